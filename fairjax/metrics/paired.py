@@ -38,6 +38,7 @@ from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
 EQUAL = 1e-12  # what rounding may leave of no difference
+ALIKE = 'the two are alike in every row, so that no interval is defined'
 
 
 def compare(
@@ -150,6 +151,10 @@ def _leading(name, both, draws, options, count, paired, alike=None) -> dict:
       values[known].mean(), noise, options, _width(name, count), null
     )._asdict()
   note = '' if known.all() else 'undefined in one of the runs'
+  if paired and known.any() and _alike(values[known], draws):
+    # Rows that agree do not say how often others would not.
+    out |= {'low': None, 'high': None, 'p': 1.0}
+    note = note or ALIKE
   test = 'paired bootstrap over examples'
   return {
     'measure': name,
@@ -158,6 +163,14 @@ def _leading(name, both, draws, options, count, paired, alike=None) -> dict:
     'test': test + (' and seeds' if len(values) > 1 else ''),
     'values': (ours, theirs),
   }
+
+
+def _alike(values, draws) -> bool:
+  """Whether the two runs have the same number in every draw of the rows."""
+  a, b = np.split(draws, 2, axis=1)
+  apart = np.abs(np.nan_to_num(a - b))
+  same = max(apart.max(initial=0.0), np.abs(values).max()) < EQUAL
+  return bool(len(draws) and same)
 
 
 @np.errstate(over='ignore', invalid='ignore')  # as intervals.parts

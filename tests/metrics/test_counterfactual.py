@@ -146,6 +146,8 @@ def test_the_same_texts_are_no_difference_and_others_are():
   one = counterfactual.drawn(counterfactual.rates(label, score, 1 - score), HOW)
   for test in counterfactual.tests(one, one, HOW):
     assert test['difference']['value'] == 0 and test['p'] == 1
+    # They agree on these rows, and may not on others.
+    assert test['difference']['low'] is None and test['difference']['note']
   fair = counterfactual.drawn(counterfactual.rates(label, score, score), HOW)
   good = np.where(label == 1, 0.9, 0.1)[None].repeat(2, 0)
   bad = counterfactual.drawn(counterfactual.rates(label, good, 1 - good), HOW)

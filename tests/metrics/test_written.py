@@ -219,3 +219,15 @@ def test_the_distance_of_alike_groups_is_chance():
   assert np.mean(sure) < 0.12
   far = np.where(members[0], values / 2, values / 2 + 0.5)
   assert group_means.distance(far, *members, cluster, HOW)['low'] > 0.2
+
+
+def test_the_distance_of_constant_groups_has_an_interval():
+  """Ten scores that agree are no proof that an eleventh would."""
+  widths = []
+  for n in (5, 50):
+    a = np.arange(2 * n) < n
+    one = group_means.distance(np.where(a, 0.9, 0.2), a, ~a, None, HOW)
+    assert one['value'] == pytest.approx(0.7)
+    assert one['low'] < 0.7 < one['high']
+    widths.append(one['high'] - one['low'])
+  assert widths[0] > 4 * widths[1]

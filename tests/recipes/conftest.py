@@ -1,10 +1,16 @@
 """Recipes run small and on one device: compiling is a test's time."""
 
+import dataclasses
+
 import pytest
 
 from fairjax import results
 from fairjax.report import page
 from fairjax.report.pictures import figures
+
+WIDTH = 1e-9
+# What a text that was not changed has by definition, not by its rows.
+EXACT = ('distance',)
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -14,10 +20,15 @@ def small(small_and_alone):
 
 @pytest.fixture(scope='session', autouse=True)
 def named_as_they_are():
-  """A test that bears a number's name is the difference of two such numbers."""
+  """A test that bears a number's name is the difference of two such numbers,
+  and no interval is of no width: rows that agree prove nothing of others."""
   write = page.write_results
 
   def checked(folder, found):
+    for path, one in _estimates(dataclasses.asdict(found), ()):
+      known = one['value'] == 0.0 and path[-1] in EXACT
+      known |= _opposite(found.contenders, path)
+      assert known or one['high'] - one['low'] > WIDTH, (path, one)
     for test in found.tests:
       sides = [_number(found, test[side], test) for side in ('ours', 'theirs')]
       gap = test['difference'].get('value')
@@ -30,6 +41,30 @@ def named_as_they_are():
   with pytest.MonkeyPatch.context() as patch:
     patch.setattr(page, 'write_results', checked)
     yield
+
+
+def _opposite(contenders, path):
+  """One of two seeds decides 0 of all rows and the other 1: their mean is of no
+  row, whatever the rows."""
+  if path[0] != 'contenders' or len(path) < 4:
+    return False
+  quality = contenders[path[1]]['sets'][path[3]].get('quality', {})
+  decided = quality.get('selection_rate', {}).get('seeds', ())
+  return sorted(decided) == [0.0, 1.0]
+
+
+def _estimates(part, path):
+  """All estimates that have an interval, with where they stand."""
+  if isinstance(part, dict):
+    if None not in (part.get('value'), part.get('low'), part.get('high')):
+      yield path, part
+    part = part.items()
+  elif isinstance(part, list | tuple):
+    part = enumerate(part)
+  else:
+    return
+  for key, value in part:
+    yield from _estimates(value, (*path, key))
 
 
 def _number(found, title, test):

@@ -150,6 +150,14 @@ def distance(
   apart = lambda t: share(t[..., 0, :]) - share(t[..., 1, :])
   weights = resampling.draw(items, options.resamples, options.seed)[:, :m]
   flat = weights @ below.reshape(m, -1).astype(np.float32)
-  drawn_ = apart(flat.reshape(-1, 2, GRID + 1))
+  flat = flat.reshape(-1, 2, GRID + 1)
+  rng = np.random.default_rng([options.seed, resampling.EDGES, 8])
+  for k, rows in enumerate((one, other)):
+    if np.ptp(values[rows]) == 0:  # all alike: one more, at the farther end
+      more = rng.standard_gamma(1.0, options.resamples)
+      more = more * len(values) / (items.clusters or len(values))
+      reached = grid >= (0.0 if values[rows][0] > 0.5 else 1.0)
+      flat[:, k] += np.outer(more, np.append(reached, 1.0))
+  drawn_ = apart(flat)
   noise = np.abs(drawn_ - apart(below.sum(0))).mean(-1)
   return intervals.of_gap(value, noise[:, None], options)

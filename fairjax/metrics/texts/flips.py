@@ -357,7 +357,9 @@ def by_word(
       'p': p,
     }
     if changes is not None:
-      one['mean change of score'] = row_means.mean(changes[None, rows], options)
+      one['mean change of score'] = row_means.mean(
+        changes[None, rows], options, (-1.0, 1.0)
+      )
     out.append(one)
   p = significance.adjusted([one['p'] for one in out], 'bh')
   for one, each in zip(out, p):

@@ -139,16 +139,14 @@ def estimates(
   how: IntervalOptions,
   bounds: tuple[float, float] = intervals.SHARES,
   cluster: Integer[np.ndarray, ' n'] | None = None,
+  ends: ratios.Edges | None = None,
 ) -> dict[str, dict]:
-  """Each measure of Σ rows with its bootstrap interval over texts."""
-  values, draws = ratios.drawn(
-    rows[None],
-    compute,
-    how,
-    edges(rows) if compute is measures else None,
-    bounds,
-    cluster,
-  )
+  """Each measure of Σ rows with its bootstrap interval over texts.
+
+  `ends` are those of other measures than `measures`, where they have some.
+  """
+  ends = edges(rows) if compute is measures else ends
+  values, draws = ratios.drawn(rows[None], compute, how, ends, bounds, cluster)
   return {
     name: intervals.of_mean(
       value,

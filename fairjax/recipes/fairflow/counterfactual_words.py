@@ -18,7 +18,7 @@ from fairjax.config import Config
 from fairjax.data.batching import corruption, tokens
 from fairjax.data.batching.instances import Instances
 from fairjax.data.corpora import shards
-from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference import intervals, ratios
 from fairjax.models import flow
 from fairjax.models.reading import contextual, fill, masked
 from fairjax.pairs import attributes, flow_words, grown
@@ -401,26 +401,20 @@ def judged(
 
 
 def _ratio(above: np.ndarray, below: np.ndarray, config: Config) -> dict:
-  """Σ above / Σ below of each seed, resampled over units."""
-  chosen = config.measures
-  how = intervals.options_of(config)
-  with np.errstate(invalid='ignore', divide='ignore'):
-    values = above.sum(1) / below.sum(1)
-    if not chosen.resamples:
-      return intervals.of_mean(values, None, how)
-    items = resampling.blocks(above.shape[1], how.seed)
-    count = len(items.size)
-    weights = resampling.draw(items, how.resamples, how.seed)[:, :count]
-    fold = lambda v: np.stack(
-      [np.bincount(items.item, row, count) for row in v]
-    )
-    draws = (weights @ fold(above).T) / (weights @ fold(below).T)
-  draws = np.where(np.isfinite(draws), draws, values)
+  """Σ above / Σ below of each seed over units; the ends are a mean unit's."""
+  how, some = intervals.options_of(config), below[below > 0]
+  size = some.mean() if len(some) else 1.0
+  edges = np.array([size, size]), np.array([0.0, size])
+  rows = np.stack([above, below], -1)
+  with np.errstate(invalid='ignore'):
+    share = lambda sums: {'share': sums[..., 0] / sums[..., 1]}
+    values, draws = ratios.drawn(rows, share, how, edges)
+  judged = np.isfinite(values['share'])
   return intervals.of_mean(
-    values,
-    draws,
+    values['share'],
+    np.where(judged, draws['share'], np.nan) if draws else None,
     how,
-    '' if np.isfinite(values).any() else 'no pair to judge',
+    '' if judged.any() else 'no pair to judge',
     intervals.SHARES,
   )
 

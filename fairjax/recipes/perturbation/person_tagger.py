@@ -8,6 +8,7 @@ only change where a word of gender stands. With `perturb.hints` the words that
 our rules flag have HINT before them, so that it learns when to believe them.
 """
 
+import functools
 import pathlib
 
 import jax
@@ -183,11 +184,9 @@ def fit(
     config.train.batch,
     verdicts,
   )
-  quality = rewrites.estimates(
-    every[0],
-    lambda sums: rewriter.ratios(NAMES, sums),
-    intervals.options_of(config),
-  )
+  means = functools.partial(rewriter.ratios, NAMES)
+  how = intervals.options_of(config)
+  quality = rewriter.estimates(NAMES, every[0], means, how)
   params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(result.params))
   facts = {f'{name} pairs': len(pool.label) for name, pool in pools.items()}
   return rewriter.Rewriter(model.replace(params=params), result, quality, facts)

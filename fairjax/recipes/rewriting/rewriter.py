@@ -229,6 +229,22 @@ def means(sums: np.ndarray) -> dict[str, np.ndarray]:
   return each
 
 
+def estimates(
+  names: Sequence[str], rows: np.ndarray, compute: Callable, how: Any
+) -> dict[str, dict]:
+  """Measures by intervals over pairs; those that are no loss are shares."""
+  none = rows.mean(0) * np.repeat([0.0, 1.0], len(names))  # a pair, none right
+  ends = none + np.roll(none, len(names)), none
+  shares = lambda sums: {
+    name: value
+    for name, value in ratios(names, sums).items()
+    if 'loss' not in name
+  }
+  return rewrites.estimates(
+    rows, compute, how, intervals.POSITIVE
+  ) | rewrites.estimates(rows, shares, how, ends=ends)
+
+
 def _measured(
   own: Callable, pairs: pd.DataFrame, job: loop.Job, params
 ) -> dict[str, np.ndarray]:
@@ -256,10 +272,8 @@ def measure(
   config: Config, model: Bundle, params, pairs: seq2seq.PairPool, device_mesh
 ) -> dict[str, dict]:
   """Teacher-forced measures of stacked `params`, by intervals over pairs."""
-  every = sums(model, params, pairs, device_mesh, config.train.batch)
-  return rewrites.estimates(
-    every[0], means, intervals.options_of(config), bounds=intervals.POSITIVE
-  )
+  rows = sums(model, params, pairs, device_mesh, config.train.batch)[0]
+  return estimates(NAMES, rows, means, intervals.options_of(config))
 
 
 def options_of(config: Config, model: Bundle, longest: int) -> Options:

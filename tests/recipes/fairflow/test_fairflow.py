@@ -158,6 +158,22 @@ def test_judged_is_counted_by_hand():
   )
 
 
+@pytest.mark.parametrize('right', [False, True])
+def test_few_pairs_of_one_kind_are_no_proof_of_all(right):
+  """Three of three, or none, is between the exact ends of a share of three."""
+  config = c.Config()
+  known = [('a', 'A'), ('b', 'B'), ('c', 'C')]
+  seconds = 'ABC' if right else 'BCA'
+  made = pd.DataFrame(list(zip('abc', seconds)), columns=['first', 'second'])
+  counts = dict.fromkeys('aAbBcC', 5)
+  for seeds in (1, 3):
+    marks = moves.judged([made] * seeds, known, counts, config, False)
+    for one in marks.values():
+      assert one['value'] == right
+      reach = one['high'] - one['low']
+      assert 0.45 < reach < 0.75  # Clopper and Pearson's is .708
+
+
 @pytest.mark.parametrize(
   ('change', 'says'),
   [
