@@ -18,7 +18,7 @@ def small(small_and_alone):
   yield
 
 
-@pytest.fixture(scope='session', autouse=True)
+@pytest.fixture(scope='module', autouse=True)
 def named_as_they_are():
   """A test that bears a number's name is the difference of two such numbers,
   and no interval is of no width: rows that agree prove nothing of others."""
