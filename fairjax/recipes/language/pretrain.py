@@ -15,7 +15,7 @@ import functools
 import math
 import pathlib
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -27,7 +27,7 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, rows
 from fairjax.data.corpora import texts
-from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference import intervals, ratios, resampling
 from fairjax.models import Bundle, objectives
 from fairjax.recipes.language.pretrain_objectives import (
   OBJECTIVES,
@@ -230,6 +230,28 @@ def overall(names, sums: np.ndarray, weight: float) -> dict[str, np.ndarray]:
   return result
 
 
+def shares(names, sums: np.ndarray, how: Any) -> dict[str, dict]:
+  """The terms that are shares of tokens: no false alarm here is not none."""
+  k = len(names)
+  none = sums.mean((0, 1)) * np.repeat([0.0, 1.0], k)  # a mean document's
+  values, draws = ratios.drawn(
+    sums,
+    lambda x: {
+      name: x[..., i] / np.maximum(x[..., k + i], 1)
+      for i, name in enumerate(names)
+      if 'loss' not in name
+    },
+    how,
+    (none + np.roll(none, k), none),
+  )
+  return {
+    name: intervals.of_mean(
+      value, draws.get(name), how, bounds=intervals.SHARES
+    )
+    for name, value in values.items()
+  }
+
+
 def measure(
   config: Config, text: Text, model: Bundle, fit: loop.Fitted
 ) -> Results:
@@ -255,6 +277,7 @@ def measure(
     )
     for name, value in values.items()
   }
+  quality |= shares(objective.names, sums, how)
   return stages.results(
     config,
     title=f'{config.pretrain.objective} pretraining of {config.model}',

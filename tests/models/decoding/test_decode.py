@@ -21,7 +21,7 @@ from fairjax.models.decoding import decode, decode_texts, speculate
 from fairjax.models.decoding.decode import Options
 from fairjax.models.folders import folder, hf
 from fairjax.models.folders import options as folder_options
-from fairjax.models.layers import layer_params
+from fairjax.models.layers import layer_params, places
 
 from .. import seq2seq
 from ..seq2seq import make_seq2seq
@@ -341,7 +341,7 @@ def near_copies(slots, draft):
   """A BART that repeats its source but for 13 and 21, and one that drafts."""
   shape = race.SHAPES['tiny']
   module = race.NearCopy(dataclasses.replace(shape, vocab=41), swaps=(13, 21))
-  blank = jax.tree.map(jnp.asarray, race.blank_batch())
+  blank = jax.tree.map(jnp.asarray, places.blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
   texts = [np.append(t, EOS) for t in prompts(6, seed=4, low=20, high=31)]
   found = decode_texts.generate(
