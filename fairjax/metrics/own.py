@@ -98,8 +98,6 @@ def measured(
 def _estimate(values, draws, options: IntervalOptions) -> dict:
   if np.isnan(values).all():
     return estimate(values, note='undefined for these rows')
-  if draws is not None and np.nanmax(draws) == np.nanmin(draws):
-    return estimate(values, note='no draw of rows differs: no interval')
   return intervals.of_mean(values, draws, options)
 
 

@@ -40,6 +40,30 @@ def test_variance_is_split_into_what_seeds_share_and_what_they_do_not():
   assert intervals.shrunken(part).var() == pytest.approx(rows, rel=0.03)
 
 
+def test_seeds_that_agree_leave_what_the_rows_leave():
+  """One decides 0 of all rows and one 1: both are right of half of them."""
+  rng = np.random.default_rng(1)
+  one, other = rng.normal(0, 0.1, (2, 4000))
+  draws = np.stack([0.5 + one, 0.5 - one + 0.2 * other], 1).astype(np.float32)
+  values = np.full(2, 0.5)
+  ends = intervals.percentiles(values, draws, HOW)
+  # Twice 1.96 of half of .2 of .1; their covariance alone says none.
+  assert ends.high - ends.low == pytest.approx(2 * 1.96 * 0.01, rel=0.05)
+
+
+@pytest.mark.parametrize('seeds', [1, 2])
+def test_where_no_draw_differs_there_is_no_interval(seeds):
+  values = np.full(seeds, 0.7)
+  draws = np.full((200, seeds), 0.7, np.float32)
+  one = intervals.of_mean(values, draws, HOW, bounds=intervals.SHARES)
+  assert one['value'] == pytest.approx(0.7)
+  assert one['low'] is None and one['high'] is None
+  assert 'no interval' in one['note']
+  draws[::2] += 1e-3  # not much, but some
+  one = intervals.of_mean(values, draws, HOW, bounds=intervals.SHARES)
+  assert one['low'] < one['high'] and 'note' not in one
+
+
 def test_seed_part_is_students_t():
   values = np.array([0.5, 0.7, 0.9])
   draws = np.broadcast_to(values.astype(np.float32), (20_000, 3))

@@ -15,6 +15,8 @@ from jaxtyping import Float
 
 from fairjax.metrics.inference import tails
 
+STILL = 'no draw of rows differs: no interval'
+
 
 def estimate(
   seeds: Iterable[float],
@@ -60,7 +62,10 @@ def noted(
   note: str,
 ) -> dict:
   """An estimate with `note` only where it is undefined."""
-  return estimate(values, low, high, note if np.isnan(values).any() else '')
+  if np.isnan(values).any():
+    return estimate(values, low, high, note)
+  still = low is not None and math.isnan(low)
+  return estimate(values, low, high, STILL if still else '')
 
 
 def of_ratio(

@@ -123,7 +123,9 @@ def parts(
   by_rows = np.maximum(alone - count * variance, 0) / free / some
   own = np.where(known, values - mean, 0)
   own = (own * own).sum(0) / free / some
-  shared = np.maximum(variance - by_rows, 0)
+  # Seeds that agree have no spread, which would hold their part of the rows'.
+  spread = own > 1e-24 * (mean * mean + variance)
+  shared = np.maximum(variance - np.where(spread, by_rows, 0), 0)
   undefined = np.where(count > 0, 0, np.float32(np.nan))
   return Parts(count, mean + undefined, of_mean + undefined, shared, own)
 
@@ -157,7 +159,9 @@ def percentiles(
 ) -> Ends:
   """Intervals of measures that resamples do not pull to one side.
 
-  Each holds its value: that of a rate of 0 reaches down to 0.
+  Each holds its value: that of a rate of 0 reaches down to 0. Where no draw
+  and no seed differs there is none (NaN): such rows do not say how far others
+  would be off, and an interval of no width would say that none are.
   """
   rest = values.shape[1:]
   values = values.reshape(len(values), -1)
@@ -192,7 +196,19 @@ def _ends(
     middle = np.clip(mean, *_inside(bounds))
     line += seed_noise(part, options) * _slope(middle, bounds)
     ends = [unlink(end, bounds) for end in quantile(line, shares)]
-  return Ends(np.fmin(ends[0], mean), np.fmax(ends[1], mean))
+  low, high = np.fmin(ends[0], mean), np.fmax(ends[1], mean)
+  for m in np.flatnonzero(high - low < TOLERANCE):
+    if _still(values[:, m]) and _still(
+      chance(draws[:, :, m], 1), draws[:, :, m]
+    ):
+      low[m] = high[m] = np.nan
+  return Ends(low, high)
+
+
+def _still(values: np.ndarray, parts: np.ndarray | None = None) -> bool:
+  """Whether numbers differ by rounding alone, beside the parts they are of."""
+  size = np.nanmax(np.abs(values if parts is None else parts))
+  return bool(np.nanmax(values) - np.nanmin(values) <= TOLERANCE * size)
 
 
 def _inside(bounds: tuple[float, float]) -> tuple[float, float]:

@@ -8,12 +8,11 @@ In this room:
 
   ages      Ages in figures: eleven years old, a 44-year-old woman, aged 70, in
             his 50s
-  exchange  Which axis, which values, which exchange: the words of an axis, as
-            the
+  exchange  The exchange of an axis: its values, and its words as the swapper
+            reads them
   life      Whether an age of another part of life can stand in a sentence
   people    Words that stand for people, and those that describe them
-  placed    Where a word of an age stays, whatever it would become: girls who
-            are called,
+  placed    Where a word of an age stays, whatever it would become
   reach     How many texts name an axis so that rules can exchange it
   rules     Where a word of an axis means people, and which form of it stands
             there

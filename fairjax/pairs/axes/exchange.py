@@ -1,5 +1,4 @@
-"""Which axis, which values, which exchange: the words of an axis, as the
-swapper of pairs/swapping reads them.
+"""The exchange of an axis: its values, and its words as the swapper reads them.
 
 Gender is an axis of two values whose words are swapping/words.csv; its texts,
 and those of every other axis, are asked in swapping/sides.py.

@@ -1,5 +1,6 @@
-"""Where a word of an age stays, whatever it would become: girls who are called,
-a young man as somebody was one, the old of a kind.
+"""Where a word of an age stays, whatever it would become.
+
+Girls who are called, a young man as somebody was one, the old of a kind.
 """
 
 import re
