@@ -15,12 +15,18 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import files
 from fairjax.methods import attribute_texts
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import counterfactual
 from fairjax.models import Bundle, families
 from fairjax.models.families import bart, encoder
 from fairjax.models.folders import hf
 from fairjax.models.layers.places import blank_batch
 from fairjax.recipes.fairflow import recipe
-from fairjax.recipes.rewriting import counterfactual_texts, repairing
+from fairjax.recipes.rewriting import (
+  contenders,
+  counterfactual_texts,
+  repairing,
+)
 from fairjax.train.progress import Log
 
 SMALL = {'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
@@ -393,3 +399,22 @@ def test_each_generator_s_texts_train_their_share_of_the_classifiers(
   own, twin = judges.trained(config, tmp_path, None, {}, 'x', texts, [])
   assert seen == asked
   assert own.shape == twin.shape == (seeds, 2) and twin.all()
+
+
+def test_a_pair_of_contenders_is_tested_once():
+  """Two baselines stand against each other one way round, not both."""
+  draw, how = np.random.default_rng(0), IntervalOptions(0.95, 50, 0)
+  label = np.repeat([0, 1], 20)
+
+  def one():
+    scores = draw.random((2, 1, 40))
+    return [counterfactual.drawn(counterfactual.rates(label, *scores), how)]
+
+  names = ('original', 'first', 'second', 'ours')
+  parts = {name: {'texts': one()} for name in names}
+  found = contenders.grid(c.Config(), parts, 40, ('first', 'second'))
+  pairs = {(test['ours'], test['theirs']) for test in found.tests}
+  assert pairs == {
+    *((name, 'original') for name in names[1:]),
+    *(('second', 'first'), ('ours', 'first'), ('ours', 'second')),
+  }

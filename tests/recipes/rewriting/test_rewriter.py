@@ -1,5 +1,6 @@
 """A model that rewrites: its loss is torch's, and it learns its pairs."""
 
+import functools
 import json
 
 import jax
@@ -252,3 +253,20 @@ def test_texts_that_are_too_long_are_counted_or_refused(tmp_path):
   assert fits.tolist() == [False, True]
   with pytest.raises(UserError, match='1 text of 2 have more tokens'):
     rewriter.write(asked, model.replace(params=model.init(0)), ['he', long])
+
+
+@pytest.mark.parametrize('right', [0.0, 1.0])
+def test_shares_of_few_pairs_have_ends_and_losses_none(right):
+  """All tokens of six pairs right, or none, is no proof of all pairs."""
+  names = ('loss', 'token_accuracy')
+  count = np.array([4.0, 6, 5, 3, 8, 4])
+  loss = count * np.array([1.5, 2.5, 2, 3, 1, 2])
+  rows = np.stack([loss, right * count, count, count], 1)
+  how = intervals.IntervalOptions(0.95, 2000, 0)
+  means = functools.partial(rewriter.ratios, names)
+  found = rewriter.estimates(names, rows, means, how)
+  share, mean = found['token_accuracy'], found['loss']
+  # Clopper and Pearson's of 6 of 6 is .459 wide.
+  assert 0.2 < share['high'] - share['low'] < 0.6
+  assert share['value'] == right and 0 <= share['low'] <= share['high'] <= 1
+  assert 1 < mean['low'] < mean['value'] < mean['high'] < 3
