@@ -210,6 +210,15 @@ def match(
   """
   from scipy.optimize import linear_sum_assignment
 
+  men, women = _sides(counts, limit)
+  rows, columns = linear_sum_assignment(distances(counts, men, women, origins))
+  return [(men[i], women[j]) for i, j in zip(rows, columns)]
+
+
+def _sides(
+  counts: dict[str, tuple[float, float]], limit: int
+) -> list[list[str]]:
+  """Men's and women's names, as many of each, the frequent first."""
   words = {
     word for row in word_lists.gender().rows for word in row
   }  # Guy, Earl
@@ -225,11 +234,23 @@ def match(
   size = min(map(len, sides))
   if not size:
     raise UserError('the names file holds names of one sex only')
+  return [side[:size] for side in sides]
+
+
+def distances(
+  counts: dict[str, tuple[float, float]],
+  men: list[str],
+  women: list[str],
+  origins: Mapping[str, str],
+) -> np.ndarray:
+  """How unlike each man's name is to each woman's, as [men, women].
+
+  Many assignments are equally good. Which is taken hangs on the last bit, and
+  a logarithm's differs between processors: so it is rounded.
+  """
   places = []
-  for sex, side in enumerate(sides):
-    side[size:] = []
+  for sex, side in enumerate((men, women)):
     both = np.array([counts[name] for name in side])
-    specific = both[:, sex] / both.sum(1)
     kinds = [
       [name.lower() in persons.PLACES, name.lower() in persons.WORDS]
       for name in side
@@ -237,15 +258,13 @@ def match(
     places.append(
       np.column_stack(
         [
-          np.log10(both[:, sex]),
-          _SPECIFIC * specific,
+          np.log10(both[:, sex]).round(6),
+          _SPECIFIC * both[:, sex] / both.sum(1),
           _KIND * np.array(kinds, float),
         ]
       )
     )
-  men, women = places
-  cost = sum((m[:, None] - w) ** 2 for m, w in zip(men.T, women.T))
-  men, women = ([origins.get(n.lower(), '') for n in side] for side in sides)
-  cost += _ORIGIN**2 * (np.array(men)[:, None] != np.array(women))
-  rows, columns = linear_sum_assignment(cost)
-  return [(sides[0][i], sides[1][j]) for i, j in zip(rows, columns)]
+  cost = sum((m[:, None] - w) ** 2 for m, w in zip(*(p.T for p in places)))
+  from_where = [[origins.get(n.lower(), '') for n in s] for s in (men, women)]
+  ours, theirs = map(np.array, from_where)
+  return cost + _ORIGIN**2 * (ours[:, None] != theirs)

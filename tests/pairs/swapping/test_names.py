@@ -236,9 +236,32 @@ def matched():
   return names.match(names.read(own), origins=names.origins(own))
 
 
-def test_the_pairs_that_are_kept_are_those_that_are_matched():
-  """After a change of the lists: python tests/pairs/swapping/test_names.py."""
-  assert names.own_pairs() == matched()
+def test_the_pairs_that_are_kept_are_as_near_as_can_be():
+  """After a change of the lists: python tests/pairs/swapping/test_names.py.
+
+  Many assignments are equally good, so the kept one need not be today's.
+  """
+  kept, anew = names.own_pairs(), matched()
+  own = names._own()
+  counts, origins = names.read(own), names.origins(own)
+  men, women = zip(*kept)
+  assert sorted(men) == sorted(man for man, _ in anew)
+  assert sorted(women) == sorted(woman for _, woman in anew)
+
+  def total(pairs):
+    both = zip(*pairs)
+    return np.trace(names.distances(counts, *map(list, both), origins))
+
+  assert total(kept) == pytest.approx(total(anew), rel=1e-7)
+  assert total(list(zip(men, women[::-1]))) > 2 * total(anew)
+
+
+def test_pairs_hang_on_no_last_bit(monkeypatch):
+  """A logarithm's last bit is the processor's; ties must not hang on it."""
+  first = matched()
+  log10 = np.log10
+  monkeypatch.setattr(np, 'log10', lambda x: np.nextafter(log10(x), 9))
+  assert matched() == first
 
 
 if __name__ == '__main__':
