@@ -10,7 +10,7 @@ from fairjax.config import Config
 from fairjax.data.tables.schema import Tables
 from fairjax.metrics import measures
 from fairjax.metrics.assess import assess as measure
-from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference import clusters, intervals, significance
 from fairjax.metrics.paired import compare as difference
 from fairjax.stages.loading import membership
 
@@ -161,11 +161,8 @@ def clusters_of(table: pd.DataFrame) -> tuple[np.ndarray | None, str]:
 
 def inference(config: Config, threshold: str | float) -> dict:
   """How sure numbers are to be: the options of `assess` and `compare`."""
-  options = config.measures
   return {
     'threshold': threshold,
-    'level': options.confidence_level,
-    'resamples': options.resamples,
-    'seed': config.seed,
-    'min_group': options.min_group,
+    'options': intervals.options_of(config),
+    'min_group': config.measures.min_group,
   }

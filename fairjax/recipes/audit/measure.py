@@ -3,7 +3,8 @@
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import field
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,18 @@ from fairjax.stages.answers import AuditedModel, aligned
 OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')
 
 
+class AuditInputs(NamedTuple):
+  """What every model is measured on."""
+
+  config: Config
+  table: pd.DataFrame
+  valid: pd.DataFrame | None
+  classes: Sequence[str]
+  groups: Who
+  edits: Sequence[audit_edits.Edits]
+  hang: audit_groups.Clusters
+
+
 @dataclasses.dataclass
 class Measured:
   """One model: its set of results.json, and what its page shows beside."""
@@ -45,17 +58,21 @@ class Measured:
   decisions: np.ndarray  # [s, n]
   set: dict  # as results.json has it
   limit: Any  # the threshold, or one a seed
-  edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]]
-  quantiles: dict[str, list[dict]]
-  words: dict[str, list[dict]]
-  wordings: dict[str, list[dict]]  # of an axis, by value
-  contrasts: list[dict]
-  within: list[dict]  # gaps inside the levels of the controls
-  left_out: list[str]
-  reliability: dict[str, list[dict]]
-  slices: list[dict]
-  sweep: dict[str, np.ndarray]
   swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
+  edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]] = field(
+    default_factory=dict
+  )
+  quantiles: dict[str, list[dict]] = field(default_factory=dict)
+  words: dict[str, list[dict]] = field(default_factory=dict)
+  # Of an axis, by value.
+  wordings: dict[str, list[dict]] = field(default_factory=dict)
+  contrasts: list[dict] = field(default_factory=list)
+  # Gaps inside the levels of the controls.
+  within: list[dict] = field(default_factory=list)
+  left_out: list[str] = field(default_factory=list)
+  reliability: dict[str, list[dict]] = field(default_factory=dict)
+  slices: list[dict] = field(default_factory=list)
+  sweep: dict[str, np.ndarray] = field(default_factory=dict)
   equalized: Any = None  # thresholds of groups (causes.py)
   what_if: Callable[[str], WhatIf] | None = None  # where it can be asked
 
@@ -140,18 +157,9 @@ def threshold_of(config, model, valid, classes) -> float | str:
   return thresholds.choose(truth(config, valid, 2), scores, rule, weight)
 
 
-def measure(
-  model: AuditedModel,
-  config: Config,
-  table: pd.DataFrame,
-  valid: pd.DataFrame | None,
-  classes: Sequence[str],
-  groups: Who,
-  edits: Sequence[audit_edits.Edits],
-  hang: audit_groups.Clusters | None = None,
-) -> Measured:
+def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   """Everything of one model."""
-  hang = hang or audit_groups.clusters_of(config, table)
+  config, table, valid, classes, groups, edits, hang = given
   sample, once = hang.sample, hang.once(len(table))
   options, least = options_of(config), config.measures.min_group
   chances = chances_of(model, config, table, classes)
@@ -166,9 +174,7 @@ def measure(
     groups.names,
     attributes=groups.attributes,
     threshold=0.5 if labels is None and wanted == 'eer' else wanted,
-    level=options.level,
-    resamples=options.resamples,
-    seed=options.seed,
+    options=options,
     min_group=least,
     **sample,
   )
@@ -181,25 +187,7 @@ def measure(
     without_labels(one)
   if model.hard:
     _without_scores(one)
-  out = Measured(
-    name=model.name,
-    scores=scores,
-    chances=chances,
-    decisions=decisions,
-    set=one,
-    limit=limit,
-    edits={},
-    quantiles={},
-    wordings={},
-    words={},
-    contrasts=[],
-    within=[],
-    left_out=[],
-    reliability={},
-    slices=[],
-    sweep={},
-    swaps=edits,
-  )
+  out = Measured(model.name, scores, chances, decisions, one, limit, edits)
   _calibrated(out, labels, groups, options, least, model.hard, sample)
   _beside_reference(out, labels, groups, config, options, sample)
   _given_controls(out, labels, groups, options, least, sample)
@@ -217,19 +205,18 @@ def measure(
     out.sweep = thresholds.sweep(labels, scores, first, least, hang.weight)
   if model.predict is not None and 'text' in table:
     for edit in edits:
-      _edited(out, edit, model, config, table, classes, labels, groups, hang)
+      _edited(out, edit, model, given, labels)
   return out
 
 
-def rehearsed(
-  model: AuditedModel, config, table, valid, classes, groups: Who, edits, hang
-) -> dict[str, dict]:
+def rehearsed(model: AuditedModel, given: AuditInputs) -> dict[str, dict]:
   """The measures that an audit of this model has, from made-up scores.
 
   The same code runs without the model and without resamples: whatever it
   would refuse after hours of inference it refuses now.
   """
-  width = len(model.classes) or max(len(classes), 2)
+  config = given.config
+  width = len(model.classes) or max(len(given.classes), 2)
   if model.label is not None:
     width = max(width, model.label + 1)
 
@@ -240,8 +227,7 @@ def rehearsed(
   plain = dataclasses.replace(config.measures, resamples=0)
   one = measure(
     dataclasses.replace(model, predict=made_up),
-    *(dataclasses.replace(config, measures=plain), table, valid, classes),
-    *(groups, edits, hang),
+    given._replace(config=dataclasses.replace(config, measures=plain)),
   )
   return {**one.set['quality'], **one.set['fairness']}
 
@@ -437,9 +423,14 @@ def conditions(table: pd.DataFrame, groups: Who) -> dict[str, dict]:
 
 
 def _edited(
-  out, edits, model, config, table, classes, labels, groups, hang
+  out: Measured,
+  edits: audit_edits.Edits,
+  model: AuditedModel,
+  given: AuditInputs,
+  labels,
 ) -> None:
   """Flips of one swap, with the measures' names led by it if there are more."""
+  config, table, _, classes, groups, _, hang = given
   if not edits.edited.any():
     return
   predict = lambda texts: scored(model, config, texts, classes)

@@ -18,7 +18,6 @@ from fairjax.recipes.fairflow import (
   attribute_words,
   flow_training,
   page,
-  race,
   recipe,
 )
 from fairjax.recipes.fairflow import counterfactual_words as moves
@@ -276,10 +275,10 @@ def test_each_half_is_marked_by_the_best_setting_of_the_other():
     ],
     bool,
   )
-  right, best = race.crossed(marks, half)
+  right, best = page.crossed(marks, half)
   assert best == [1, 0]  # half 0 by the best of half 1
   assert not right.any()  # chosen on all words either would have half
-  same, best = race.crossed(marks[2:], half)
+  same, best = page.crossed(marks[2:], half)
   assert best == [0, 0] and not same.any()
 
 
@@ -291,12 +290,12 @@ def test_the_sentence_says_who_wins():
     'difference': {'value': (low + high) / 2, 'low': low, 'high': high},
   }
   tests = [test('map', -0.3, -0.1), test('shift', -0.2, 0.1)]
-  said = race.sentence(tests, rows)
+  said = page.sentence(tests, rows)
   assert 'Most has the map. The flow loses to the map.' in said
   tests[0] = test('map', -0.3, 0.1)
-  assert 'is beyond chance' in race.sentence(tests, rows)
+  assert 'is beyond chance' in page.sentence(tests, rows)
   tests = [test('map', 0.1, 0.3), test('shift', 0.1, 0.2)]
-  assert race.sentence(tests, rows).endswith('The flow wins.')
+  assert page.sentence(tests, rows).endswith('The flow wins.')
 
 
 def test_the_coordinate_of_a_diagonal_lda_becomes_the_other_side_s():
