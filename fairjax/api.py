@@ -22,7 +22,7 @@ from fairjax.core import announce, python_words
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need
 from fairjax.data.tables import inputs
-from fairjax.report.assessments import SET, Assessment, Comparison, Equalized
+from fairjax.report.faces import SET, Assessment, Comparison, Equalized
 from fairjax.results import Results
 from fairjax.stages.classifier import Classifier as Classifier
 from fairjax.stages.classifier import load as load

@@ -199,7 +199,6 @@ def controlled(rng, how, n, differ=0.0):
     None,
     hit,
     np.stack([group, ~group]),
-    ['a', 'b'],
     np.stack([level == k for k in range(3)]),
     ['0', '1', '2'],
     how,

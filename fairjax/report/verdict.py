@@ -84,12 +84,7 @@ def claim(
   }
 
 
-def fairer(
-  tests: Sequence[Mapping],
-  ours: str,
-  theirs: str,
-  names=('dp', 'eqodd', 'eqopp1'),
-) -> list[dict]:
+def fairer(tests: Sequence[Mapping], ours: str, theirs: str) -> list[dict]:
   """`ours` is fairer than `theirs`, on every test set that tells."""
   return [
     claim(
@@ -102,7 +97,7 @@ def fairer(
       p_at_floor=bool(t.get('p_at_floor')),
     )
     for t in over_examples(tests, ours, theirs)
-    if t['measure'] in names
+    if t['measure'] in ('dp', 'eqodd', 'eqopp1')
   ]
 
 

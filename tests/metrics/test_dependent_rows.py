@@ -70,7 +70,7 @@ def of_contrasts(labels, scores, other, members, cluster):
   out = {r['rate']: width(r['difference']) for r in rows}
   levels = np.stack([members[0] | True])
   fair = contrasts.conditional(
-    labels, decided, members, ['a', 'b'], levels, ['all'], HOW, cluster
+    labels, decided, members, levels, ['all'], HOW, cluster
   )[0]
   cost = contrasts.costs(
     labels, decided, members, (1.0, 2.0), HOW, cluster=cluster

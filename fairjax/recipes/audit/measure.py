@@ -77,7 +77,7 @@ class Measured:
   what_if: Callable[[str], WhatIf] | None = None  # where it can be asked
 
 
-def judged(config: Config, chances: np.ndarray) -> np.ndarray:
+def of_positive(config: Config, chances: np.ndarray) -> np.ndarray:
   """[s, n] of the positive label where there are two classes, else all."""
   if chances.shape[2] > 2:
     return chances
@@ -119,7 +119,7 @@ def scored(
 ) -> np.ndarray:
   """Scores [s, n], or [s, n, c], of any texts."""
   answer = np.asarray(model.predict(texts), float)
-  return judged(config, aligned(answer, model, classes))
+  return of_positive(config, aligned(answer, model, classes))
 
 
 def decided(model: AuditedModel, chances: np.ndarray) -> AuditedModel:
@@ -146,7 +146,7 @@ def threshold_of(config, model, valid, classes) -> float | str:
       '--config.measures.threshold'
     )
   own = dataclasses.replace(model, scores=None)
-  scores = judged(config, chances_of(own, config, valid, classes))
+  scores = of_positive(config, chances_of(own, config, valid, classes))
   if scores.ndim == 3:
     raise UserError('a threshold is chosen for two classes; leave audit.choose')
   weight = None
@@ -164,7 +164,7 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   options, least = options_of(config), config.measures.min_group
   chances = chances_of(model, config, table, classes)
   model = decided(model, chances)
-  scores = judged(config, chances)
+  scores = of_positive(config, chances)
   labels = truth(config, table, chances.shape[2])
   wanted = threshold_of(config, model, valid, classes)
   one = assess(
@@ -335,7 +335,7 @@ def _given_controls(out, labels, groups, options, least, sample) -> None:
   both = ' × '.join(groups.controls)
   keep = [i for i, k in enumerate(kinds) if k == both]
   for kind in groups.columns:
-    members, own = groups.of(kind)
+    members, _ = groups.of(kind)
     # As of every gap: a group of few rows would empty the levels too.
     rows = [row_weights.rows(sample['weight'], one) for one in members]
     large = [g for g, count in enumerate(rows) if count >= least]
@@ -345,7 +345,6 @@ def _given_controls(out, labels, groups, options, least, sample) -> None:
       labels,
       out.decisions,
       members[large],
-      [own[g] for g in large],
       masks[keep],
       [names[i] for i in keep],
       options,

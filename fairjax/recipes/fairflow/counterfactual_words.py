@@ -361,7 +361,7 @@ def seeds_params(params: Any) -> list[dict]:
   return [jax.tree.map(lambda a, s=s: a[s], params) for s in range(count)]
 
 
-def judged(
+def against_known(
   dictionaries: Sequence[pd.DataFrame],
   known: Sequence[tuple[str, str]],
   counts: dict[str, int],

@@ -85,7 +85,9 @@ def measure(
   for name, one in contenders.items():
     row = {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
     if known:
-      row |= moves.judged(one.pairs, known, attribute.counts, config, complete)
+      row |= moves.against_known(
+        one.pairs, known, attribute.counts, config, complete
+      )
       if len(one.ballots):
         words = sorted(set(m.some.word))
         row |= moves.top_right(one.ballots, known, words)

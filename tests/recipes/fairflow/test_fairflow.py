@@ -140,17 +140,17 @@ def test_judged_is_counted_by_hand():
     pairs(('a', 'A'), ('b', 'C'), ('q', 'r')),
     pairs(('a', 'A'), ('b', 'B')),
   ]
-  marks = moves.judged(made, known, counts, config, complete=False)
+  marks = moves.against_known(made, known, counts, config, complete=False)
   assert marks['precision']['seeds'] == [0.5, 1.0]
   assert marks['recall']['seeds'] == [0.5, 1.0]
   assert marks['coverage']['seeds'] == [0.8, 1.0]
   # A one-way pair from the second side is an entry, and finds no first word.
   turned = [one.assign(**{'from': ''}) for one in made]
   turned[1].loc[2] = ['b', 'A', 'second']
-  one_way = moves.judged(turned, known, counts, config, complete=False)
+  one_way = moves.against_known(turned, known, counts, config, complete=False)
   assert one_way['precision']['seeds'] == [0.5, pytest.approx(2 / 3)]
   assert one_way['recall']['seeds'] == marks['recall']['seeds']
-  closed = moves.judged(made, known, counts, config, complete=True)
+  closed = moves.against_known(made, known, counts, config, complete=True)
   assert closed['precision']['seeds'] == [pytest.approx(1 / 3), 1.0]
   assert all(
     0 <= m['low'] <= m['value'] <= m['high'] <= 1 for m in marks.values()
@@ -166,7 +166,7 @@ def test_few_pairs_of_one_kind_are_no_proof_of_all(right):
   made = pd.DataFrame(list(zip('abc', seconds)), columns=['first', 'second'])
   counts = dict.fromkeys('aAbBcC', 5)
   for seeds in (1, 3):
-    marks = moves.judged([made] * seeds, known, counts, config, False)
+    marks = moves.against_known([made] * seeds, known, counts, config, False)
     for one in marks.values():
       assert one['value'] == right
       reach = one['high'] - one['low']
