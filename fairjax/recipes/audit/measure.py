@@ -261,23 +261,28 @@ def _named(groups: Who, kind: str, values: Mapping) -> dict:
   return {prefix + name: one for name, one in values.items()}
 
 
-def _calibrated(out, labels, groups, options, least, hard, sample) -> None:
-  if labels is None or hard:
-    return
-  everyone, by_group, whole = calibration.measure(
-    labels, out.scores, groups.members, options, least, **sample
-  )
+def _add(out: Measured, groups: Who, measured: Callable) -> None:
+  """Measures of everyone, of each group, and between those of an attribute.
+
+  `measured(members)` gives the three of some groups.
+  """
+  everyone, by_group, fair = measured(groups.members)
   out.set['quality'] |= everyone
   for name, one in zip(groups.names, by_group):
     out.set['groups'][name] |= one
   for kind in groups.kinds:
-    members, _ = groups.of(kind)
-    fair = whole
     if len(groups.kinds) > 1:
-      fair = calibration.measure(
-        labels, out.scores, members, options, least, **sample
-      )[2]
+      fair = measured(groups.of(kind)[0])[2]
     out.set['fairness'] |= _named(groups, kind, fair)
+
+
+def _calibrated(out, labels, groups, options, least, hard, sample) -> None:
+  if labels is None or hard:
+    return
+  measured = lambda members: calibration.measure(
+    labels, out.scores, members, options, least, **sample
+  )
+  _add(out, groups, measured)
   members, names = groups.members[:0], []
   if groups.kinds:
     members, names = groups.of(groups.kinds[0])
@@ -359,24 +364,11 @@ def _priced(out, labels, groups, config, options, sample) -> None:
   price = prices(config.audit.costs)
   if price is None or labels is None or out.scores.ndim == 3:
     return
-  everyone, by_group, _ = contrasts.costs(
-    labels, out.decisions, groups.members, price, options, **sample
+  least = config.measures.min_group
+  measured = lambda members: contrasts.costs(
+    labels, out.decisions, members, price, options, least, **sample
   )
-  out.set['quality'] |= everyone
-  for name, one in zip(groups.names, by_group):
-    out.set['groups'][name] |= one
-  for kind in groups.kinds:
-    members, _ = groups.of(kind)
-    fair = contrasts.costs(
-      labels,
-      out.decisions,
-      members,
-      price,
-      options,
-      config.measures.min_group,
-      **sample,
-    )[2]
-    out.set['fairness'] |= _named(groups, kind, fair)
+  _add(out, groups, measured)
 
 
 def prices(text: str) -> tuple[float, float] | None:
