@@ -247,7 +247,7 @@ def test_a_control_that_explains_the_gap_takes_it_away():
   members = np.stack([sex == 0, sex == 1])
   levels = np.stack([level == 0, level == 1])
   fair, _, _ = contrasts.conditional(
-    None, decisions, members, 'ab', levels, 'xy', OPTIONS
+    None, decisions, members, levels, 'xy', OPTIONS
   )
   plain = abs(decisions[0, sex == 0].mean() - decisions[0, sex == 1].mean())
   assert plain > 0.25

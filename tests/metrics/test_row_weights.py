@@ -190,7 +190,7 @@ def test_calibration_contrasts_costs_and_thresholds(case):
       label, own, group, ['a', 'b'], 'largest', how, **more
     )
     given, within, _ = contrasts.conditional(
-      *(label, own, group, ['a', 'b'], levels[:, rows], ['0', '1'], how), **more
+      *(label, own, group, levels[:, rows], ['0', '1'], how), **more
     )
     curves = calibration.reliability(label, score, group, 'ab', **more)
     out = {
