@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
 from fairjax.data.batching.instances import Instances
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import fairscore
@@ -70,7 +69,6 @@ class Race(NamedTuple):
 
 
 def measure(
-  config: Config,
   m: moves.FlowInputs,
   contenders: dict[str, Contender],
   known: list[tuple[str, str]],
@@ -81,17 +79,11 @@ def measure(
   against: Race | None = None,
 ) -> Results:
   """Contenders against the known pairs, and the dictionary for a reader."""
-  rows = []
-  for name, one in contenders.items():
-    row = {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
-    if known:
-      row |= moves.against_known(
-        one.pairs, known, attribute.counts, config, complete
-      )
-      if len(one.ballots):
-        words = sorted(set(m.some.word))
-        row |= moves.top_right(one.ballots, known, words)
-    rows.append(row)
+  rows = [
+    {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
+    | (marks(one, m, known, complete, attribute) if known else {})
+    for name, one in contenders.items()
+  ]
   examples = dictionary.head(SHOWN).to_dict('records')
   if known:
     right = set(known)
@@ -99,7 +91,7 @@ def measure(
       row['known'] = 'right' if (row['first'], row['second']) in right else ''
   sides = attribute.words['side'].value_counts()
   lead = (
-    f'From {config.fairflow.first} and {config.fairflow.second}: '
+    f'From {m.config.fairflow.first} and {m.config.fairflow.second}: '
     f'{sides.get(-1, 0):,} and {sides.get(1, 0):,} words show a side, and '
     f'{len(dictionary):,} pairs vote for each other.'
   )
@@ -121,7 +113,7 @@ def measure(
   for name, one in against.contenders.items() if against else ():
     judged.setdefault(name, {'sets': {}})['sets'] |= one['sets']
   return stages.results(
-    config,
+    m.config,
     title='A dictionary from one pair of words',
     contenders=judged,
     tests=against.tests if against else [],
@@ -139,6 +131,23 @@ def measure(
       section('The attribute head', table(quality)),
     ],
   )
+
+
+def marks(
+  one: Contender,
+  m: moves.FlowInputs,
+  known: list[tuple[str, str]],
+  complete: bool,
+  attribute: Attribute,
+) -> dict[str, Any]:
+  """A contender's pairs and votes held against the known pairs."""
+  out = moves.against_known(
+    one.pairs, known, attribute.counts, m.config, complete
+  )
+  if len(one.ballots):
+    words = sorted(set(m.some.word))
+    out |= moves.top_right(one.ballots, known, words)
+  return out
 
 
 def winner(against: Race | None) -> list[dict]:

@@ -71,7 +71,6 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     if against:
       log.line(against.words)
     results = page.measure(
-      config,
       m,
       contenders,
       known,
