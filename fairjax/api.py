@@ -22,7 +22,7 @@ from fairjax.core import announce, python_words
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need
 from fairjax.data.tables import inputs
-from fairjax.report.assessments import SET, Assessment, Comparison, Equalized
+from fairjax.report.faces import SET, Assessment, Comparison, Equalized
 from fairjax.results import Results
 from fairjax.stages.classifier import Classifier as Classifier
 from fairjax.stages.classifier import load as load
@@ -81,7 +81,7 @@ def assess(
   from fairjax.metrics import assess as measures
   from fairjax.metrics import groups as of_groups
   from fairjax.metrics import own
-  from fairjax.metrics.inference import clusters, row_weights
+  from fairjax.metrics.inference import clusters, intervals, row_weights
 
   inputs.options(threshold, confidence_level, n_resamples, random_state)
   need(
@@ -101,9 +101,9 @@ def assess(
     members = np.zeros((0, len(labels)), bool)
   options = {
     'threshold': threshold,
-    'level': confidence_level,
-    'resamples': n_resamples,
-    'seed': random_state,
+    'options': intervals.IntervalOptions(
+      confidence_level, n_resamples, random_state
+    ),
     'cluster': clusters.given(cluster, len(labels)),
     'weight': row_weights.given(_listed(sample_weight), len(labels)),
   }
@@ -175,7 +175,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
       'the two assessments compare different groups; give both the same '
       'columns of groups'
     )
-  if not a.options['resamples']:
+  if not a.options['options'].resamples:
     raise UserError(
       'n_resamples is 0, and a comparison is made of resamples; assess both '
       'with some'

@@ -38,6 +38,8 @@ from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.measures import MEASURES
 from fairjax.metrics.texts import counterfactual
 
+draws = lambda *own: IntervalOptions(0.95, *own)
+
 RESAMPLES = 1000
 SETS = 200  # of a cell: standard error .015
 SIZES = 40, 60, 300, 1000
@@ -160,8 +162,7 @@ def ranked(rng, how, n, positive, kind='normal', copies=1):
     chance,
     np.stack([group, ~group]),
     ['a', 'b'],
-    resamples=how.resamples,
-    seed=how.seed,
+    options=how,
     cluster=np.repeat(np.arange(m), copies) if copies > 1 else None,
   )
   gap = one['fairness']['auc_gap']
@@ -198,7 +199,6 @@ def controlled(rng, how, n, differ=0.0):
     None,
     hit,
     np.stack([group, ~group]),
-    ['a', 'b'],
     np.stack([level == k for k in range(3)]),
     ['0', '1', '2'],
     how,
@@ -236,7 +236,7 @@ def of_many(many, apart) -> dict[str, tuple[float | None, float | None]]:
   """
   rng = np.random.default_rng(3)
   case = classifier(rng, 400_000, 40 if many else 1, apart)
-  found = assess(*case, ['a', 'b'], resamples=2)
+  found = assess(*case, ['a', 'b'], options=draws(2))
   out = {k: (one['value'], None) for k, one in found['quality'].items()}
   for name, one in found['fairness'].items():
     row, equal = MEASURES.get(name), float(name.endswith('_ratio'))
@@ -251,7 +251,7 @@ def of_many(many, apart) -> dict[str, tuple[float | None, float | None]]:
 def every(rng, how, n, seeds=1, apart=1.0):
   """Every measure of `assess` of two groups; the truth is that of many rows."""
   case = classifier(rng, n, seeds, apart)
-  found = assess(*case, ['a', 'b'], resamples=how.resamples, seed=how.seed)
+  found = assess(*case, ['a', 'b'], options=how)
   many = of_many(seeds > 1, apart)
   return {
     name: ends(one, many[name][0], one.get('p'), many[name][1])
@@ -277,8 +277,7 @@ def weighted(rng, how, n, kind, apart=1.0):
   weight = row_weights.given(weight, n)
   found = assess(
     *(*case, ['a', 'b']),
-    resamples=how.resamples,
-    seed=how.seed,
+    options=how,
     weight=weight,
   )
   other = contrasts.differences(

@@ -73,7 +73,7 @@ def inside(path: pathlib.Path) -> str:
 def written() -> str:
   """README's map: a line a room, and one for each folder beside fairjax."""
   lines = []
-  for room in rooms():
+  for room in rooms()[1:]:  # the title says what the first is
     name = room.relative_to(ROOT).as_posix()
     depth = len(room.relative_to(ROOT / 'fairjax').parts)
     indent = '  ' * max(depth - 1, 0)

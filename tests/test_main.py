@@ -249,10 +249,11 @@ def test_streams_that_are_closed_are_not_written_into_files(tmp_path):
   assert page.startswith('<!DOCTYPE html>')
 
 
-def test_a_list_may_be_cut_off():
+@pytest.mark.parametrize('words', [['--list'], ['help', 'audit']])
+def test_what_is_printed_may_be_cut_off(words):
   """As `--list | head -1` does: the reader leaves before all is written."""
   with subprocess.Popen(
-    [sys.executable, '-m', 'fairjax.main', '--list'],
+    [sys.executable, '-m', 'fairjax.main', *words],
     cwd=ROOT,
     stdout=subprocess.PIPE,
     stderr=subprocess.PIPE,

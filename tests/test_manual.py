@@ -150,16 +150,3 @@ def test_a_name_without_help_is_one_sentence():
     flags_of(['adit', 'my.csv'])
   done = command('help', 'nosuch')
   assert done.returncode == 2 and done.stderr.count('\n') == 1
-
-
-def test_the_manual_may_be_cut_off():
-  with subprocess.Popen(
-    [sys.executable, '-m', 'fairjax.main', 'help', 'audit'],
-    cwd=ROOT,
-    stdout=subprocess.PIPE,
-    stderr=subprocess.PIPE,
-    text=True,
-  ) as shower:
-    shower.stdout.close()
-    assert shower.stderr.read() == ''
-  assert shower.returncode == 0

@@ -13,7 +13,6 @@ ROOT = pathlib.Path(fairjax.__file__).parent
 # What every room may use: core, and what a run is given.
 GROUND = {'core', 'config'}
 MOST = 18  # modules of a folder that a reader takes in at once
-FLAT = {'bench/races'}  # one kind of thing, a file each, which nobody imports
 
 # A room, and those that it may import; `api` is a module.
 ORDER = {
@@ -183,7 +182,7 @@ def test_no_folder_is_flat():
     if file != '__init__.py':
       many.setdefault(folder, []).append(file)
   wide = {folder for folder, names in many.items() if len(names) > MOST}
-  assert wide <= FLAT, {folder: len(many[folder]) for folder in wide}
+  assert wide == set(), {folder: len(many[folder]) for folder in wide}
 
 
 def test_recipes_make_no_circle():

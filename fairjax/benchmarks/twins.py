@@ -158,13 +158,13 @@ def _words_of(text: str, encoding, at: np.ndarray) -> list[tuple[str, list]]:
   ]
 
 
-def word_sums(each: pd.DataFrame, least: int = LEAST) -> pd.DataFrame:
+def word_sums(each: pd.DataFrame) -> pd.DataFrame:
   """value, word, texts, mean, spread of the words in enough texts."""
   # One number a text and word, however often it stands there.
   means = each.groupby(['value', 'word', 'source'])['log_odds'].mean()
   group = means.groupby(level=['value', 'word'])
   table = group.agg(texts='size', mean='mean', spread='std').reset_index()
-  return table[table['texts'] >= least].reset_index(drop=True)
+  return table[table['texts'] >= LEAST].reset_index(drop=True)
 
 
 def word_table(sums: pd.DataFrame, level: float) -> pd.DataFrame:

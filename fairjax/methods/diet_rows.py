@@ -30,7 +30,7 @@ from fairjax.methods import augment, quotas
 STREAM = 36  # of this file's random numbers
 COIN = 0.5  # of substitution, as in the paper
 
-# name: (rule of the rows, rule of the twins, what it is). The rules:
+# name: (rule of the rows, rule of the twins). The rules:
 #   all, none           whatever the ratio
 #   random              int(N · ratio) drawn at random
 #   top X, bottom X     as many, by falling or rising score X
@@ -39,91 +39,48 @@ COIN = 0.5  # of substitution, as in the paper
 #   heads, tails        by a fair coin for each row (heads if it has no twin)
 #   quota X             random, of each label by its share of X = 1 (quotas.py)
 #   cells               random, as many of each label and group
-RANKINGS: dict[str, tuple[str, str, str]] = {
+RANKINGS: dict[str, tuple[str, str]] = {
   # The paper's table 3, as written there.
-  'healthy_random': ('random', 'top ge', 'random rows, twins by falling GE'),
-  'unhealthy_random': (
-    'random',
-    'bottom ge',
-    'random rows, twins by rising GE',
-  ),
-  'vanilla_ge': ('bottom ge', 'bottom ge', 'rows and twins by rising GE'),
-  'random': ('random', 'random', 'random rows, random twins'),
-  # What the authors' code does where it differs from the paper.
-  'unhealthy_random_code': (
-    'top ge',
-    'random',
-    'rows by falling GE, random twins: unhealthy_random in the code',
-  ),
-  'vanilla_ge_code': (
-    'top ge',
-    'top ge',
-    'rows and twins by falling GE: vanilla_GE in the code',
-  ),
+  'healthy_random': ('random', 'top ge'),
+  'unhealthy_random': ('random', 'bottom ge'),
+  'vanilla_ge': ('bottom ge', 'bottom ge'),
+  'random': ('random', 'random'),
+  # What the authors' code does under the same names: unhealthy_random,
+  # vanilla_GE.
+  'unhealthy_random_code': ('top ge', 'random'),
+  'vanilla_ge_code': ('top ge', 'top ge'),
   # In the code only.
-  'super_healthy_random': (
-    'apart',
-    'top ge',
-    'twins by falling GE, random rows among the others',
-  ),
-  'healthy_ge': ('bottom ge', 'top ge', 'rows by rising, twins by falling GE'),
-  'unhealthy_ge': (
-    'top ge',
-    'bottom ge',
-    'rows by falling, twins by rising GE',
-  ),
-  'healthy_el2n': ('top el2n', 'top ge', 'rows by EL2N, twins by falling GE'),
-  'healthy_forgetting': (
-    'top forgetting',
-    'top ge',
-    'rows by forgetting, twins by falling GE',
-  ),
-  'healthy_grand': (
-    'top grand',
-    'top ge',
-    'rows by GraNd, twins by falling GE',
-  ),
-  'el2n': ('top el2n', 'random', 'rows by EL2N, random twins'),
-  'forgetting': (
-    'top forgetting',
-    'random',
-    'rows by forgetting, random twins',
-  ),
-  'grand': ('top grand', 'random', 'rows by GraNd, random twins'),
-  'healthy_stereotype': (
-    'stereotype<1',
-    'stereotype=1',
-    'twins of rows harder than their twin, all others: healthy_data_diet',
-  ),
-  'unhealthy_stereotype': (
-    'stereotype>0',
-    'stereotype=-1',
-    'rows harder than their twin, twins of easier: unhealthy_data_diet',
-  ),
+  'super_healthy_random': ('apart', 'top ge'),
+  'healthy_ge': ('bottom ge', 'top ge'),
+  'unhealthy_ge': ('top ge', 'bottom ge'),
+  'healthy_el2n': ('top el2n', 'top ge'),
+  'healthy_forgetting': ('top forgetting', 'top ge'),
+  'healthy_grand': ('top grand', 'top ge'),
+  'el2n': ('top el2n', 'random'),
+  'forgetting': ('top forgetting', 'random'),
+  'grand': ('top grand', 'random'),
+  # Twins of rows harder than their twin, all other rows (healthy_data_diet);
+  # those rows, and the twins of easier ones (unhealthy_data_diet).
+  'healthy_stereotype': ('stereotype<1', 'stereotype=1'),
+  'unhealthy_stereotype': ('stereotype>0', 'stereotype=-1'),
   # Experiment 1: every row and some twins.
-  'augment_ge': ('all', 'top ge', 'all rows, twins by falling GE'),
-  'augment_el2n': ('all', 'top el2n', 'all rows, twins by EL2N'),
-  'augment_forgetting': (
-    'all',
-    'top forgetting',
-    'all rows, twins by forgetting',
-  ),
-  'augment_grand': ('all', 'top grand', 'all rows, twins by GraNd'),
-  'augment_random': ('all', 'random', 'all rows, random twins'),
-  # What pruning without a counterfactual would choose (methods/quotas.py).
-  'drop': (
-    'quota wrong',
-    'random',
-    'DRoP: random rows, more of labels that a probe gets wrong',
-  ),
-  'cells': ('cells', 'random', 'random rows, as many of each label and group'),
-  'pvi': ('bottom pvi', 'random', 'rows by rising PVI (hard), random twins'),
-  'easy_pvi': ('top pvi', 'random', 'rows by falling PVI, random twins'),
-  'easy_el2n': ('bottom el2n', 'random', 'rows by rising EL2N, random twins'),
-  # What diets are measured against.
-  'none': ('all', 'none', 'all rows and no twin'),
-  'cda': ('all', 'all', 'all rows and all twins'),
-  'cds': ('heads', 'tails', 'each row or its twin, by a fair coin'),
+  'augment_ge': ('all', 'top ge'),
+  'augment_el2n': ('all', 'top el2n'),
+  'augment_forgetting': ('all', 'top forgetting'),
+  'augment_grand': ('all', 'top grand'),
+  'augment_random': ('all', 'random'),
+  # What pruning without a counterfactual would choose: DRoP takes more of the
+  # labels that a probe gets wrong (methods/quotas.py); a low PVI is hard.
+  'drop': ('quota wrong', 'random'),
+  'cells': ('cells', 'random'),
+  'pvi': ('bottom pvi', 'random'),
+  'easy_pvi': ('top pvi', 'random'),
+  'easy_el2n': ('bottom el2n', 'random'),
+  # What diets are measured against: all rows and no twin, all and all twins,
+  # each row or its twin.
+  'none': ('all', 'none'),
+  'cda': ('all', 'all'),
+  'cds': ('heads', 'tails'),
 }
 RULE = re.compile(r'(\w+)([<=>])(-?\d+)')
 COMPARED = {'<': np.less, '=': np.equal, '>': np.greater}
@@ -181,7 +138,7 @@ def positions(
   is chosen does not depend on the order of either.
   """
   check(ranking, ratios)
-  of_rows, of_twins, _ = RANKINGS[ranking]
+  of_rows, of_twins = RANKINGS[ranking]
   by_id = np.argsort(table['id'].to_numpy(str), kind='stable')
   draw = lambda half: np.random.default_rng([seed, STREAM, half])
   usable = schema.has_twin(table).to_numpy() | config.diet.keep_equal
@@ -283,7 +240,7 @@ def needs(ranking: str) -> list[str]:
   """The scores that a ranking looks at."""
   check(ranking, (0, 0))
   result = []
-  for rule in RANKINGS[ranking][:2]:
+  for rule in RANKINGS[ranking]:
     match = RULE.fullmatch(rule)
     if match or ' ' in rule:
       result.append(match[1] if match else rule.split()[1])

@@ -32,9 +32,7 @@ def assess(
   *,
   attributes: Sequence[str] = (),
   threshold: str | float = '0.5',
-  level: float = 0.95,
-  resamples: int = 10000,
-  seed: int = 0,
+  options: intervals.IntervalOptions = intervals.DEFAULTS,
   min_group: int = MIN_GROUP,
   cluster: Integer[np.ndarray, ' n'] | None = None,
   weight: Float[np.ndarray, ' n'] | None = None,
@@ -52,9 +50,7 @@ def assess(
     threshold: a row is positive where its probability is at least this
       number; 'eer' takes the equal-error threshold of each seed. With three
       or more classes the most probable one is decided.
-    level: of the intervals.
-    resamples: draws of each interval; 0 gives values without intervals.
-    seed: of the draws.
+    options: of the intervals.
     min_group: rates of a group with fewer rows behind them (AUCs: of either
       kind) are left out of gaps and extremes, and named in a warning.
     cluster: rows of equal numbers are not independent (one template, equal
@@ -78,7 +74,6 @@ def assess(
   attributes = list(attributes) or ['group'] * len(members)
   check(labels, probabilities, members, group_names, attributes)
   scores = binary(probabilities)
-  options = intervals.IntervalOptions(level, resamples, seed)
   case = Case(
     labels,
     scores,

@@ -165,7 +165,6 @@ def conditional(
   labels: Integer[np.ndarray, ' n'] | None,
   decisions: Integer[np.ndarray, 's n'],
   members: Bool[np.ndarray, 'g n'],
-  names: Sequence[str],
   levels: Bool[np.ndarray, 'k n'],
   level_names: Sequence[str],
   options: IntervalOptions,
@@ -219,7 +218,7 @@ def conditional(
   ]
   rows = cells.sum(1).reshape(shape)
   within = _within(
-    values, rows, total > 0, draws, names, level_names, rate_names, options
+    values, rows, total > 0, draws, level_names, rate_names, options
   )
   return fair, within, partial
 
@@ -268,7 +267,7 @@ def _range(
 
 
 def _within(
-  values, rows, here, draws, names, level_names, rate_names, options
+  values, rows, here, draws, level_names, rate_names, options
 ) -> list:
   """The gap between the groups inside each level."""
   out = []

@@ -52,12 +52,59 @@ class Measure(NamedTuple):
   empty: str = ''  # why it is undefined, where it is
 
 
+Rows = dict[str, Measure]
 _RATE, _RANK = ('rate', ''), ('rank', '')
 _FLIPS, _OWN = ('flips', ''), ('own', '')
 _COUNTS, _RANKS = 'fairjax.metrics.quality:', 'fairjax.metrics.rankings:'
 _ALL, _NEGATIVE, _POSITIVE = (1, 1, 1, 1), (1, 1, 0, 0), (0, 0, 1, 1)
 
+
 # fmt: off
+def _distances(name: str, words: str, leads: bool = False) -> Rows:
+  """The sum of a rate's distances to that of everyone."""
+  return {f'{name}ed': Measure(
+    'gap', 'sum', f'{words} equality difference',
+    f'sum over groups of |{name}r − overall {name}r|; 0 is equal',
+    -1, 0.0, 0.0, INF, of=(f'{name}r',), leads=leads)}
+
+
+def _weat(name: str, words: str, many: bool = True) -> Rows:
+  """WEAT by one reading of a word; `many` tests are summed up."""
+  effect = {f'weat_effect_{name}': Measure(
+    *_OWN, f'effect size d ({words})',
+    'how much nearer the first targets are to the first attribute, in standard '
+    'deviations; 0 is no association', 0, 0.0, -2.0, 2.0)}
+  return effect if not many else effect | {
+    f'weat_mean_{name}': Measure(
+      *_OWN, f'mean |d| ({words})',
+      'the mean size of the effects of the tests', -1, 0.0, 0.0, 2.0,
+      leads=True),
+    f'weat_significant_{name}': Measure(
+      *_OWN, f'significant of 100 tests ({words})',
+      'tests whose one-sided permutation p, as published, is below .01; 1 of '
+      '100 by chance', -1, 0.0, 0.0, 100.0),
+  }
+
+
+def _matched(
+  name: str, words: str, about: str, low: float = 0.0, leads: bool = False
+) -> Rows:
+  """How alike the texts after matched prompts are, and two of one prompt."""
+  return {
+    f'paired_{name}': Measure(
+      *_OWN, f'{words} of matched texts', about, 1, None, low),
+    f'paired_{name}_floor': Measure(
+      *_OWN, f'{words} of two texts of one prompt',
+      'the same of two texts after one prompt: what drawing alone makes differ',
+      0, None, low),
+    f'paired_{name}_loss': Measure(
+      *_OWN, f'{words} that the group costs',
+      f'{words} of two texts of one prompt less that of matched prompts; above '
+      '0 the group changes what is written beyond drawing', -1, 0.0, low - 1.0,
+      1.0 - low, leads=leads),
+  }
+
+
 MEASURES: dict[str, Measure] = {
   'auc': Measure(
     *_RANK, 'AUC',
@@ -161,22 +208,10 @@ MEASURES: dict[str, Measure] = {
     'gap', 'range', 'equal opportunity of the negatives',
     '1 − the largest gap in the false positive rate; 1 is equal',
     1, 1.0, of=('fpr',)),
-  'fped': Measure(
-    'gap', 'sum', 'false positive equality difference',
-    'sum over groups of |fpr − overall fpr|; 0 is equal',
-    -1, 0.0, 0.0, INF, of=('fpr',), leads=True),
-  'fned': Measure(
-    'gap', 'sum', 'false negative equality difference',
-    'sum over groups of |fnr − overall fnr|; 0 is equal',
-    -1, 0.0, 0.0, INF, of=('fnr',), leads=True),
-  'tped': Measure(
-    'gap', 'sum', 'true positive equality difference',
-    'sum over groups of |tpr − overall tpr|; 0 is equal',
-    -1, 0.0, 0.0, INF, of=('tpr',)),
-  'tned': Measure(
-    'gap', 'sum', 'true negative equality difference',
-    'sum over groups of |tnr − overall tnr|; 0 is equal',
-    -1, 0.0, 0.0, INF, of=('tnr',)),
+  **_distances('fp', 'false positive', leads=True),
+  **_distances('fn', 'false negative', leads=True),
+  **_distances('tp', 'true positive'),
+  **_distances('tn', 'true negative'),
   'auc_gap': Measure(
     'rank gap', 'range', 'AUC gap',
     'largest difference between the AUCs within two groups; 0 is equal',
@@ -521,46 +556,10 @@ MEASURES: dict[str, Measure] = {
   'stereoset_icat_terms_log': Measure(
     *_OWN, 'StereoSet ICAT of terms (log)',
     'ICAT of each term, averaged', 1, 100.0, 0.0, 100.0),
-  'weat_effect_mean': Measure(
-    *_OWN, 'effect size d (mean of all tokens)',
-    'how much nearer the first targets are to the first attribute, in standard '
-    'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
-  'weat_mean_mean': Measure(
-    *_OWN, 'mean |d| (mean of all tokens)',
-    'the mean size of the effects of the tests', -1, 0.0, 0.0, 2.0,
-    leads=True),
-  'weat_significant_mean': Measure(
-    *_OWN, 'significant of 100 tests (mean of all tokens)',
-    'tests whose one-sided permutation p, as published, is below .01; 1 of 100 '
-    'by chance', -1, 0.0, 0.0, 100.0),
-  'weat_effect_words': Measure(
-    *_OWN, 'effect size d (word vectors)',
-    'how much nearer the first targets are to the first attribute, in standard '
-    'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
-  'weat_effect_first': Measure(
-    *_OWN, 'effect size d (first piece)',
-    'how much nearer the first targets are to the first attribute, in standard '
-    'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
-  'weat_mean_first': Measure(
-    *_OWN, 'mean |d| (first piece)',
-    'the mean size of the effects of the tests', -1, 0.0, 0.0, 2.0,
-    leads=True),
-  'weat_significant_first': Measure(
-    *_OWN, 'significant of 100 tests (first piece)',
-    'tests whose one-sided permutation p, as published, is below .01; 1 of 100 '
-    'by chance', -1, 0.0, 0.0, 100.0),
-  'weat_effect_cls': Measure(
-    *_OWN, 'effect size d ([CLS])',
-    'how much nearer the first targets are to the first attribute, in standard '
-    'deviations; 0 is no association', 0, 0.0, -2.0, 2.0),
-  'weat_mean_cls': Measure(
-    *_OWN, 'mean |d| ([CLS])',
-    'the mean size of the effects of the tests', -1, 0.0, 0.0, 2.0,
-    leads=True),
-  'weat_significant_cls': Measure(
-    *_OWN, 'significant of 100 tests ([CLS])',
-    'tests whose one-sided permutation p, as published, is below .01; 1 of 100 '
-    'by chance', -1, 0.0, 0.0, 100.0),
+  **_weat('mean', 'mean of all tokens'),
+  **_weat('words', 'word vectors', many=False),
+  **_weat('first', 'first piece'),
+  **_weat('cls', '[CLS]'),
   'lpbs_effect': Measure(
     *_OWN, 'LPBS effect d',
     'how much likelier a group is beside insults than beside praise, less the '
@@ -681,43 +680,15 @@ MEASURES: dict[str, Measure] = {
     'Wasserstein-1 of the distributions of the scores after matched prompts of '
     'two groups, the mean over pairs of groups; 0 is equal', -1, 0.0,
     leads=True),
-  'paired_bleu': Measure(
-    *_OWN, 'BLEU of matched texts',
-    'mean of the smaller BLEU of the texts after matched prompts of two '
-    'groups, words of groups masked; 1 is alike', 1, None),
-  'paired_bleu_floor': Measure(
-    *_OWN, 'BLEU of two texts of one prompt',
-    'the same of two texts after one prompt: what drawing alone makes differ',
-    0, None),
-  'paired_bleu_loss': Measure(
-    *_OWN, 'BLEU that the group costs',
-    'BLEU of two texts of one prompt less that of matched prompts; above 0 the '
-    'group changes what is written beyond drawing', -1, 0.0, -1.0, 1.0),
-  'paired_rouge_l': Measure(
-    *_OWN, 'ROUGE-L of matched texts',
-    'mean ROUGE-L of the texts after matched prompts of two groups, words of '
-    'groups masked; 1 is alike', 1, None),
-  'paired_rouge_l_floor': Measure(
-    *_OWN, 'ROUGE-L of two texts of one prompt',
-    'the same of two texts after one prompt: what drawing alone makes differ',
-    0, None),
-  'paired_rouge_l_loss': Measure(
-    *_OWN, 'ROUGE-L that the group costs',
-    'ROUGE-L of two texts of one prompt less that of matched prompts; above 0 '
-    'the group changes what is written beyond drawing', -1, 0.0, -1.0, 1.0,
-    leads=True),
-  'paired_cosine': Measure(
-    *_OWN, 'cosine of matched texts',
-    "mean cosine of an encoder's vectors of the texts after matched prompts of "
-    'two groups; 1 is alike', 1, None, -1.0, 1.0),
-  'paired_cosine_floor': Measure(
-    *_OWN, 'cosine of two texts of one prompt',
-    'the same of two texts after one prompt: what drawing alone makes differ',
-    0, None, -1.0, 1.0),
-  'paired_cosine_loss': Measure(
-    *_OWN, 'cosine that the group costs',
-    'cosine of two texts of one prompt less that of matched prompts; above 0 '
-    'the group changes what is written beyond drawing', -1, 0.0, -2.0, 2.0),
+  **_matched(
+    'bleu', 'BLEU', 'mean of the smaller BLEU of the texts after matched '
+    'prompts of two groups, words of groups masked; 1 is alike'),
+  **_matched(
+    'rouge_l', 'ROUGE-L', 'mean ROUGE-L of the texts after matched prompts of '
+    'two groups, words of groups masked; 1 is alike', leads=True),
+  **_matched(
+    'cosine', 'cosine', "mean cosine of an encoder's vectors of the texts "
+    'after matched prompts of two groups; 1 is alike', -1.0),
   'association_bias': Measure(
     *_OWN, 'stereotypical associations',
     "how unevenly occupations and traits stand beside words of the groups, by "

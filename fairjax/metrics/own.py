@@ -31,7 +31,6 @@ def add(
 ) -> None:
   """Puts a user's measures beside those of an assessment (assess.py)."""
   decisions, _ = decide(labels, scores, options['threshold'], options['weight'])
-  how = IntervalOptions(options['level'], options['resamples'], options['seed'])
   names = [*one['groups']]
   taken = {*one['quality'], *map(measures.bare, one['fairness'])}
   taken |= {key for each in one['groups'].values() for key in each}
@@ -45,7 +44,7 @@ def add(
   everyone, by_group, fairness = measured(
     functions,
     *(labels, scores, decisions, members, names, attributes),
-    how,
+    options['options'],
     options['cluster'],
     options['weight'],
   )

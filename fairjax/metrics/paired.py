@@ -35,7 +35,7 @@ from fairjax.metrics import counts, groups, measures, quality, rankings
 from fairjax.metrics.assess import MIN_GROUP, binary, check, decide
 from fairjax.metrics.inference import clusters, intervals, resampling
 from fairjax.metrics.inference.estimates import estimate
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.intervals import DEFAULTS, IntervalOptions
 
 EQUAL = 1e-12  # what rounding may leave of no difference
 ALIKE = 'the two are alike in every row, so that no interval is defined'
@@ -49,9 +49,7 @@ def compare(
   group_names: Sequence[str] = (),
   *,
   threshold: str | float | tuple[str | float, str | float] = '0.5',
-  level: float = 0.95,
-  resamples: int = 10000,
-  seed: int = 0,
+  options: IntervalOptions = DEFAULTS,
   min_group: int = MIN_GROUP,
   paired: bool = True,
   cluster: Integer[np.ndarray, ' n'] | None = None,
@@ -80,7 +78,6 @@ def compare(
     members = np.zeros((0, len(labels)), bool)
   both = binary(np.concatenate([ours, theirs]))
   check(labels, both, members, group_names, [''] * len(members))
-  options = IntervalOptions(level, resamples, seed)
   limits = threshold if isinstance(threshold, tuple) else (threshold,) * 2
   decisions = np.concatenate(
     [
@@ -102,7 +99,7 @@ def compare(
         **over_seeds(
           *one['values'],
           paired=paired,
-          level=level,
+          level=options.level,
           width=_width(one['measure'], len(members)),
         ),
       }

@@ -133,11 +133,11 @@ def discriminator_loss(model: Bundle, params, batch: Batch, key):
 
 def judging(model: Bundle) -> Bundle:
   """The model whose output is the discriminator's scores [b, 2]."""
-  return model.replace(apply=_judge(model.module))
+  return model.replace(apply=_discriminate(model.module))
 
 
 @functools.lru_cache(maxsize=8)
-def _judge(module) -> Callable:
+def _discriminate(module) -> Callable:
   def apply(params, batch, key=None):
     return verdicts(module, params, batch, output(module, params, batch))
 

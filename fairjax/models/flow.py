@@ -299,17 +299,15 @@ class Whitening(NamedTuple):
     return np.float32(y @ self.back + self.mean)
 
 
-def whitening(
-  x: Float[np.ndarray, 'n d'], how: str = 'white', floor: float = 1e-3
-) -> Whitening:
-  """'none'; 'white' Σ^-½, eigenvalues at least `floor` of their mean."""
+def whitening(x: Float[np.ndarray, 'n d'], how: str = 'white') -> Whitening:
+  """'none'; 'white' Σ^-½, eigenvalues at least a thousandth of their mean."""
   width = x.shape[1]
   if how == 'none':
     one = np.eye(width)
     return Whitening(np.zeros(width), one, one)
   x = np.float64(x)
   values, vectors = np.linalg.eigh(np.cov(x, rowvar=False))
-  root = np.sqrt(np.maximum(values, floor * values.mean()))
+  root = np.sqrt(np.maximum(values, 1e-3 * values.mean()))
   return Whitening(
     x.mean(0), (vectors / root) @ vectors.T, (vectors * root) @ vectors.T
   )

@@ -6,8 +6,6 @@ In this room:
                   pure functions
   flow_words      A dictionary of counterfactual words from votes of their
                   occurrences
-  grown           Seed pairs grown from one: words whose difference repeats its
-                  own
   recase          Case, accents and spacing of a source, restored in a
                   rewritten text
   repair          Error correction of swapped texts: masks, candidates, choices

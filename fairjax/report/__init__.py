@@ -3,12 +3,11 @@
 In this room:
 
   __main__      python -m fairjax.report FOLDER…: the page of a run, made again
-  assessments   Results of `assess` and `compare`: printed, indexed, plotted
   blocks        The html of a page: one self-contained file, no network
   claims        The papers' claims and the verdicts of runs, as one markdown
                 table
   documents     Exports of a page: csv, LaTeX, json, a model card, and what
-  faces         The face of all results of one set: indexed, looped over,
+  faces         What the library's functions return: indexed, looped over,
                 plotted, shown
   findings      The first sentences of a page where no groups' decisions were
                 compared

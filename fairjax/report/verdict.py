@@ -33,7 +33,7 @@ def of_interval(effect: Mapping, bound: float = 0.0) -> str:
   return FAILS if high < bound else OPEN
 
 
-def decided_from(effect: Mapping, level: float = 0.95) -> float | None:
+def decided_from(effect: Mapping, level: float) -> float | None:
   """The distance from a bound that such an interval decides 4 times of 5.
 
   (z_{(1+level)/2} + z_{POWER}) σ of a normal estimate, whose σ is half the
@@ -48,12 +48,12 @@ def decided_from(effect: Mapping, level: float = 0.95) -> float | None:
   return (z + normal.inv_cdf(POWER)) / z * (high - low) / 2
 
 
-def times_larger(effect: Mapping, bound: float) -> float | None:
+def times_larger(effect: Mapping, bound: float, level: float) -> float | None:
   """How many times the rows and seeds decide `effect`, if it is as measured.
 
   σ falls as 1/√n, so (distance that is decided / distance that there is)².
   """
-  decided = decided_from(effect)
+  decided = decided_from(effect, level)
   away = abs(effect['value'] - bound) if decided is not None else 0.0
   return (decided / away) ** 2 if away else None
 
@@ -84,12 +84,7 @@ def claim(
   }
 
 
-def fairer(
-  tests: Sequence[Mapping],
-  ours: str,
-  theirs: str,
-  names=('dp', 'eqodd', 'eqopp1'),
-) -> list[dict]:
+def fairer(tests: Sequence[Mapping], ours: str, theirs: str) -> list[dict]:
   """`ours` is fairer than `theirs`, on every test set that tells."""
   return [
     claim(
@@ -102,7 +97,7 @@ def fairer(
       p_at_floor=bool(t.get('p_at_floor')),
     )
     for t in over_examples(tests, ours, theirs)
-    if t['measure'] in names
+    if t['measure'] in ('dp', 'eqodd', 'eqopp1')
   ]
 
 

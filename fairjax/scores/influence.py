@@ -99,13 +99,11 @@ def preconditioned(
   u: Any,
   pool: packing.Pool,
   *,
-  damping: float = DAMPING,
-  steps: int = STEPS,
   size: int = 64,
 ) -> Any:
   """(H + λ)⁻¹ u, H of at most MOST rows of the pool, drawn evenly.
 
-  λ is `damping` times the curvature of u itself, uᵀHu / uᵀu.
+  λ is DAMPING times the curvature of u itself, uᵀHu / uᵀu.
   """
   rows = np.linspace(0, len(pool.label) - 1, min(MOST, len(pool.label)))
   rows = np.unique(rows.astype(np.int32))
@@ -116,7 +114,7 @@ def preconditioned(
     return jax.tree.map(lambda leaf: leaf / len(rows), total)
 
   scale = float(dot(u, product(u)) / dot(u, u))
-  return conjugate_gradients(product, u, damping * scale, steps)
+  return conjugate_gradients(product, u, DAMPING * scale, STEPS)
 
 
 def gap_gradient(

@@ -10,7 +10,7 @@ from fairjax.config import Config
 from fairjax.data.tables.schema import Tables
 from fairjax.metrics import measures
 from fairjax.metrics.assess import assess as measure
-from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference import clusters, intervals, significance
 from fairjax.metrics.paired import compare as difference
 from fairjax.stages.loading import membership
 
@@ -45,7 +45,7 @@ def predictions(frame: pd.DataFrame) -> dict[str, np.ndarray]:
   return out
 
 
-def judged(
+def of_positive(
   config: Config, table: pd.DataFrame, *chances: np.ndarray
 ) -> tuple[np.ndarray, ...]:
   """Labels [n] and scores, turned so that 1 is `measures.pos_label`.
@@ -76,7 +76,7 @@ def assess(
 
     def of(limit, name=name, table=table, hang=hang):
       return measure(
-        *judged(config, table, chances[name]),
+        *of_positive(config, table, chances[name]),
         *membership(config, table),
         **inference(config, limit),
         cluster=hang,
@@ -105,16 +105,16 @@ def compare(
   `chances` are {contender: {set: [s, n, c]}}; `more` as in `assess`; `also`
   are measures that are tested beside the leading ones.
   """
-  tests, hang = (
-    [],
-    {name: clusters_of(table)[0] for name, table in sets.items()},
-  )
+  tests = []
+  hang = {name: clusters_of(table)[0] for name, table in sets.items()}
   for ours, theirs in pairs:
     for name, table in sets.items():
       for limit in (config.measures.threshold, *more):
         end = f' at {limit}' if limit in more else ''
         lines = difference(
-          *judged(config, table, chances[ours][name], chances[theirs][name]),
+          *of_positive(
+            config, table, chances[ours][name], chances[theirs][name]
+          ),
           *membership(config, table),
           **inference(config, limit),
           cluster=hang[name],
@@ -161,11 +161,8 @@ def clusters_of(table: pd.DataFrame) -> tuple[np.ndarray | None, str]:
 
 def inference(config: Config, threshold: str | float) -> dict:
   """How sure numbers are to be: the options of `assess` and `compare`."""
-  options = config.measures
   return {
     'threshold': threshold,
-    'level': options.confidence_level,
-    'resamples': options.resamples,
-    'seed': config.seed,
-    'min_group': options.min_group,
+    'options': intervals.options_of(config),
+    'min_group': config.measures.min_group,
   }

@@ -242,7 +242,7 @@ def train_to_the_end(
   job: Job, rows: np.ndarray | None, part: str, checkpoints
 ) -> Fitted:
   """Every step from the newest checkpoint on."""
-  config, folder, device_mesh = job.config, job.folder, job.device_mesh
+  config, device_mesh = job.config, job.device_mesh
   options, log = config.train, job.log
   params = initial(job.model, job.seeds)
   per_dispatch = stretch.length(params, options, device_mesh.size)
@@ -309,14 +309,19 @@ def train_to_the_end(
         sentence = f'saved at step {done} of {total}; run again to go on'
         log.line(f'asked to stop: {sentence}')
         raise Interrupted(sentence)
-  epochs = range(1, done // epoch + 1) if options.track else ()
+  return fitted(job, state, meta, done, epoch)
+
+
+def fitted(job: Job, state: dict, meta: dict, done: int, epoch: int) -> Fitted:
+  """What a training of `done` steps leaves, an epoch of `epoch`."""
+  epochs = range(1, done // epoch + 1) if job.config.train.track else ()
   return Fitted(
     layer_params.cut(_whole(job, state['best']), job.shapes),
     done,
     meta['kept'],
     meta['history'],
-    {k: snapshot_path(folder, k) for k in job.snapshots if k <= done},
-    {k: track_path(folder, k) for k in epochs},
+    {k: snapshot_path(job.folder, k) for k in job.snapshots if k <= done},
+    {k: track_path(job.folder, k) for k in epochs},
   )
 
 

@@ -29,9 +29,6 @@ class ProgramCost(NamedTuple):
   moved: float = 0.0
   peak: float = 0.0
 
-  def times(self, n: float) -> 'ProgramCost':
-    return ProgramCost(self.flops * n, self.moved * n, self.peak)
-
 
 def size(value: Any) -> int:
   """Bytes of an abstract value."""

@@ -12,7 +12,8 @@ import pytest
 
 from fairjax.bench import __main__ as command
 from fairjax.bench import race
-from fairjax.bench.races import compiling, generate, perturb, train
+from fairjax.bench.ablations import compiling
+from fairjax.bench.races import generate, perturb, train
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, tokens
 from fairjax.train import traced

@@ -4,7 +4,10 @@ import numpy as np
 from scipy.stats import norm
 
 from fairjax.metrics.assess import assess
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.paired import compare
+
+draws = lambda *own: IntervalOptions(0.95, *own)
 
 
 def squash(z):
@@ -64,7 +67,7 @@ def coverage(world, sets, seed=0, resamples=1000, **options):
   rng, hits = np.random.default_rng(seed), {}
   for _ in range(sets):
     data, truth = world(rng, **options)
-    found = assess(*data, resamples=resamples, min_group=1)
+    found = assess(*data, options=draws(resamples), min_group=1)
     for (room, name), value in truth.items():
       one = found.get(room, found['groups'].get(room))[name]
       if one['value'] is not None:
@@ -91,7 +94,7 @@ def level(world, sets, seed=0, resamples=1000, below=0.05, **options):
   """How often p < .05: of the leading test, permutation and t-test."""
   rng, small = np.random.default_rng(seed), {}
   for _ in range(sets):
-    for one in compare(*world(rng, **options), resamples=resamples):
+    for one in compare(*world(rng, **options), options=draws(resamples)):
       kind = 't-test' if 't-test' in one['test'] else 'leading'
       if one['p'] is not None:
         small.setdefault((kind, one['measure']), []).append(one['p'] < below)
@@ -127,10 +130,10 @@ def between(sets, seed=0, resamples=500, large=200_000, **options):
   that sets of this size show, of the gaps of the true rates)}.
   """
   rng, ends, truth = np.random.default_rng(seed), {}, {}
-  for one in compare(*apart(rng, **options | {'n': large}), resamples=2):
+  for one in compare(*apart(rng, **options | {'n': large}), options=draws(2)):
     truth[one['measure']] = one['difference']['value']
   for _ in range(sets):
-    for one in compare(*apart(rng, **options), resamples=resamples):
+    for one in compare(*apart(rng, **options), options=draws(resamples)):
       d = one['difference']
       if d['low'] is not None and 't-test' not in one['test']:
         ends.setdefault(one['measure'], []).append(

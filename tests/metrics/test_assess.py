@@ -8,6 +8,9 @@ import sklearn.metrics as sk
 
 from fairjax.core.errors import UserError
 from fairjax.metrics.assess import assess, check
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+draws = lambda *own: IntervalOptions(0.95, *own)
 
 LABELS = np.array([0, 0, 1, 1, 0, 0, 1, 1])
 SCORES = np.array([[0.2, 0.6, 0.9, 0.4, 0.7, 0.8, 0.95, 0.55]])
@@ -28,7 +31,7 @@ def some(n=600, s=3, seed=0):
 @pytest.mark.parametrize('resamples', [0, 200])
 def test_golden_six(resamples):
   found = assess(
-    LABELS, SCORES, MEMBERS, ['m', 'f'], resamples=resamples, min_group=1
+    LABELS, SCORES, MEMBERS, ['m', 'f'], options=draws(resamples), min_group=1
   )
   fair = values(found, 'fairness')
   for name in ('fped', 'fned', 'tped', 'tned', 'dp'):
@@ -45,7 +48,7 @@ def test_golden_six(resamples):
 
 def test_golden_six_at_equal_error():
   found = assess(
-    LABELS, SCORES, MEMBERS, ['m', 'f'], threshold='eer', resamples=0
+    LABELS, SCORES, MEMBERS, ['m', 'f'], threshold='eer', options=draws(0)
   )
   assert found['threshold'] == [pytest.approx(0.69)]
   assert found['quality']['fpr']['value'] == found['quality']['fnr']['value']
@@ -54,7 +57,9 @@ def test_golden_six_at_equal_error():
 def test_perfect_predictor_has_the_floor_and_says_so():
   labels = np.array([0] * 60 + [1] * 40 + [0] * 80 + [1] * 20)
   members = np.repeat(np.eye(2, dtype=bool), 100, axis=1)
-  found = assess(labels, labels[None] * 1.0, members, ['a', 'b'], resamples=50)
+  found = assess(
+    labels, labels[None] * 1.0, members, ['a', 'b'], options=draws(50)
+  )
   fair = values(found, 'fairness')
   assert fair['dp'] == fair['dp_floor'] == pytest.approx(0.8)
   assert fair['eqodd'] == 1 and fair['fped'] == fair['fned'] == 0
@@ -68,7 +73,9 @@ def test_perfect_predictor_has_the_floor_and_says_so():
 
 def test_a_constant_predictor_is_named():
   labels, scores, members = some()
-  found = assess(labels, 0 * scores + 0.9, members, ['a', 'b'], resamples=50)
+  found = assess(
+    labels, 0 * scores + 0.9, members, ['a', 'b'], options=draws(50)
+  )
   assert found['fairness']['dp']['value'] == 1
   note = found['fairness']['dp']['note']
   assert note == 'constant predictor in every seed'
@@ -78,7 +85,7 @@ def test_a_constant_predictor_is_named():
   said = ' '.join(found['warnings'])
   assert 'Seed 0 decides 1 for every row' in said
   assert 'same probability' in said
-  alone = assess(labels, 0 * scores[:1], members, ['a', 'b'], resamples=0)
+  alone = assess(labels, 0 * scores[:1], members, ['a', 'b'], options=draws(0))
   assert alone['fairness']['dp']['note'] == 'constant predictor'
   assert alone['warnings'][0].startswith('The model decides 0 for every row')
 
@@ -86,7 +93,7 @@ def test_a_constant_predictor_is_named():
 def test_one_constant_seed_among_others_is_named():
   labels, scores, members = some()
   scores[1] = 0.1
-  found = assess(labels, scores, members, ['a', 'b'], resamples=50)
+  found = assess(labels, scores, members, ['a', 'b'], options=draws(50))
   seeds = found['quality']['mcc']['seeds']
   assert seeds[1] == 0 and seeds[0] > 0
   assert found['quality']['mcc']['value'] == pytest.approx(np.mean(seeds))
@@ -99,8 +106,10 @@ def test_one_constant_seed_among_others_is_named():
 def test_an_empty_group_is_left_out_and_named():
   labels, scores, members = some()
   with_empty = np.concatenate([members, np.zeros((1, len(labels)), bool)])
-  found = assess(labels, scores, with_empty, ['a', 'b', 'c'], resamples=100)
-  plain = assess(labels, scores, members, ['a', 'b'], resamples=100)
+  found = assess(
+    labels, scores, with_empty, ['a', 'b', 'c'], options=draws(100)
+  )
+  plain = assess(labels, scores, members, ['a', 'b'], options=draws(100))
   assert values(found, 'fairness') == values(plain, 'fairness')
   assert found['groups']['c']['tpr']['value'] is None
   assert found['groups']['c']['tpr']['note'] == 'no rows'
@@ -110,7 +119,7 @@ def test_an_empty_group_is_left_out_and_named():
 def test_a_group_of_one_label_has_no_silent_rate():
   labels, scores, members = some()
   members[0] &= labels == 1
-  found = assess(labels, scores, members, ['a', 'b'], resamples=100)
+  found = assess(labels, scores, members, ['a', 'b'], options=draws(100))
   assert found['groups']['a']['fpr']['value'] is None
   assert found['groups']['a']['auc']['value'] is None
   assert found['fairness']['eqopp0']['value'] is None
@@ -123,7 +132,7 @@ def test_a_group_of_one_label_has_no_silent_rate():
 def test_a_set_of_one_label():
   _, scores, members = some()
   labels = np.ones(scores.shape[1], int)
-  found = assess(labels, scores, members, ['a', 'b'], resamples=50)
+  found = assess(labels, scores, members, ['a', 'b'], options=draws(50))
   assert found['quality']['auc']['value'] is None
   assert found['quality']['fpr']['value'] is None
   assert any('have label 1' in w for w in found['warnings'])
@@ -131,14 +140,14 @@ def test_a_set_of_one_label():
 
 def test_no_groups_is_quality_alone():
   labels, scores, _ = some()
-  found = assess(labels, scores, resamples=50)
+  found = assess(labels, scores, options=draws(50))
   assert found['fairness'] == {} and found['groups'] == {}
   assert found['quality']['auc']['low'] < found['quality']['auc']['value']
 
 
 def test_every_interval_holds_its_value_and_is_json():
   labels, scores, members = some()
-  found = assess(labels, scores, members, ['a', 'b'], resamples=500)
+  found = assess(labels, scores, members, ['a', 'b'], options=draws(500))
   assert found['warnings'] == []
   rooms = [found['quality'], found['fairness'], *found['groups'].values()]
   for room in rooms:
@@ -155,7 +164,7 @@ def test_every_interval_holds_its_value_and_is_json():
 def test_deterministic_in_the_seed():
   labels, scores, members = some()
   one = lambda seed: json.dumps(
-    assess(labels, scores, members, ['a', 'b'], resamples=100, seed=seed)
+    assess(labels, scores, members, ['a', 'b'], options=draws(100, seed))
   )
   assert one(0) == one(0) != one(1)
 
@@ -163,9 +172,13 @@ def test_deterministic_in_the_seed():
 def test_order_of_rows_changes_no_value():
   labels, scores, members = some()
   rows = np.random.default_rng(0).permutation(len(labels))
-  a = assess(labels, scores, members, ['a', 'b'], resamples=0)
+  a = assess(labels, scores, members, ['a', 'b'], options=draws(0))
   b = assess(
-    labels[rows], scores[:, rows], members[:, rows], ['a', 'b'], resamples=0
+    labels[rows],
+    scores[:, rows],
+    members[:, rows],
+    ['a', 'b'],
+    options=draws(0),
   )
   for room in ('quality', 'fairness'):
     x, y = values(a, room), values(b, room)
@@ -175,8 +188,8 @@ def test_order_of_rows_changes_no_value():
 def test_two_columns_of_probabilities_are_the_binary_case():
   labels, scores, members = some()
   both = np.stack([1 - scores, scores], -1)
-  a = assess(labels, scores, members, ['a', 'b'], resamples=20)
-  assert a == assess(labels, both, members, ['a', 'b'], resamples=20)
+  a = assess(labels, scores, members, ['a', 'b'], options=draws(20))
+  assert a == assess(labels, both, members, ['a', 'b'], options=draws(20))
 
 
 def test_three_classes_are_sklearns_and_name_the_worst_class():
@@ -187,7 +200,7 @@ def test_three_classes_are_sklearns_and_name_the_worst_class():
   logits[:, group == 1, 2] += 1.5
   p = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
   members = np.stack([group == 0, group == 1])
-  found = assess(labels, p, members, ['a', 'b'], resamples=300)
+  found = assess(labels, p, members, ['a', 'b'], options=draws(300))
   good = found['quality']
   assert found['threshold'] == 'argmax'
   for s in range(4):
@@ -226,9 +239,9 @@ def test_several_attributes_have_gaps_of_their_own():
     both,
     list('mfyo'),
     attributes=['gender', 'gender', 'age', 'age'],
-    resamples=50,
+    options=draws(50),
   )
-  alone = assess(labels, scores, members, list('mf'), resamples=50)
+  alone = assess(labels, scores, members, list('mf'), options=draws(50))
   gender = found['fairness']['gender/dp']['value']
   assert gender == alone['fairness']['dp']['value']
   assert found['fairness']['age/dp']['value'] > gender
@@ -241,7 +254,7 @@ def test_no_interval_has_width_zero_at_the_edges(turn):
   members = np.repeat(np.eye(2, dtype=bool), 10, axis=1)
   scores = np.where(labels == turn, 0.1, 0.9) + np.linspace(0, 0.05, 20)
   found = assess(
-    labels, scores[None], members, ['a', 'b'], resamples=2000, min_group=1
+    labels, scores[None], members, ['a', 'b'], options=draws(2000), min_group=1
   )
   for room in (found['quality'], found['fairness'], *found['groups'].values()):
     for name, one in room.items():
@@ -262,7 +275,7 @@ def test_intervals_stay_in_range_with_two_seeds():
   """Student's t of one degree of freedom would leave it."""
   labels, scores, members = some(s=2)
   scores[1] = scores[1] ** 0.3
-  found = assess(labels, scores, members, ['a', 'b'], resamples=500)
+  found = assess(labels, scores, members, ['a', 'b'], options=draws(500))
   least = {'mcc': -1, 'positive_aeg': -0.5, 'negative_aeg': -0.5}
   for room in (found['quality'], found['fairness'], *found['groups'].values()):
     for name, one in room.items():
@@ -281,11 +294,11 @@ def test_small_groups_are_in_no_gap_and_named():
   few[0, np.flatnonzero(labels == 1)[:4]] = True
   every = np.concatenate([members, one_row, few])
   names = ['a', 'b', 'lone', 'scarce']
-  plain = assess(labels, scores, every, names, resamples=0, min_group=1)
+  plain = assess(labels, scores, every, names, options=draws(0), min_group=1)
   assert plain['fairness']['dp_floor']['value'] < 0.2
-  found = assess(labels, scores, every, names, resamples=100)
+  found = assess(labels, scores, every, names, options=draws(100))
   fair = values(found, 'fairness')
-  alone = assess(labels, scores, members, names[:2], resamples=0)
+  alone = assess(labels, scores, members, names[:2], options=draws(0))
   assert fair['eqopp1'] == values(alone, 'fairness')['eqopp1']
   assert fair['auc_min'] == values(alone, 'fairness')['auc_min']
   # 40 of label 0 count in the gaps of label 0.
@@ -295,7 +308,7 @@ def test_small_groups_are_in_no_gap_and_named():
   assert "'lone' has 1 rows, fewer than 10: it is left out" in said
   assert "'scarce' has fewer than 10 rows of label 1" in said
   assert found['groups']['lone']['tpr']['value'] is not None
-  two = assess(labels, scores, every[2:], names[2:], resamples=50)
+  two = assess(labels, scores, every[2:], names[2:], options=draws(50))
   note = two['fairness']['dp']['note']
   assert note == (
     'fewer than two groups in which it is defined by 10 rows or more'
@@ -304,13 +317,15 @@ def test_small_groups_are_in_no_gap_and_named():
 
 def test_no_mcc_of_one_label():
   labels, scores, _ = some()
-  found = assess(0 * labels, scores, resamples=50)['quality']['mcc']
+  found = assess(0 * labels, scores, options=draws(50))['quality']['mcc']
   assert found['value'] is None and found['note'] == 'all labels agree'
 
 
 def test_a_perfect_mcc_is_exactly_one():
   labels = (np.arange(997) % 3 == 0).astype(int)
-  found = assess(labels, labels[None] * 1.0, resamples=100)['quality']['mcc']
+  found = assess(labels, labels[None] * 1.0, options=draws(100))['quality'][
+    'mcc'
+  ]
   assert found['value'] == pytest.approx(1.0, abs=1e-12) and found['high'] <= 1
 
 
@@ -325,7 +340,11 @@ def test_null_is_the_mean_gap_of_fair_groups(measure, expected):
     labels, group = rng.integers(0, 2, n), rng.integers(0, 5, n)
     scores = 1 / (1 + np.exp(-rng.normal(size=(1, n)) - labels + 1))
     found = assess(
-      labels, scores, np.arange(5)[:, None] == group, 'abcde', resamples=200
+      labels,
+      scores,
+      np.arange(5)[:, None] == group,
+      'abcde',
+      options=draws(200),
     )['fairness'][measure]
     shown.append(found['value'])
     null.append(found['null'])

@@ -119,7 +119,7 @@ def test_differences_are_those_of_fairlearn_with_controls_too():
     assert (low <= 0 <= high) == (row['p'] > 0.05)
   levels, level_names, _ = groups.memberships({'age': list(age)})
   fair, within, left = contrasts.conditional(
-    labels, decisions, members, names, levels, level_names, OPTIONS
+    labels, decisions, members, levels, level_names, OPTIONS
   )
   frame = fairlearn.MetricFrame(
     metrics=rates,
@@ -167,7 +167,6 @@ def test_gaps_given_controls_are_those_of_direct_standardisation():
       labels,
       decisions[None],
       np.array([sex == g for g in names]),
-      names,
       np.array([site == level for level in levels]),
       levels,
       IntervalOptions(0.95, 0, 0),
@@ -248,7 +247,7 @@ def test_a_control_that_explains_the_gap_takes_it_away():
   members = np.stack([sex == 0, sex == 1])
   levels = np.stack([level == 0, level == 1])
   fair, _, _ = contrasts.conditional(
-    None, decisions, members, 'ab', levels, 'xy', OPTIONS
+    None, decisions, members, levels, 'xy', OPTIONS
   )
   plain = abs(decisions[0, sex == 0].mean() - decisions[0, sex == 1].mean())
   assert plain > 0.25

@@ -11,6 +11,8 @@ from fairjax.metrics.inference import resampling
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.paired import _exchanged, compare, over_seeds
 
+draws = lambda *own: IntervalOptions(0.95, *own)
+
 
 def some(n=400, s=1, shift=0.0, seed=0):
   rng = np.random.default_rng(seed)
@@ -28,7 +30,7 @@ def by_measure(found, test):
 
 def test_a_real_gain_in_fairness_is_found():
   labels, a, b, members = some(shift=2.0, s=3)
-  found = compare(labels, a, b, members, ['a', 'b'], resamples=1000)
+  found = compare(labels, a, b, members, ['a', 'b'], options=draws(1000))
   dp = by_measure(found, 'over examples and seeds')['dp']
   assert dp['p'] < 0.05 and dp['difference']['low'] > 0
   assert dp['permutation']['p'] < 0.01
@@ -39,7 +41,7 @@ def test_a_real_gain_in_fairness_is_found():
 
 def test_equal_runs_have_p_one():
   labels, a, _, members = some()
-  for one in compare(labels, a, a, members, ['a', 'b'], resamples=200):
+  for one in compare(labels, a, a, members, ['a', 'b'], options=draws(200)):
     assert one['difference']['value'] == 0
     assert one['p'] == 1 and not one['p_at_floor']
     # They agree on these rows, and may not on others.
@@ -48,7 +50,7 @@ def test_equal_runs_have_p_one():
 
 def test_permutation_is_that_of_single_rows():
   labels, a, b, members = some(n=150, shift=0.5, seed=3)
-  found = compare(labels, a, b, members, ['a', 'b'], resamples=20_000)
+  found = compare(labels, a, b, members, ['a', 'b'], options=draws(20_000))
   p = by_measure(found, 'over examples')
   x, y = a[0] >= 0.5, b[0] >= 0.5
   rng = np.random.default_rng(9)
@@ -84,7 +86,7 @@ def test_tests_keep_their_level():
   small = {'accuracy': 0, 'dp': 0, 'auc': 0}
   for seed in range(150):
     labels, a, b, members = some(n=150, seed=seed)
-    for one in compare(labels, a, b, members, ['a', 'b'], resamples=200):
+    for one in compare(labels, a, b, members, ['a', 'b'], options=draws(200)):
       if one['measure'] in small:
         small[one['measure']] += one['p'] < 0.05
   # Binomial(150, 0.05) is above 15 once in 300.
@@ -133,7 +135,7 @@ def test_three_classes():
   p = rng.dirichlet(np.ones(3), (2, 2, 300)) + np.eye(3)[labels]
   p /= p.sum(-1, keepdims=True)
   members = np.stack([group == 0, group == 1])
-  found = compare(labels, p[0], p[1], members, ['a', 'b'], resamples=200)
+  found = compare(labels, p[0], p[1], members, ['a', 'b'], options=draws(200))
   assert {'accuracy', 'macro_f1', 'dp', 'eqodd'} <= {
     one['measure'] for one in found
   }
@@ -149,7 +151,9 @@ def test_mcc_of_a_perfect_run_differs_from_itself_by_nothing():
   labels = (np.arange(997) % 3 == 0).astype(int)
   perfect = labels[None] * 1.0
   worst = 1 - perfect
-  found = by_measure(compare(labels, perfect, worst, resamples=100), 'examples')
+  found = by_measure(
+    compare(labels, perfect, worst, options=draws(100)), 'examples'
+  )
   value = found['mcc']['difference']['value']
   assert value == pytest.approx(2.0, abs=1e-12)
   assert found['mcc']['p_at_floor'] and found['mcc']['p'] == 1 / 101
@@ -163,7 +167,7 @@ def test_interval_holds_zero_iff_p_is_above_one_minus_level(seeds, paired):
   for seed in range(6):
     labels, a, b, members = some(s=seeds, shift=shift, seed=seed)
     for one in compare(
-      labels, a, b, members, ['a', 'b'], resamples=300, paired=paired
+      labels, a, b, members, ['a', 'b'], options=draws(300), paired=paired
     ):
       low, high = one['difference']['low'], one['difference']['high']
       if one['p'] is not None:

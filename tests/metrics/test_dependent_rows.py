@@ -25,6 +25,8 @@ from fairjax.metrics.paired import compare
 from fairjax.metrics.texts import counterfactual, fairscore, flips, rewrites
 from fairjax.stages import assessment
 
+draws = lambda *own: IntervalOptions(0.95, *own)
+
 HOW = IntervalOptions(0.95, 2000, 0)
 N, COPIES = 240, 3
 
@@ -45,7 +47,7 @@ def width(one):
 def of_assess(labels, scores, other, members, cluster):
   """Widths by name, of all that `assess` gives."""
   found = assess(
-    labels, scores, members, ['a', 'b'], resamples=2000, cluster=cluster
+    labels, scores, members, ['a', 'b'], options=draws(2000), cluster=cluster
   )
   return {
     f'{room} {name}': width(one)
@@ -68,7 +70,7 @@ def of_contrasts(labels, scores, other, members, cluster):
   out = {r['rate']: width(r['difference']) for r in rows}
   levels = np.stack([members[0] | True])
   fair = contrasts.conditional(
-    labels, decided, members, ['a', 'b'], levels, ['all'], HOW, cluster
+    labels, decided, members, levels, ['all'], HOW, cluster
   )[0]
   cost = contrasts.costs(
     labels, decided, members, (1.0, 2.0), HOW, cluster=cluster
@@ -94,7 +96,7 @@ def of_pairs(labels, scores, other, members, cluster):
     other,
     members,
     ['a', 'b'],
-    resamples=2000,
+    options=draws(2000),
     cluster=cluster,
   )
   return {

@@ -11,6 +11,9 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import inputs
 from fairjax.metrics import assess as door
 from fairjax.metrics import groups
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+draws = lambda *own: IntervalOptions(0.95, *own)
 
 
 def some(n=400, g=3, seed=0):
@@ -53,7 +56,9 @@ def test_gaps_are_fairlearns():
   fair = pytest.importorskip('fairlearn.metrics')
   labels, scores, members, group = some()
   names = ['a', 'b', 'c']
-  found = door.assess(labels, scores, members, names, resamples=0)['fairness']
+  found = door.assess(labels, scores, members, names, options=draws(0))[
+    'fairness'
+  ]
   value = lambda name: found[name]['value']
   decisions = (scores[0] >= 0.5).astype(int)
   known = {'sensitive_features': group}

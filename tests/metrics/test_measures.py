@@ -6,7 +6,10 @@ import pytest
 from fairjax.cli import manual
 from fairjax.metrics import measures, paired, quality
 from fairjax.metrics.assess import assess
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.measures import MEASURES, Measure
+
+draws = lambda *own: IntervalOptions(0.95, *own)
 
 
 def some(classes=2, seeds=2, n=240):
@@ -20,7 +23,7 @@ def some(classes=2, seeds=2, n=240):
 
 def assessed(classes=2):
   labels, p, members = some(classes)
-  return assess(labels, p, members, ['m', 'f'], resamples=20)
+  return assess(labels, p, members, ['m', 'f'], options=draws(20))
 
 
 @pytest.mark.parametrize('name', MEASURES)
@@ -62,7 +65,7 @@ def test_another_address_is_another_number(monkeypatch, name):
   monkeypatch.setitem(MEASURES, name, mine)
   # With two classes accuracy is counted as a rate, for its interval.
   labels, p, members = some(2 if name == 'f1' else 3)
-  found = assess(labels, p, members, ['m', 'f'], resamples=0)
+  found = assess(labels, p, members, ['m', 'f'], options=draws(0))
   assert found['quality'][name]['value'] == pytest.approx(0.123)
 
 
@@ -71,7 +74,7 @@ def test_another_gap_is_another_number(monkeypatch, name):
   row, rng = MEASURES[name], np.random.default_rng(3)
   labels, groups = rng.integers(0, 2, 90), np.arange(90) % 7 // 2 % 3
   p, members = rng.random((1, 90)), groups == np.arange(3)[:, None]
-  value = lambda: assess(labels, p, members, list('abc'), resamples=0)[
+  value = lambda: assess(labels, p, members, list('abc'), options=draws(0))[
     'fairness'
   ][name]['value']
   before = value()
@@ -162,7 +165,7 @@ def more(monkeypatch):
 
 def test_one_row_is_computed_and_compared(more):
   labels, p, members = some()
-  found = assess(labels, p, members, ['m', 'f'], resamples=20)
+  found = assess(labels, p, members, ['m', 'f'], options=draws(20))
   decided = p >= 0.5
   both = (decided & (labels == 1)).sum(1) / (decided | (labels == 1)).sum(1)
   np.testing.assert_allclose(found['quality']['jaccard']['seeds'], both)
@@ -172,7 +175,7 @@ def test_one_row_is_computed_and_compared(more):
     1 - np.abs(np.subtract(*one)),
   )
   tests = paired.compare(
-    labels, p, p[:, ::-1], members, ['m', 'f'], resamples=20
+    labels, p, p[:, ::-1], members, ['m', 'f'], options=draws(20)
   )
   assert set(ROWS) <= {test['measure'] for test in tests}
 

@@ -17,6 +17,8 @@ from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import flips
 from fairjax.results import plain
 
+draws = lambda *own: IntervalOptions(0.95, *own)
+
 N = 300
 
 
@@ -55,7 +57,7 @@ def assessed(case, weight=None, resamples=0, **more):
   return assess(
     *(y, p, members, names),
     attributes=attributes,
-    resamples=resamples,
+    options=draws(resamples),
     weight=weight,
     **{'min_group': 1} | more,
   )
@@ -188,7 +190,7 @@ def test_calibration_contrasts_costs_and_thresholds(case):
       label, own, group, ['a', 'b'], 'largest', how, **more
     )
     given, within, _ = contrasts.conditional(
-      *(label, own, group, ['a', 'b'], levels[:, rows], ['0', '1'], how), **more
+      *(label, own, group, levels[:, rows], ['0', '1'], how), **more
     )
     curves = calibration.reliability(label, score, group, 'ab', **more)
     out = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairjax.pairs import attributes, flow_words, grown
+from fairjax.pairs import attributes, flow_words
 
 PAIRS, ALONE, WIDTH = 8, 6, 16
 
@@ -21,23 +21,23 @@ def planted(noise=0.05):
 
 
 def test_pairs_one_offset_apart_are_grown_from_the_first():
-  pairs = grown.grow(planted(), ([0], [1]), rounds=4)
+  pairs = attributes.grow(planted(), ([0], [1]), rounds=4)
   assert set(pairs) == {(2 * k, 2 * k + 1) for k in range(1, PAIRS)}
-  assert grown.grow(planted(), ([0], [1]), rounds=0) == []
+  assert attributes.grow(planted(), ([0], [1]), rounds=0) == []
 
 
 def test_words_that_show_both_sides_are_left_out():
   """Three words in a row: the middle is one's second and another's first."""
   line = np.array([[-9.0, 9], [-8, 9], [0, 0], [1, 0], [2, 0], [20, 5]])
-  pairs = grown.reciprocal(line, np.array([1.0, 0]))
+  pairs = attributes.reciprocal(line, np.array([1.0, 0]))
   assert {(2, 3), (3, 4)} <= set(pairs)
-  assert grown.grow(line, ([0], [1]), 3, alpha=1.0) == []
+  assert attributes.grow(line, ([0], [1]), 3, alpha=1.0) == []
 
 
 def test_reciprocal_neighbours_are_those_of_a_plain_search(monkeypatch):
   mean = np.random.default_rng(1).normal(size=(23, 5))
   shift = np.linspace(-1, 1, 5)
-  monkeypatch.setattr(grown, 'ROWS', 7)
+  monkeypatch.setattr(attributes, 'ROWS', 7)
 
   def closest(x, own):
     others = [k for k in range(len(mean)) if k != own]
@@ -48,7 +48,7 @@ def test_reciprocal_neighbours_are_those_of_a_plain_search(monkeypatch):
     b = closest(mean[a] + shift, a)
     if closest(mean[b] - shift, b) == a:
       expected.append((a, b))
-  assert grown.reciprocal(mean, shift) == expected and expected
+  assert attributes.reciprocal(mean, shift) == expected and expected
 
 
 def test_the_discriminant_is_scikit_learn_s():

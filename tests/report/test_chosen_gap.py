@@ -5,8 +5,11 @@ import pytest
 
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import significance
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.report import first_screen, lights, sentences
 from fairjax.results import Results
+
+draws = lambda *own: IntervalOptions(0.95, *own)
 
 
 def one_of(p, attributes=('gender', 'race', 'age')):
@@ -58,7 +61,7 @@ def test_fair_models_are_called_unfair_as_often_as_agreed():
       members,
       [f'{kind}: {side}' for kind in kinds for side in 'ab'],
       attributes=[kind for kind in kinds for _ in 'ab'],
-      resamples=300,
+      options=draws(300),
     )
     gap = first_screen.headline(one)
     said += 'more than chance' in first_screen._how_sure(gap)
@@ -126,7 +129,7 @@ def test_seeds_that_differ_in_who_is_ahead_are_told_of_each():
     ([ahead], 'The gap is 20 points'),
   ):
     one = assess(
-      labels, np.array(seeds, float), members, ['a', 'b'], resamples=50
+      labels, np.array(seeds, float), members, ['a', 'b'], options=draws(50)
     )
     gap = first_screen.headline(one)
     assert words in first_screen._how_sure(gap)

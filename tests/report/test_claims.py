@@ -190,27 +190,29 @@ def test_what_is_kept_has_no_rows(tmp_path):
   assert 'private' not in (tmp_path / 'kept' / 'results.json').read_text()
 
 
-def test_what_a_size_decides_and_what_a_claim_takes():
+@pytest.mark.parametrize('level, z', [(0.95, 1.96), (0.8, 1.2816)])
+def test_what_a_size_decides_and_what_a_claim_takes(level, z):
   """By simulation: at that distance, and at that size, four of five."""
   rng = np.random.default_rng(0)
   rows, runs, bound = 40, 20_000, 0.3
 
   def decided(value, rows):
     means = rng.normal(value, 2 / rows**0.5, runs)
-    lows = means - 1.96 * 2 / rows**0.5
+    lows = means - z * 2 / rows**0.5
     return np.mean(lows > bound)
 
-  reach = 1.96 * 2 / rows**0.5
+  reach = z * 2 / rows**0.5
   effect = {'value': 0.8, 'low': 0.8 - reach, 'high': 0.8 + reach}
-  distance = verdict.decided_from(effect)
+  distance = verdict.decided_from(effect, level)
   assert decided(bound + distance, rows) == pytest.approx(0.8, abs=0.01)
-  times = verdict.times_larger(effect, bound)
-  assert times > 2
+  times = verdict.times_larger(effect, bound, level)
+  one = {'effect': effect, 'bound': bound, 'verdict': verdict.HOLDS}
+  assert claims._decides(one, level, None) == f'±{distance:.2g}'
   assert decided(0.8, rows * times) == pytest.approx(0.8, abs=0.01)
-  assert verdict.times_larger(effect, 0.8) is None  # right at its bound
+  assert verdict.times_larger(effect, 0.8, level) is None  # right at its bound
   count = {'value': 0.4, 'low': None, 'high': None}
-  assert verdict.decided_from(count) is None
-  assert verdict.times_larger(count, 0.5) is None
+  assert verdict.decided_from(count, level) is None
+  assert verdict.times_larger(count, 0.5, level) is None
 
 
 def test_seeds_that_agree_make_no_interval_of_no_width():

@@ -18,7 +18,7 @@ import pytest
 import fairjax
 from fairjax import results
 from fairjax.core import escape
-from fairjax.report import assessments, documents, page
+from fairjax.report import documents, faces, page
 
 ROOT = pathlib.Path(escape.__file__).parents[1]
 ATTACKS = (
@@ -149,7 +149,7 @@ def test_tables_of_the_library(attack):
   assert list(again.iloc[1:, 0]) == ['-0.5', 'plain']
   kept = re.sub(r"([;\t\n] ?)'", r'\1', again.iloc[0, 0])
   assert kept in (attack, f"'{attack}") or '\r' in attack
-  shown = assessments.Comparison(
+  shown = faces.Comparison(
     [
       {
         'measure': attack,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import readers
 
@@ -17,6 +18,17 @@ def lines(chosen) -> list[str]:
   lines = readers.text(chosen.text).splitlines()
   able = [line.strip() for line in lines if 5 <= len(line.split()) <= 60]
   return able[:: max(len(able) // chosen.rows, 1)][: chosen.rows]
+
+
+def column(path: str, name: str) -> list[str]:
+  """The texts of a column of a file, but for blank ones."""
+  frame = readers.read(path)
+  if name not in frame:
+    known = ', '.join(map(str, frame))
+    raise UserError(
+      f'{path} has no column {name!r}; name one of {known} with --text'
+    )
+  return [t for t in frame[name] if isinstance(t, str) and t.strip()]
 
 
 def planted_rows(rows: int) -> pd.DataFrame:

@@ -22,7 +22,7 @@ import numpy as np
 
 from fairjax.bench import race
 from fairjax.bench.peers import minilm
-from fairjax.bench.peers.text_batches import planted_rows
+from fairjax.bench.peers.text_batches import column, planted_rows
 
 SIDES = ('ours', 'grouped', 'pipeline')
 BATCH = {'grouped': 64, 'pipeline': 32}
@@ -61,9 +61,7 @@ def options(args: list[str]):
 
 def texts_of(chosen) -> list[str]:
   if chosen.data:
-    from fairjax.data.tables import readers
-
-    texts = readers.read(chosen.data)[chosen.text].astype(str).tolist()
+    texts = column(chosen.data, chosen.text)
     if len(texts) < chosen.rows:
       texts *= -(-chosen.rows // len(texts))
     return texts[: chosen.rows]

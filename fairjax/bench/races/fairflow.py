@@ -16,18 +16,16 @@ whose texts end where they end. flow: one step (loss, gradient, AdamW) of
 FairFlow's flow on 32 pairs. Each side is a process on --threads cores.
 """
 
+import dataclasses
 import functools
+import pathlib
 from collections.abc import Callable
 
-import numpy as np
-
 from fairjax.bench import race
-from fairjax.bench.peers.text_batches import BATCH, lines, padded
-from fairjax.bench.races import fairflow_flow, fairflow_repair
+from fairjax.bench.peers import fairflow_peers as peers
+from fairjax.bench.peers.text_batches import lines
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, tokens
-from fairjax.data.batching.tokens import Ragged
-from fairjax.pairs import attributes
 
 
 def run(args: list[str]) -> dict:
@@ -40,7 +38,7 @@ def run(args: list[str]) -> dict:
     raise UserError('the peers of this race need torch and transformers')
   repairs = chosen.what == 'repair'
   sides = ('ours', *(chosen.peers if repairs else ['torch']))
-  models = functools.partial(fairflow_repair.prepare, chosen)
+  models = functools.partial(_prepare, chosen)
   with race.processes(
     *('fairflow', args, sides, race.threads(chosen.threads)),
     prepare=models if repairs else None,
@@ -69,67 +67,101 @@ def options(args: list[str]):
   )
 
 
-# Words' embeddings.
-
-
-def _words(tokenizer, texts: list[str]) -> tuple[Ragged, attributes.WordSpans]:
-  ids = tokens.encode(tokenizer, texts, 256)
-  words = corruption.vocabulary(tokenizer)
-  return ids, attributes.spans(ids, words.begins, words.special)
-
-
-def _embed_ours(chosen) -> tuple[Callable, Callable, dict]:
+def _embed(chosen) -> tuple[Callable, Callable, dict]:
   from fairjax.models.folders import folder as folders
   from fairjax.models.reading import contextual
 
   model = folders.load(chosen.model, 'mask')
-  ids, spans = _words(model.tokenizer, lines(chosen))
+  ids, spans = peers.words_of(model.tokenizer, lines(chosen))
   unit = lambda: contextual.word_vectors(
     model.module, model.params, ids, *spans[:3], -1
   )
-  return unit, _summed, {'per': 'tokens/s', 'items': len(ids.flat)}
+  return unit, peers.summed, {'per': 'tokens/s', 'items': len(ids.flat)}
 
 
-def _summed(vectors: np.ndarray) -> list[float]:
-  return [*vectors.mean(0)[:8], float(np.abs(vectors).mean()), len(vectors)]
+def _flow(chosen) -> tuple[Callable, Callable, dict]:
+  import jax
+  import optax
 
+  from fairjax.models import flow
 
-def _embed_torch(chosen) -> tuple[Callable, Callable, dict]:
-  import torch
-  import transformers
+  shape, params = peers.start(chosen)
+  x, side = peers.vectors(chosen)
+  batch = {'first': x[0], 'second': x[1], 'side': side}
+  rule, objective = optax.adamw(1e-3, eps=1e-6), flow.FlowObjective()
 
-  tokenizer = tokens.load_tokenizer(chosen.model)
-  ids, spans = _words(tokenizer, lines(chosen))
-  net = transformers.AutoModel.from_pretrained(chosen.model).eval()
-  edges = np.searchsorted(spans.text, np.arange(len(ids.lengths) + 1))
-  order = np.argsort(ids.lengths, kind='stable')
-  place = np.argsort(order)  # of each text in that order
+  def loss(params):
+    return flow.pair_loss(shape, objective, params, batch)[0] / peers.PAIRS
+
+  @functools.partial(jax.jit, donate_argnums=(0, 1))
+  def step(params, state):
+    value, gradient = jax.value_and_grad(loss)(params)
+    update, state = rule.update(gradient, state, params)
+    return optax.apply_updates(params, update), state, value
+
+  held = {'at': (params, rule.init(params))}
 
   def unit():
-    out, whose = [], []
-    for low in range(0, len(order), BATCH):
-      rows = order[low : low + BATCH]
-      batch = padded(ids, rows)
-      with torch.inference_mode():
-        states = net(**batch).last_hidden_state.numpy()
-      mine = np.concatenate([np.arange(*edges[i : i + 2]) for i in rows])
-      text, start, size = (one[mine] for one in spans[:3])
-      before = np.cumsum(size) - size
-      piece = np.arange(size.sum()) + (start - before).repeat(size)
-      picked = states[(place[text] - low).repeat(size), piece]
-      out.append(np.add.reduceat(picked, before) / size[:, None])
-      whose.append(mine)
-    vectors = np.empty((len(spans.text), out[0].shape[1]), np.float32)
-    vectors[np.concatenate(whose)] = np.concatenate(out)
-    return vectors
+    values = []
+    for _ in range(peers.STEPS):
+      *held['at'], value = step(*held['at'])
+      values.append(value)
+    return [float(v) for v in values]
 
-  return unit, _summed, {}
+  facts = {'per': 'steps/s', 'items': peers.STEPS}
+  return unit, lambda values: values[:1], facts
+
+
+def _prepare(chosen, folder: str) -> None:
+  """An ELECTRA and a BART of the model's vocabulary, with random weights."""
+  import jax
+
+  from fairjax.models import build, families
+  from fairjax.models.folders import hf
+  from fairjax.models.pretraining import ends
+
+  tokenizer = tokens.load_tokenizer(chosen.model)
+  words = corruption.vocabulary(tokenizer)
+  for family, can in (('electra', 'detect'), ('bart', 'infill')):
+    shape = families.named(chosen.size, words.size, family, can)
+    shape = families.replaced(shape, **ends(shape, words))
+    module = families.module(shape, can)
+    params = build.from_folder(module, None).init(0)
+    if can == 'detect':  # logits that differ from place to place
+      params = jax.tree.map(lambda a: a * 5, params)
+    place = pathlib.Path(folder, can)
+    hf.save(place, module, params)
+    tokens.save_tokenizer(tokenizer, place)
+
+
+def _config(chosen):
+  from fairjax.config import Config
+
+  config = Config(model=chosen.model)
+  config.repair.detector, config.repair.filler = peers.folders_of(chosen)
+  return config
+
+
+def _repair(chosen) -> tuple[Callable, Callable, dict]:
+  from fairjax.recipes.rewriting import repairing
+
+  config, texts = _config(chosen), lines(chosen)
+  if not chosen.filler:
+    # Random weights never end a span; a trained BART writes a token or two.
+    repairing.SPAN = dataclasses.replace(repairing.SPAN, max_span=2)
+  helpers = repairing.load(config)
+  pieces = repairing.read(helpers.detector, texts)
+  scores = repairing.scores(helpers.detector, pieces)
+  config.repair.threshold = peers.threshold(scores, chosen.flagged)
+  unit = lambda: repairing.repaired(config, helpers, texts)
+  check = lambda frame: [config.repair.threshold, int((frame.odd > 0).sum())]
+  return unit, check, {'per': 'texts/s', 'items': len(texts)}
 
 
 SIDES = {
-  'embed': (_embed_ours, _embed_torch),
-  'repair': (fairflow_repair.ours, fairflow_repair.theirs),
-  'flow': (fairflow_flow.ours, fairflow_flow.theirs),
+  'embed': (_embed, peers.embed),
+  'repair': (_repair, peers.repaired),
+  'flow': (_flow, peers.flow_steps),
 }
 
 

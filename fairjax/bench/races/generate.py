@@ -30,9 +30,9 @@ import numpy as np
 
 from fairjax.bench import race
 from fairjax.bench.peers import generate_peers
+from fairjax.bench.peers.text_batches import column
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, tokens
-from fairjax.data.tables import files
 from fairjax.models import build
 from fairjax.models.decoding import decode_texts, speculate
 from fairjax.models.decoding.decode import Options
@@ -113,13 +113,7 @@ def _read(args, shape: bart.BartShape) -> Work:
   """The file's texts by the tokenizer's ids, and a model that knows these."""
   if not args.vocab:
     raise UserError('--data needs --vocab=FOLDER, the folder of a tokenizer')
-  frame = files.read(args.data)
-  if args.text not in frame:
-    raise UserError(
-      f'{args.data} has no column {args.text!r}; name one of '
-      f'{", ".join(frame)} with --text'
-    )
-  rows = [t for t in frame[args.text] if isinstance(t, str) and t.strip()]
+  rows = column(args.data, args.text)
   return of_texts(shape, args.vocab, rows[: args.count], args.longest)
 
 

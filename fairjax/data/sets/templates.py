@@ -272,7 +272,7 @@ def _slots(phrase: str) -> list[dict[str, str]]:
 
 
 def _choices(
-  slot: dict[str, str], words: pd.DataFrame, phrase: str, column='word'
+  slot: dict[str, str], words: pd.DataFrame, phrase: str
 ) -> list[str]:
   """The words that fit a slot; a slot without any is the user's mistake."""
   for key, value in slot.items():
@@ -289,7 +289,7 @@ def _choices(
       f'template {phrase!r} asks for words of {slot}, of which the word list '
       'has none; add some'
     )
-  return words.loc[fits, column].tolist()
+  return words.loc[fits, 'word'].tolist()
 
 
 def _columns(slots: list[list[str]], index: np.ndarray) -> list[np.ndarray]:

@@ -55,9 +55,12 @@ TOLERANCE = 1e-6  # what rounding in float32 may leave of no difference
 class IntervalOptions(NamedTuple):
   """How intervals are made."""
 
-  level: float
-  resamples: int
-  seed: int
+  level: float = 0.95
+  resamples: int = 10000  # 0 gives values without intervals
+  seed: int = 0
+
+
+DEFAULTS = IntervalOptions()
 
 
 def options_of(config: Config) -> IntervalOptions:

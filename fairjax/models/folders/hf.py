@@ -133,7 +133,6 @@ def _modern(weights: Weights, module: nn.Module) -> Weights:
 class Loaded(NamedTuple):
   params: dict  # nested, numpy float32; without the parameters of `fresh`
   fresh: tuple[str, ...]  # paths that the folder does not hold
-  unused: tuple[str, ...]  # tensors of other heads, left aside
 
 
 def load(
@@ -192,7 +191,7 @@ def load(
   if is_scanned(module):
     flat = stack(flat, shape.depth)
   params = traverse_util.unflatten_dict(flat, sep='/')
-  return Loaded(params, tuple(fresh), tuple(unused))
+  return Loaded(params, tuple(fresh))
 
 
 def is_scanned(module: nn.Module) -> bool:

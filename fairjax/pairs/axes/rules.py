@@ -10,6 +10,7 @@ is left alone: counterfactuals should be right before they are many.
 import functools
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from fairjax.data.axes.table import Axis, Row, Word
 from fairjax.pairs.axes import people
@@ -216,14 +217,70 @@ def _titled(text: str, start: int) -> bool:
   )
 
 
+class Site(NamedTuple):
+  """A word where it stands, and what is beside it."""
+
+  text: str
+  start: int
+  end: int
+  low: str  # the word as it is listed
+  hyphen: bool  # joined to what is before it: anti-gay
+  before: str  # the word before, and that after
+  after: str
+  stop: int  # where that ends
+
+  @property
+  def next_low(self) -> str:
+    return self.after.lower()
+
+  @property
+  def is_free(self) -> bool:
+    """No noun follows that it could describe."""
+    return not self.after or is_no_noun(self.next_low, self.before.lower())
+
+  @property
+  def is_stage(self) -> bool:
+    """A time of a life: child, teenager."""
+    return self.low.split()[-1] in _STAGES
+
+
 def _form(
   text: str, start: int, end: int, low: str, forms: dict, described, own
 ) -> str | None:
   """The form that stands here; None where the word is not of people."""
-  word = text[start:end]
+  at = _site(text, start, end, low)
+  if at is None or _is_name(
+    text, start, text[start:end], at.before, at.after, forms
+  ):
+    return None
+  if at.is_stage and _is_time(at):
+    return None
+  if 'nouns' in forms:
+    return 'nouns' if _is_plural(at, forms['nouns'][0]) else None
+  if 'group' in forms and at.before.lower() == 'the' and at.is_free:
+    return 'group' if _is_group(at) else None
+  if 'name' in forms:
+    return 'name'
+  if 'noun' in forms:
+    one = forms['noun'][0]
+    if at.is_stage and is_offspring(text, start):
+      return None
+    if 'adjective' not in forms:
+      return 'noun' if _is_noun(at, one) else None
+    if at.is_free and not at.hyphen and is_counted(text, start, at.before):
+      person = is_person(text, end, at.before, at.after, one)
+      return 'noun' if person else None
+  if 'adjective' not in forms:
+    return None
+  is_said_of = _is_adjective(at, forms['adjective'][0], described, own)
+  return 'adjective' if is_said_of else None
+
+
+def _site(text: str, start: int, end: int, low: str) -> Site | None:
+  """Where a word stands; None inside a compound, and in eleven years old."""
   if text[end : end + 1] in ('-', '–') and text[end + 1 : end + 2].isalnum():
     return None
-  if _YEARS.search(text, max(0, start - 7), start):  # eleven years old
+  if _YEARS.search(text, max(0, start - 7), start):
     return None
   hyphen = start > 1 and text[start - 1] in '-–' and text[start - 2].isalnum()
   if (
@@ -234,83 +291,82 @@ def _form(
     return None
   before = '' if hyphen else last_word(text, start)
   after, stop, _ = next_word(text, end)
-  if _is_name(text, start, word, before, after, forms):
-    return None
-  next_low = after.lower()
-  is_free = not after or is_no_noun(next_low, before.lower())
-  kind = low.split()[-1]
-  if kind in _STAGES and (
-    _OLD.search(text, max(0, start - 14), start) or _NAME.match(text, end)
+  return Site(text, start, end, low, hyphen, before, after, stop)
+
+
+def _is_time(at: Site) -> bool:
+  """A 5 year old little girl; a girl's name; as a child."""
+  text, start = at.text, at.start
+  return bool(
+    _OLD.search(text, max(0, start - 14), start)
+    or _NAME.match(text, at.end)
+    or _STAGE.search(text, max(0, start - 40), start)
+  )
+
+
+def _is_plural(at: Site, one: Word) -> bool:
+  """Whether a plural is of people, and not what a thing is for."""
+  text, start, end = at.text, at.start, at.end
+  if (at.hyphen and one.people) or at.next_low in THINGS:
+    return False
+  if at.before.lower() in ('a', 'an') or at.next_low in ('was', 'is', 'has'):
+    return False  # a girls tweet; Brits was selected
+  if re.match(r" ?['’]", text[end : end + 2]) and one.people:
+    return False  # children's books
+  if at.is_stage and (
+    is_offspring(text, start) or _HAD.match(text, end, end + 40)
   ):
-    return None  # a 5 year old little girl; a girl's name
-  if kind in _STAGES and _STAGE.search(text, max(0, start - 40), start):
-    return None
-  if 'nouns' in forms:
-    one = forms['nouns'][0]
-    if (hyphen and one.people) or next_low in THINGS:
-      return None
-    if before.lower() in ('a', 'an') or next_low in ('was', 'is', 'has'):
-      return None  # a girls tweet; Brits was selected
-    if re.match(r" ?['’]", text[end : end + 2]) and one.people:
-      return None  # children's books
-    if kind in _STAGES and (
-      is_offspring(text, start) or _HAD.match(text, end, end + 40)
-    ):
-      return None  # two young children of theirs; the kids you had
-    return (
-      'nouns'
-      if not one.people or are_people(text, start, end, before)
-      else None
-    )
-  if 'group' in forms and before.lower() == 'the' and is_free:
-    if next_low in ('and', 'or'):
-      second = next_word(text, stop)[0].lower()
-      return 'group' if second in PAIRED else None
-    if next_low.endswith('s') and next_low not in ENDERS:
-      return None  # the old votes, not who votes
-    if next_low.endswith('ly') or re.match(
-      r', (?!and|or|the)\w+| ?["“]| ;', text[end:]
-    ):
-      return None  # the poor falsely accused; the old, worn-out jokes
-    return None if next_low == 'saying' else 'group'
-  if 'name' in forms:
-    return 'name'
-  if 'noun' in forms:
-    one = forms['noun'][0]
-    if kind in _STAGES and is_offspring(text, start):
-      return None
-    if 'adjective' not in forms:
-      okay = (
-        is_child(text, start, before)
-        if one.people
-        else is_counted(text, start, before)
-      )
-      okay &= next_low != 'of' and not OF_AGE.search(sentence(text, start))
-      okay &= is_free or next_low.endswith(('ing', 'ed'))
-      okay &= not OWNER.search(before)
-      return 'noun' if okay and not hyphen else None
-    if is_free and not hyphen and is_counted(text, start, before):
-      return 'noun' if is_person(text, end, before, after, one) else None
-  if 'adjective' not in forms:
-    return None
-  one = forms['adjective'][0]
-  if hyphen and (one.people or one.no_thing):
-    return None
+    return False  # two young children of theirs; the kids you had
+  return not one.people or are_people(text, start, end, at.before)
+
+
+def _is_group(at: Site) -> bool:
+  """Whether "the" and an adjective are of people: the poor."""
+  low = at.next_low
+  if low in ('and', 'or'):
+    return next_word(at.text, at.stop)[0].lower() in PAIRED
+  if low.endswith('s') and low not in ENDERS:
+    return False  # the old votes, not who votes
+  if low.endswith('ly') or re.match(
+    r', (?!and|or|the)\w+| ?["“]| ;', at.text[at.end :]
+  ):
+    return False  # the poor falsely accused; the old, worn-out jokes
+  return low != 'saying'
+
+
+def _is_noun(at: Site, one: Word) -> bool:
+  """Whether a noun that is no adjective is of one person."""
+  alone = is_child if one.people else is_counted
+  return (
+    alone(at.text, at.start, at.before)
+    and at.next_low != 'of'
+    and not OF_AGE.search(sentence(at.text, at.start))
+    and (at.is_free or at.next_low.endswith(('ing', 'ed')))
+    and not OWNER.search(at.before)
+    and not at.hyphen
+  )
+
+
+def _is_adjective(at: Site, one: Word, described, own) -> bool:
+  """Whether an adjective is said of people."""
+  text, start, low = at.text, at.start, at.low
+  if at.hyphen and (one.people or one.no_thing):
+    return False
   if low in FIGURATIVE and _FAULT.search(sentence(text, start)):
-    return None
-  if noun := before_people(text, end, described):
-    return 'adjective' if fits(text, start, low, one, noun, own) else None
+    return False
+  if noun := before_people(text, at.end, described):
+    return fits(text, start, low, one, noun, own)
   if low in AGES:  # since I was young
-    return None
+    return False
   if one.people:
-    said = is_said(text, start, before, next_low)
+    said = is_said(text, start, at.next_low)
     of_all = low in FIGURATIVE and re.search(
       r"\b(?:you|they|who|we)(?:['’]re)?\b[^.]*$", text[:start], re.I
     )
-    return 'adjective' if said and not of_all else None
+    return said and not of_all
   if one.no_thing:  # the British, in Korean
-    return 'adjective' if is_free and is_predicate(text, start) else None
-  return 'adjective'
+    return at.is_free and is_predicate(text, start)
+  return True
 
 
 def _is_name(text, start, word, before, after, forms) -> bool:

@@ -23,7 +23,7 @@ from fairjax.recipes.audit import measure
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
 from fairjax.report import first_screen
-from fairjax.report.assessments import Equalized
+from fairjax.report.faces import Equalized
 from fairjax.stages.answers import AuditedModel
 
 TOP = 12  # rows listed

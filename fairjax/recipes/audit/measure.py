@@ -3,7 +3,8 @@
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import field
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,18 @@ from fairjax.stages.answers import AuditedModel, aligned
 OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')
 
 
+class AuditInputs(NamedTuple):
+  """What every model is measured on."""
+
+  config: Config
+  table: pd.DataFrame
+  valid: pd.DataFrame | None
+  classes: Sequence[str]
+  groups: Who
+  edits: Sequence[audit_edits.Edits]
+  hang: audit_groups.Clusters
+
+
 @dataclasses.dataclass
 class Measured:
   """One model: its set of results.json, and what its page shows beside."""
@@ -45,22 +58,26 @@ class Measured:
   decisions: np.ndarray  # [s, n]
   set: dict  # as results.json has it
   limit: Any  # the threshold, or one a seed
-  edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]]
-  quantiles: dict[str, list[dict]]
-  words: dict[str, list[dict]]
-  wordings: dict[str, list[dict]]  # of an axis, by value
-  contrasts: list[dict]
-  within: list[dict]  # gaps inside the levels of the controls
-  left_out: list[str]
-  reliability: dict[str, list[dict]]
-  slices: list[dict]
-  sweep: dict[str, np.ndarray]
   swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
+  edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]] = field(
+    default_factory=dict
+  )
+  quantiles: dict[str, list[dict]] = field(default_factory=dict)
+  words: dict[str, list[dict]] = field(default_factory=dict)
+  # Of an axis, by value.
+  wordings: dict[str, list[dict]] = field(default_factory=dict)
+  contrasts: list[dict] = field(default_factory=list)
+  # Gaps inside the levels of the controls.
+  within: list[dict] = field(default_factory=list)
+  left_out: list[str] = field(default_factory=list)
+  reliability: dict[str, list[dict]] = field(default_factory=dict)
+  slices: list[dict] = field(default_factory=list)
+  sweep: dict[str, np.ndarray] = field(default_factory=dict)
   equalized: Any = None  # thresholds of groups (causes.py)
   what_if: Callable[[str], WhatIf] | None = None  # where it can be asked
 
 
-def judged(config: Config, chances: np.ndarray) -> np.ndarray:
+def of_positive(config: Config, chances: np.ndarray) -> np.ndarray:
   """[s, n] of the positive label where there are two classes, else all."""
   if chances.shape[2] > 2:
     return chances
@@ -102,7 +119,7 @@ def scored(
 ) -> np.ndarray:
   """Scores [s, n], or [s, n, c], of any texts."""
   answer = np.asarray(model.predict(texts), float)
-  return judged(config, aligned(answer, model, classes))
+  return of_positive(config, aligned(answer, model, classes))
 
 
 def decided(model: AuditedModel, chances: np.ndarray) -> AuditedModel:
@@ -129,7 +146,7 @@ def threshold_of(config, model, valid, classes) -> float | str:
       '--config.measures.threshold'
     )
   own = dataclasses.replace(model, scores=None)
-  scores = judged(config, chances_of(own, config, valid, classes))
+  scores = of_positive(config, chances_of(own, config, valid, classes))
   if scores.ndim == 3:
     raise UserError('a threshold is chosen for two classes; leave audit.choose')
   weight = None
@@ -140,23 +157,14 @@ def threshold_of(config, model, valid, classes) -> float | str:
   return thresholds.choose(truth(config, valid, 2), scores, rule, weight)
 
 
-def measure(
-  model: AuditedModel,
-  config: Config,
-  table: pd.DataFrame,
-  valid: pd.DataFrame | None,
-  classes: Sequence[str],
-  groups: Who,
-  edits: Sequence[audit_edits.Edits],
-  hang: audit_groups.Clusters | None = None,
-) -> Measured:
+def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   """Everything of one model."""
-  hang = hang or audit_groups.clusters_of(config, table)
+  config, table, valid, classes, groups, edits, hang = given
   sample, once = hang.sample, hang.once(len(table))
   options, least = options_of(config), config.measures.min_group
   chances = chances_of(model, config, table, classes)
   model = decided(model, chances)
-  scores = judged(config, chances)
+  scores = of_positive(config, chances)
   labels = truth(config, table, chances.shape[2])
   wanted = threshold_of(config, model, valid, classes)
   one = assess(
@@ -166,9 +174,7 @@ def measure(
     groups.names,
     attributes=groups.attributes,
     threshold=0.5 if labels is None and wanted == 'eer' else wanted,
-    level=options.level,
-    resamples=options.resamples,
-    seed=options.seed,
+    options=options,
     min_group=least,
     **sample,
   )
@@ -181,25 +187,7 @@ def measure(
     without_labels(one)
   if model.hard:
     _without_scores(one)
-  out = Measured(
-    name=model.name,
-    scores=scores,
-    chances=chances,
-    decisions=decisions,
-    set=one,
-    limit=limit,
-    edits={},
-    quantiles={},
-    wordings={},
-    words={},
-    contrasts=[],
-    within=[],
-    left_out=[],
-    reliability={},
-    slices=[],
-    sweep={},
-    swaps=edits,
-  )
+  out = Measured(model.name, scores, chances, decisions, one, limit, edits)
   _calibrated(out, labels, groups, options, least, model.hard, sample)
   _beside_reference(out, labels, groups, config, options, sample)
   _given_controls(out, labels, groups, options, least, sample)
@@ -217,19 +205,18 @@ def measure(
     out.sweep = thresholds.sweep(labels, scores, first, least, hang.weight)
   if model.predict is not None and 'text' in table:
     for edit in edits:
-      _edited(out, edit, model, config, table, classes, labels, groups, hang)
+      _edited(out, edit, model, given, labels)
   return out
 
 
-def rehearsed(
-  model: AuditedModel, config, table, valid, classes, groups: Who, edits, hang
-) -> dict[str, dict]:
+def rehearsed(model: AuditedModel, given: AuditInputs) -> dict[str, dict]:
   """The measures that an audit of this model has, from made-up scores.
 
   The same code runs without the model and without resamples: whatever it
   would refuse after hours of inference it refuses now.
   """
-  width = len(model.classes) or max(len(classes), 2)
+  config = given.config
+  width = len(model.classes) or max(len(given.classes), 2)
   if model.label is not None:
     width = max(width, model.label + 1)
 
@@ -240,8 +227,7 @@ def rehearsed(
   plain = dataclasses.replace(config.measures, resamples=0)
   one = measure(
     dataclasses.replace(model, predict=made_up),
-    *(dataclasses.replace(config, measures=plain), table, valid, classes),
-    *(groups, edits, hang),
+    given._replace(config=dataclasses.replace(config, measures=plain)),
   )
   return {**one.set['quality'], **one.set['fairness']}
 
@@ -275,23 +261,28 @@ def _named(groups: Who, kind: str, values: Mapping) -> dict:
   return {prefix + name: one for name, one in values.items()}
 
 
-def _calibrated(out, labels, groups, options, least, hard, sample) -> None:
-  if labels is None or hard:
-    return
-  everyone, by_group, whole = calibration.measure(
-    labels, out.scores, groups.members, options, least, **sample
-  )
+def _add(out: Measured, groups: Who, measured: Callable) -> None:
+  """Measures of everyone, of each group, and between those of an attribute.
+
+  `measured(members)` gives the three of some groups.
+  """
+  everyone, by_group, fair = measured(groups.members)
   out.set['quality'] |= everyone
   for name, one in zip(groups.names, by_group):
     out.set['groups'][name] |= one
   for kind in groups.kinds:
-    members, _ = groups.of(kind)
-    fair = whole
     if len(groups.kinds) > 1:
-      fair = calibration.measure(
-        labels, out.scores, members, options, least, **sample
-      )[2]
+      fair = measured(groups.of(kind)[0])[2]
     out.set['fairness'] |= _named(groups, kind, fair)
+
+
+def _calibrated(out, labels, groups, options, least, hard, sample) -> None:
+  if labels is None or hard:
+    return
+  measured = lambda members: calibration.measure(
+    labels, out.scores, members, options, least, **sample
+  )
+  _add(out, groups, measured)
   members, names = groups.members[:0], []
   if groups.kinds:
     members, names = groups.of(groups.kinds[0])
@@ -349,7 +340,7 @@ def _given_controls(out, labels, groups, options, least, sample) -> None:
   both = ' × '.join(groups.controls)
   keep = [i for i, k in enumerate(kinds) if k == both]
   for kind in groups.columns:
-    members, own = groups.of(kind)
+    members, _ = groups.of(kind)
     # As of every gap: a group of few rows would empty the levels too.
     rows = [row_weights.rows(sample['weight'], one) for one in members]
     large = [g for g, count in enumerate(rows) if count >= least]
@@ -359,7 +350,6 @@ def _given_controls(out, labels, groups, options, least, sample) -> None:
       labels,
       out.decisions,
       members[large],
-      [own[g] for g in large],
       masks[keep],
       [names[i] for i in keep],
       options,
@@ -374,24 +364,11 @@ def _priced(out, labels, groups, config, options, sample) -> None:
   price = prices(config.audit.costs)
   if price is None or labels is None or out.scores.ndim == 3:
     return
-  everyone, by_group, _ = contrasts.costs(
-    labels, out.decisions, groups.members, price, options, **sample
+  least = config.measures.min_group
+  measured = lambda members: contrasts.costs(
+    labels, out.decisions, members, price, options, least, **sample
   )
-  out.set['quality'] |= everyone
-  for name, one in zip(groups.names, by_group):
-    out.set['groups'][name] |= one
-  for kind in groups.kinds:
-    members, _ = groups.of(kind)
-    fair = contrasts.costs(
-      labels,
-      out.decisions,
-      members,
-      price,
-      options,
-      config.measures.min_group,
-      **sample,
-    )[2]
-    out.set['fairness'] |= _named(groups, kind, fair)
+  _add(out, groups, measured)
 
 
 def prices(text: str) -> tuple[float, float] | None:
@@ -437,9 +414,14 @@ def conditions(table: pd.DataFrame, groups: Who) -> dict[str, dict]:
 
 
 def _edited(
-  out, edits, model, config, table, classes, labels, groups, hang
+  out: Measured,
+  edits: audit_edits.Edits,
+  model: AuditedModel,
+  given: AuditInputs,
+  labels,
 ) -> None:
   """Flips of one swap, with the measures' names led by it if there are more."""
+  config, table, _, classes, groups, _, hang = given
   if not edits.edited.any():
     return
   predict = lambda texts: scored(model, config, texts, classes)

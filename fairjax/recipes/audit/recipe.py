@@ -88,29 +88,11 @@ def audit(
   edits = audit_edits.make(config, table) if 'text' in table else []
   train = audit_causes.training(models[0], config, groups)
   audit_causes.can_equalize(config, table, groups, classes, hang.weight)
-  asked = [model for model in models if model.scores is None]
-  for model in asked:  # what can be refused is refused before any inference
-    ready = audit_measure.rehearsed(
-      model, config, table, rows.valid, classes, groups, edits, hang
-    )
-    if config.audit.fail_if and model is models[0]:
-      gate.names(config.audit.fail_if, ready)
-  texts = list(table['text']) if 'text' in table else []
-  first = {model.name: answers.sample(model, texts) for model in asked}
-  measured: dict[str, Measured] = {}
-  for model in models:
-    say(f'auditing {model.name}: {len(table):,} rows')
-    model = answers.kept(
-      model, first.get(model.name), place, config.audit.batch, say
-    )
-    measured[model.name] = audit_measure.measure(
-      model, config, table, rows.valid, classes, groups, edits, hang
-    )
-  for model in asked:
-    one = measured[model.name]
-    answers.tell_noise(
-      *(model, first[model.name], texts, classes, one.chances, one.set)
-    )
+  given = audit_measure.AuditInputs(
+    config, table, rows.valid, classes, groups, edits, hang
+  )
+  _rehearse(models, given)
+  measured = _measured(models, given, place, say)
   models = [
     audit_measure.decided(one, measured[one.name].chances) for one in models
   ]
@@ -123,7 +105,72 @@ def audit(
       focus.limit,
       names,
     )
-  results = stages.results(
+  results = _results(models, given, measured, names, remarks)
+  causes = audit_causes.section(
+    models[0], config, table, focus, groups, names, train
+  )
+  if causes:
+    results.sections.append(causes)
+  focus.equalized = audit_causes.thresholds(
+    config, table, focus, groups, hang.weight
+  )
+  if focus.equalized:
+    results.sections.append(
+      audit_causes.thresholds_section(focus.equalized, groups)
+    )
+  _gate(config, results, focus)
+  return results, measured
+
+
+def _rehearse(
+  models: Sequence[answers.AuditedModel], given: audit_measure.AuditInputs
+) -> None:
+  """Refuses what can be refused before any inference."""
+  rule = given.config.audit.fail_if
+  for model in models:
+    if model.scores is None:
+      ready = audit_measure.rehearsed(model, given)
+      if rule and model is models[0]:
+        gate.names(rule, ready)
+
+
+def _measured(
+  models: Sequence[answers.AuditedModel],
+  given: audit_measure.AuditInputs,
+  place: answers.Place | None,
+  say: Callable[[str], None],
+) -> dict[str, Measured]:
+  """Every model's measures; models that answer are asked here."""
+  config, table, _, classes, *_ = given
+  texts = list(table['text']) if 'text' in table else []
+  asked = [model for model in models if model.scores is None]
+  first = {model.name: answers.sample(model, texts) for model in asked}
+  measured: dict[str, Measured] = {}
+  for model in models:
+    say(f'auditing {model.name}: {len(table):,} rows')
+    model = answers.kept(
+      model, first.get(model.name), place, config.audit.batch, say
+    )
+    measured[model.name] = audit_measure.measure(model, given)
+  for model in asked:
+    one = measured[model.name]
+    answers.tell_noise(
+      *(model, first[model.name], texts, classes, one.chances, one.set)
+    )
+  return measured
+
+
+def _results(
+  models: Sequence[answers.AuditedModel],
+  given: audit_measure.AuditInputs,
+  measured: dict[str, Measured],
+  names: list[str],
+  remarks: Sequence[str],
+) -> Results:
+  """The measures as results, with what is to be said of each model."""
+  config, table, _, classes, groups, edits, hang = given
+  focus = measured[models[0].name]
+  return stages.results(
     config,
     data=_data(config),
     model=models[0].name,
@@ -146,20 +193,6 @@ def audit(
     ],
     sections=page.sections(config, table, focus, groups, names),
   )
-  causes = audit_causes.section(
-    models[0], config, table, focus, groups, names, train
-  )
-  if causes:
-    results.sections.append(causes)
-  focus.equalized = audit_causes.thresholds(
-    config, table, focus, groups, hang.weight
-  )
-  if focus.equalized:
-    results.sections.append(
-      audit_causes.thresholds_section(focus.equalized, groups)
-    )
-  _gate(config, results, focus)
-  return results, measured
 
 
 def _models(

@@ -61,8 +61,36 @@ def benchmark(
       f'name is {name!r}; the benchmarks are {", ".join(BENCHMARKS)}'
     )
   inputs.options(0.5, confidence_level, n_resamples, random_state)
-  config = Config(recipe='benchmarks', model=os.fspath(model))
+  config = _config(name, data, axis)
+  config.model = os.fspath(model)
   config.seed = inputs.seed(random_state)
+  config.benchmarks.limit = limit
+  config.measures.confidence_level = confidence_level
+  config.measures.resamples = n_resamples
+  validate(config)
+  if BENCHMARKS[name].origin and not config.benchmarks.data:
+    raise UserError(
+      f'{name} reads your copies of its files; name their folder with data= '
+      f'({BENCHMARKS[name].origin})'
+    )
+  if name == 'twins' and not isinstance(data, str | os.PathLike):
+    texts = inputs.texts(data)
+    items = twins.made(texts, list(map(str, range(len(texts)))), config)
+  else:
+    items = measure.read(name, config)
+  judge = _judge(config)
+  benchmarks.capability(name, judge.able)
+  measure.known_words(name, judge, items)
+  scores = measure.only_known(
+    name, judge, items, measure.module(name).score(judge, items, config)
+  )
+  one, *_ = measure.evaluate(name, judge, items, config, scores)
+  return _frame(one)
+
+
+def _config(name: str, data: Any, axis: Any) -> Config:
+  """What is read, as the command's config has it."""
+  config = Config(recipe='benchmarks')
   own = name == 'twins'
   need(
     isinstance(axis, str | os.PathLike),
@@ -88,28 +116,7 @@ def benchmark(
   config.method.axis = os.fspath(axis)
   config.benchmarks.names = (name,)
   config.benchmarks.data = os.fspath(data) if is_path and not own else ''
-  config.benchmarks.limit = limit
-  config.measures.confidence_level = confidence_level
-  config.measures.resamples = n_resamples
-  validate(config)
-  if BENCHMARKS[name].origin and not config.benchmarks.data:
-    raise UserError(
-      f'{name} reads your copies of its files; name their folder with data= '
-      f'({BENCHMARKS[name].origin})'
-    )
-  if own and not is_path:
-    texts = inputs.texts(data)
-    items = twins.made(texts, list(map(str, range(len(texts)))), config)
-  else:
-    items = measure.read(name, config)
-  judge = _judge(config)
-  benchmarks.capability(name, judge.able)
-  measure.known_words(name, judge, items)
-  scores = measure.only_known(
-    name, judge, items, measure.module(name).score(judge, items, config)
-  )
-  one, *_ = measure.evaluate(name, judge, items, config, scores)
-  return _frame(one)
+  return config
 
 
 def _judge(config: Config) -> Any:

@@ -180,7 +180,7 @@ def players(goal: Goal, name: str, model, loss, fits: int, own='', train=None):
   return fit(goal, name, model, loss, batch, *rest, own=own)
 
 
-def judged(goal: Goal, count: int) -> list[Stage]:
+def of_contenders(goal: Goal, count: int) -> list[Stage]:
   """6: what is measured of each contender, and of the original texts."""
   a, config = goal.amount, goal.config
   own = contenders.classifier_config(config)
@@ -210,7 +210,7 @@ def rewriting(goal: Goal) -> list[Stage]:
     texts = n * (a.train + a.held)
     out.append(players(goal, '5 generators', model, rewriter.loss(config), n))
     out.append(write(goal, '6 texts written', model, texts, a.length))
-  return out + judged(goal, 1 + swaps + repairs + kinds)
+  return out + of_contenders(goal, 1 + swaps + repairs + kinds)
 
 
 def mbcda(goal: Goal) -> list[Stage]:
@@ -236,7 +236,9 @@ def mbcda(goal: Goal) -> list[Stage]:
   texts = len(kinds) * each * (a.train + a.held)
   out.append(write(goal, '6 texts written', model, texts, a.length))
   by_hand = 1 + config.method.names + bool(config.repair.detector)
-  return out + judged(goal, 1 + by_hand + len(kinds) * len(options.labels))
+  return out + of_contenders(
+    goal, 1 + by_hand + len(kinds) * len(options.labels)
+  )
 
 
 def generate(goal: Goal) -> list[Stage]:

@@ -7,10 +7,8 @@ In this room:
   counterfactual_words  FairFlow's stages 2 and 3: embeddings moved, read as
                         words, voted on
   flow_training         FairFlow's two fits: the attribute head, and the flow
-  page                  FairFlow's page: the dictionary, its map, and what it
-                        is worth
-  race                  The flow against simpler ways, word by word, on known
-                        pairs
+  page                  FairFlow's page: the dictionary, its map, and who wins
+                        on known pairs
   recipe                FairFlow: from one pair of words to counterfactual
                         words and texts
 """

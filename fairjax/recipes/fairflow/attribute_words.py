@@ -28,7 +28,7 @@ from fairjax.data.batching.tokens import Ragged
 from fairjax.data.corpora import shard_map, shards
 from fairjax.models.folders import folder as folders
 from fairjax.models.reading import contextual
-from fairjax.pairs import attributes, grown
+from fairjax.pairs import attributes
 from fairjax.recipes.language import corpora
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
@@ -306,7 +306,7 @@ def seeds(
     return (first, second), []
   words, mean = word_means(every)
   at = [np.flatnonzero(np.isin(words, side)) for side in (first, second)]
-  pairs = grown.grow(
+  pairs = attributes.grow(
     mean, at, options.grow, options.grow_alpha, options.grow_cosine
   )
   pairs = [(str(words[a]), str(words[b])) for a, b in pairs]

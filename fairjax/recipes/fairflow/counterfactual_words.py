@@ -21,7 +21,7 @@ from fairjax.data.corpora import shards
 from fairjax.metrics.inference import intervals, ratios
 from fairjax.models import flow
 from fairjax.models.reading import contextual, fill, masked
-from fairjax.pairs import attributes, flow_words, grown
+from fairjax.pairs import attributes, flow_words
 from fairjax.recipes.fairflow import attribute_words
 from fairjax.train import mesh
 
@@ -111,7 +111,7 @@ def _along(m: FlowInputs, x: np.ndarray, candidate: np.ndarray) -> np.ndarray:
   other = np.array([number.get(word, -1) for word in candidate])
   move = np.zeros(m.mean.shape)
   np.add.at(move, own, x - m.some.vector)
-  cosine = grown.cosine(m.mean[other] - m.mean[own], move[own])
+  cosine = attributes.cosine(m.mean[other] - m.mean[own], move[own])
   return np.where(other < 0, -1.0, cosine)
 
 
@@ -361,7 +361,7 @@ def seeds_params(params: Any) -> list[dict]:
   return [jax.tree.map(lambda a, s=s: a[s], params) for s in range(count)]
 
 
-def judged(
+def against_known(
   dictionaries: Sequence[pd.DataFrame],
   known: Sequence[tuple[str, str]],
   counts: dict[str, int],

@@ -1,16 +1,18 @@
-"""FairFlow's page: the dictionary, its map, and what it is worth."""
+"""FairFlow's page: the dictionary, its map, and who wins on known pairs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
 from fairjax.data.batching.instances import Instances
+from fairjax.metrics.inference import intervals
+from fairjax.metrics.texts import fairscore
+from fairjax.pairs import flow_words
 from fairjax.recipes.fairflow import counterfactual_words as moves
-from fairjax.recipes.fairflow import race
+from fairjax.report import verdict
 from fairjax.results import Results, figure, section, table, text
 
 SHOWN = 50  # pairs on the page
@@ -24,6 +26,10 @@ TITLES = {
   'no_factor': 'flow without a factor',
   'grown': 'seed pairs grown',
 }
+HALVES = 26  # stream of the halves of the known pairs
+SET = 'known words'
+MOVES = ('mean', 1.0), ('shift', 1.0), ('shift', 1.5)
+ALPHAS = 1.0, 1.5, 2.0
 
 
 class Attribute(NamedTuple):
@@ -46,8 +52,23 @@ class Contender(NamedTuple):
   history: Sequence[dict] = ()  # and the losses of its training
 
 
+class Way(NamedTuple):
+  """Settings, and what moves the embeddings by one of them, a seed a row."""
+
+  settings: Sequence
+  moved: Callable[..., list[np.ndarray]]
+
+
+class Race(NamedTuple):
+  """Who is right of which word, and what is said of it."""
+
+  contenders: dict[str, dict]  # results' sets of each way
+  tests: list[dict]
+  rows: list[dict]  # of the page
+  words: str  # who wins
+
+
 def measure(
-  config: Config,
   m: moves.FlowInputs,
   contenders: dict[str, Contender],
   known: list[tuple[str, str]],
@@ -55,18 +76,14 @@ def measure(
   attribute: Attribute,
   facts: dict[str, Any],
   dictionary: pd.DataFrame,
-  against: race.Race | None = None,
+  against: Race | None = None,
 ) -> Results:
   """Contenders against the known pairs, and the dictionary for a reader."""
-  rows = []
-  for name, one in contenders.items():
-    row = {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
-    if known:
-      row |= moves.judged(one.pairs, known, attribute.counts, config, complete)
-      if len(one.ballots):
-        words = sorted(set(m.some.word))
-        row |= moves.top_right(one.ballots, known, words)
-    rows.append(row)
+  rows = [
+    {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
+    | (marks(one, m, known, complete, attribute) if known else {})
+    for name, one in contenders.items()
+  ]
   examples = dictionary.head(SHOWN).to_dict('records')
   if known:
     right = set(known)
@@ -74,7 +91,7 @@ def measure(
       row['known'] = 'right' if (row['first'], row['second']) in right else ''
   sides = attribute.words['side'].value_counts()
   lead = (
-    f'From {config.fairflow.first} and {config.fairflow.second}: '
+    f'From {m.config.fairflow.first} and {m.config.fairflow.second}: '
     f'{sides.get(-1, 0):,} and {sides.get(1, 0):,} words show a side, and '
     f'{len(dictionary):,} pairs vote for each other.'
   )
@@ -96,11 +113,11 @@ def measure(
   for name, one in against.contenders.items() if against else ():
     judged.setdefault(name, {'sets': {}})['sets'] |= one['sets']
   return stages.results(
-    config,
+    m.config,
     title='A dictionary from one pair of words',
     contenders=judged,
     tests=against.tests if against else [],
-    verdicts=race.claims(against) if against else [],
+    verdicts=claims(against) if against else [],
     facts={**attribute.facts, **facts},
     sections=[
       section(
@@ -116,7 +133,24 @@ def measure(
   )
 
 
-def winner(against: race.Race | None) -> list[dict]:
+def marks(
+  one: Contender,
+  m: moves.FlowInputs,
+  known: list[tuple[str, str]],
+  complete: bool,
+  attribute: Attribute,
+) -> dict[str, Any]:
+  """A contender's pairs and votes held against the known pairs."""
+  out = moves.against_known(
+    one.pairs, known, attribute.counts, m.config, complete
+  )
+  if len(one.ballots):
+    words = sorted(set(m.some.word))
+    out |= moves.top_right(one.ballots, known, words)
+  return out
+
+
+def winner(against: Race | None) -> list[dict]:
   """Who wins, word by word."""
   if against is None:
     return []
@@ -129,7 +163,7 @@ def winner(against: race.Race | None) -> list[dict]:
     section(
       'Who wins',
       text(against.words, 'lead'),
-      table(race.table(against), screen=True),
+      table(race_rows(against), screen=True),
       text(how, 'quiet'),
     )
   ]
@@ -185,3 +219,163 @@ def learning_curve(history: Sequence[dict]) -> dict[str, dict]:
 
 def _estimates(row: dict) -> dict:
   return {k: v for k, v in row.items() if isinstance(v, dict)}
+
+
+# The flow against simpler ways, word by word.
+
+
+def race(
+  m: moves.FlowInputs,
+  known: Sequence[tuple[str, str]],
+  ways: dict[str, Way],
+  titles: dict[str, str],
+) -> Race | None:
+  """The ways judged, the first against each other; None without known words.
+
+  Every way has settings. On each half of the known pairs a way is marked by the
+  setting that was best on the other half, so no way is marked by the words that
+  it was chosen on. A word is right where most of its occurrences become its
+  partner. All ways read the same occurrences; words are paired, both words of a
+  pair hang together, and each seed of the flow is a plane.
+  """
+  partner = dict(known) | {b: a for a, b in known}
+  words = sorted({word for word in m.some.word if word in partner})
+  if len(words) < 4:
+    return None
+  pair = {w: k for k, both in enumerate(known) for w in both}
+  number = np.array([pair[word] for word in words])
+  draw = np.random.default_rng([m.config.seed, HALVES])
+  half = (draw.permutation(len(known)) % 2)[number]
+  rows = np.flatnonzero(np.isin(m.some.word, words))
+  read = m._replace(some=m.some.take(rows))
+  right, chosen = {}, {}
+  for name, way in ways.items():
+    marks = np.stack(
+      [
+        np.stack(
+          [marked(read, x[rows], words, partner) for x in way.moved(one)]
+        )
+        for one in way.settings
+      ]
+    )
+    right[name], best = crossed(marks, half)
+    chosen[name] = [way.settings[k] for k in best]
+  seeds = max(len(one) for one in right.values())
+  right = {n: np.repeat(x, seeds // len(x), 0) for n, x in right.items()}
+  return said(m, right, chosen, number, titles)
+
+
+def marked(
+  m: moves.FlowInputs,
+  x: np.ndarray,
+  words: Sequence[str],
+  partner: dict[str, str],
+) -> np.ndarray:
+  """Which words have their partner as the top vote."""
+  best = flow_words.top(flow_words.tally(moves.read(m, x)))
+  top = dict(zip(best['word'], best['candidate']))
+  return np.array([top.get(word) == partner[word] for word in words])
+
+
+def crossed(
+  marks: np.ndarray, half: np.ndarray
+) -> tuple[np.ndarray, list[int]]:
+  """[setting, s, n] to [s, n]: each half by the best setting of the other.
+
+  And those settings; the first of equals.
+  """
+  out, best = np.zeros(marks.shape[1:], bool), []
+  for own in (0, 1):
+    other = (
+      marks[:, :, half != own].mean((1, 2)) if (half != own).any() else [0]
+    )
+    best.append(int(np.argmax(other)))
+    out[:, half == own] = marks[best[-1]][:, half == own]
+  return out, best
+
+
+def said(
+  m: moves.FlowInputs,
+  right: dict[str, np.ndarray],
+  chosen: dict[str, list],
+  pair: np.ndarray,
+  titles: dict[str, str],
+) -> Race:
+  """Estimates of each way, tests of the first against others, who wins."""
+  how = intervals.options_of(m.config)
+  first, *others = right
+  tests, rows, contenders = [], [], {}
+  for name, one in right.items():
+    value = fairscore.share(one, how, pair)
+    quality = {'top_vote': value}
+    contenders[titles[name]] = {
+      'sets': {SET: {'rows': len(pair), 'quality': quality}}
+    }
+    rows.append(
+      {
+        'way': titles[name],
+        'settings, half by half': ' · '.join(map(_setting, chosen[name])),
+        'right': value,
+        'words, by seed': ', '.join(str(int(k)) for k in one.sum(1)),
+      }
+    )
+  for name in others:
+    test = fairscore.compare(right[first], right[name], how, pair)
+    sides = {'set': SET, 'ours': titles[first], 'theirs': titles[name]}
+    tests.append({**sides, 'measure': 'top_vote', **test})
+  tests = stages.adjusted(tests, m.config.measures.adjust)
+  return Race(contenders, tests, rows, sentence(tests, rows))
+
+
+def _setting(one) -> str:
+  kind, alpha = one if isinstance(one, tuple) else ('', one)
+  return kind if kind == 'mean' else f'{kind} × {alpha:g}'.strip()
+
+
+def sentence(tests: Sequence[dict], rows: Sequence[dict]) -> str:
+  """Who wins, whatever it is."""
+  best = max(rows, key=lambda row: row['right']['value'])
+  ours = rows[0]['way']
+  each = ', '.join(f'{r["way"]} {r["right"]["value"]:.3f}' for r in rows)
+  decided = {t['theirs']: verdict.of_interval(t['difference']) for t in tests}
+  behind = [n for n, word in decided.items() if word == verdict.FAILS]
+  ahead = [n for n, word in decided.items() if word == verdict.HOLDS]
+  if behind:
+    end = f'The {ours} loses to the {" and the ".join(behind)}.'
+  elif len(ahead) == len(tests):
+    end = f'The {ours} wins.'
+  elif ahead:
+    end = (
+      f'The {ours} passes the {" and the ".join(ahead)}; beside the others no '
+      'difference is beyond chance.'
+    )
+  else:
+    end = f'No difference to the {ours} is beyond chance.'
+  return f'Right top votes: {each}. Most has the {best["way"]}. {end}'
+
+
+def claims(against: Race) -> list[dict]:
+  """That the flow is right of more words than each simpler way."""
+  ours, *others = against.contenders
+  return [
+    claim
+    for theirs in others
+    for claim in verdict.ahead(against.tests, ours, theirs, ('top_vote',))
+  ]
+
+
+def race_rows(against: Race) -> list[dict]:
+  """The rows of the page with the tests beside them."""
+  at = {test['theirs']: test for test in against.tests}
+  return [
+    row
+    | {
+      'the flow less it': at[row['way']]['difference'],
+      'only the flow': at[row['way']]['only_ours'],
+      'only it': at[row['way']]['only_theirs'],
+      'p': at[row['way']]['p'],
+    }
+    if row['way'] in at
+    else row
+    for row in against.rows
+  ]

@@ -28,12 +28,7 @@ from fairjax.data.sets import invented
 from fairjax.models import families, flow
 from fairjax.pairs import attributes, flow_words
 from fairjax.pairs.swapping import names, word_lists
-from fairjax.recipes.fairflow import (
-  attribute_words,
-  flow_training,
-  page,
-  race,
-)
+from fairjax.recipes.fairflow import attribute_words, flow_training, page
 from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.recipes.fairflow.page import MAPPED, TITLES, Attribute, Contender
 from fairjax.recipes.language import pretrain
@@ -72,11 +67,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     fitted = fit(m, folder, log) if flows else None
     contenders, facts = contend(m, fitted, folder, log, attribute.grown)
     dictionary = write(config, folder, m, contenders[config.fairflow.way], log)
-    against = race.run(m, known, ways(m, fitted, contenders), TITLES)
+    against = page.race(m, known, ways(m, fitted, contenders), TITLES)
     if against:
       log.line(against.words)
     results = page.measure(
-      config,
       m,
       contenders,
       known,
@@ -299,20 +293,20 @@ def ways(
   m: moves.FlowInputs,
   fitted: FittedFlow | None,
   contenders: dict[str, Contender],
-) -> dict[str, race.Way]:
+) -> dict[str, page.Way]:
   """The flow and the ways beside it that have settings to choose."""
   flows = lambda how: [one.x for one in fitted.moved(m, *how)]
-  out = {'flow': race.Way(race.MOVES, flows)} if fitted else {}
+  out = {'flow': page.Way(page.MOVES, flows)} if fitted else {}
   for name, by in (
     ('difference', moves.by_difference),
     ('discriminant', moves.by_discriminant),
   ):
     if name in contenders:
-      out[name] = race.Way(race.ALPHAS, lambda alpha, by=by: [by(m, alpha)])
+      out[name] = page.Way(page.ALPHAS, lambda alpha, by=by: [by(m, alpha)])
   if 'procrustes' in contenders:
     pairs = contenders['difference'].pairs[0]
     turned = lambda _: [moves.by_procrustes(m, pairs)]
-    out['procrustes'] = race.Way((1.0,), turned)
+    out['procrustes'] = page.Way((1.0,), turned)
   return out
 
 

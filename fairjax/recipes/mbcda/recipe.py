@@ -213,7 +213,7 @@ def measure(
   unlisted: Collection[str] = (),
 ) -> Results:
   """All contenders' measures, tests, tables and lists."""
-  config, log = m.config, m.log
+  config = m.config
   twins, facts[texts.TWINS] = texts.twins_of(config, tables['test'])
   alone = [
     name for name in rewrites if name.startswith(BART) and AGAINST not in name
@@ -221,7 +221,7 @@ def measure(
   judged = contenders.measure(
     config,
     m.folder,
-    log,
+    m.log,
     tables,
     rewrites,
     twins,
@@ -235,15 +235,8 @@ def measure(
     for name, sets in one.contenders.items():
       judged.contenders.setdefault(name, {'sets': {}})['sets'] |= sets['sets']
     judged.tests.extend(one.tests)
-  path = m.folder / 'sheet.csv'
   if config.adversary.sheet and mesh.is_main():
-    versions = {name: list(each['test'][0]) for name, each in rewrites.items()}
-    sources = tables['test']['text'].tolist()
-    sheet.write(path, sources, versions, config.adversary.sheet, config.seed)
-    log.line(
-      f'{path} holds pairs for people to rate; python -m fairjax.pairs.sheet '
-      f'{path} reads it back'
-    )
+    write_sheet(m, tables, rewrites)
   frame = parallel.frame
   facts |= {
     'pairs': len(frame),
@@ -274,6 +267,20 @@ def measure(
       *dropped(parallel),
       *worst(m, tables, rewrites),
     ],
+  )
+
+
+def write_sheet(
+  m: RewriteInputs, tables: Tables, rewrites: contenders.Rewrites
+) -> None:
+  """Pairs of a source and a rewrite for people to rate."""
+  path, count = m.folder / 'sheet.csv', m.config.adversary.sheet
+  versions = {name: list(each['test'][0]) for name, each in rewrites.items()}
+  sources = tables['test']['text'].tolist()
+  sheet.write(path, sources, versions, count, m.config.seed)
+  m.log.line(
+    f'{path} holds pairs for people to rate; python -m fairjax.pairs.sheet '
+    f'{path} reads it back'
   )
 
 

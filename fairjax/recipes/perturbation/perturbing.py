@@ -272,19 +272,14 @@ def _table(texts, parts, sources, new, draws, long) -> pd.DataFrame:
 
 
 def pairs_perturbed(
-  config: Config,
-  one: Sequence[str],
-  two: Sequence[str],
-  model: Bundle | None = None,
+  config: Config, one: Sequence[str], two: Sequence[str]
 ) -> pd.DataFrame:
   """Pairs of texts, joined before they are perturbed so that both agree.
 
   A rewrite that loses the joint cannot be told apart: the pair stays as it is
   and is counted in `broken`.
   """
-  table = perturbed(
-    config, [perturb.join(a, b) for a, b in zip(one, two)], model
-  )
+  table = perturbed(config, [perturb.join(a, b) for a, b in zip(one, two)])
   halves = [perturb.split(text) for text in table['perturbed']]
   broken = [half is None for half in halves]
   pairs = list(zip(one, two))

@@ -97,9 +97,7 @@ def _above(config: Config, parts: Sequence[GroupTexts], one: dict) -> None:
     names,
     attributes=[a for a, _ in kinds],
     threshold=config.writing.bound,
-    level=options.level,
-    resamples=options.resamples,
-    seed=options.seed,
+    options=options,
     min_group=config.measures.min_group,
     cluster=cluster,
   )

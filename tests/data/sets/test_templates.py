@@ -19,7 +19,10 @@ from fairjax.data.sets import template_lists, templates
 from fairjax.data.tables import schema
 from fairjax.data.tables.terms import exclusive, term_members
 from fairjax.metrics.assess import assess
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.pairs.axes import exchange
+
+draws = lambda *own: IntervalOptions(0.95, *own)
 
 HERE = pathlib.Path(__file__).parent
 PUBLISHED = {
@@ -185,7 +188,9 @@ def floor_of(table):
   """DP of a perfect predictor of a set, as every assessment says it."""
   labels = table['label'].to_numpy()
   members = np.stack([table['group'] == g for g in ('male', 'female')])
-  one = assess(labels, labels[None] * 1.0, members, ['m', 'f'], resamples=0)
+  one = assess(
+    labels, labels[None] * 1.0, members, ['m', 'f'], options=draws(0)
+  )
   return one['fairness']['dp_floor']['value']
 
 

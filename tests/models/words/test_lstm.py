@@ -21,7 +21,10 @@ FROZEN = word_level.EmbeddingTable(TABLE, np.ones(VOCAB, bool))
 
 def made(vectors=None, side='pre', batch=PACKED):
   shape = word_level.WordShape(VOCAB, WIDTH, 2, LENGTH, 0.5, side, vectors)
-  module = LSTM(shape, hidden=5)
+  return with_params(LSTM(shape, hidden=5), batch)
+
+
+def with_params(module, batch=PACKED):
   params = jax.jit(module.init)(jax.random.key(0), batch)['params']
   rng = np.random.default_rng(1)
   noise = lambda leaf: leaf + rng.normal(0, 0.2, leaf.shape).astype('float32')
@@ -38,10 +41,7 @@ def slow_norms(module, params, batch):
   )
 
 
-@pytest.mark.parametrize('side', ['pre', 'post'])
-@pytest.mark.parametrize('vectors', [None, FROZEN])
-def test_norms_are_exact(vectors, side):
-  module, params = made(vectors, side)
+def check_norms(module, params):
   probes = probed.zero_probes(module, params, PACKED)
   assert probed.uncovered(params, probes) == []
   fast = jax.jit(lambda p: norms(module, p, PACKED))(params)
@@ -51,14 +51,22 @@ def test_norms_are_exact(vectors, side):
   assert not fast[len(TEXTS) :].any()
 
 
-def test_packing_changes_nothing():
-  module, params = made()
-  key = jnp.uint32(7)
-  for dropout in (None, key):
+@pytest.mark.parametrize('side', ['pre', 'post'])
+@pytest.mark.parametrize('vectors', [None, FROZEN])
+def test_norms_are_exact(vectors, side):
+  check_norms(*made(vectors, side))
+
+
+def check_packing(module, params):
+  for dropout in (None, jnp.uint32(7)):
     run = jax.jit(lambda b: module.apply({'params': params}, b, dropout))
     np.testing.assert_allclose(
       run(PACKED)[: len(TEXTS)], run(pad(TEXTS, 12)), rtol=1e-5, atol=1e-6
     )
+
+
+def test_packing_changes_nothing():
+  check_packing(*made())
 
 
 def test_neighbours_and_weights_change_nothing():

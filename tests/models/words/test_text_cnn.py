@@ -5,50 +5,35 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from fairjax.models.layers import probed
 from fairjax.models.words import text_cnn, word_level
 from fairjax.models.words.text_cnn import TextCNN
 
-from ..batches import examples, pack, pad
 from ..small_encoder import norms
-from ..words.test_lstm import slow_norms
-
-VOCAB, WIDTH = 30, 6
-TEXTS = examples([3, 9, 4, 12, 6], VOCAB)
-PACKED = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
-TABLE = word_level.random_rows(VOCAB, WIDTH, 0) * 20
-FROZEN = word_level.EmbeddingTable(TABLE, np.ones(VOCAB, bool))
+from ..words.test_lstm import (
+  FROZEN,
+  PACKED,
+  TABLE,
+  VOCAB,
+  WIDTH,
+  check_norms,
+  check_packing,
+  with_params,
+)
 
 
 def made(vectors=None, length=13, side='pre'):
   shape = word_level.WordShape(VOCAB, WIDTH, 2, length, 0.3, side, vectors)
-  module = TextCNN(shape, filters=4)
-  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
-  rng = np.random.default_rng(1)
-  noise = lambda leaf: leaf + rng.normal(0, 0.2, leaf.shape).astype('float32')
-  return module, jax.tree.map(noise, params)
+  return with_params(TextCNN(shape, filters=4))
 
 
 @pytest.mark.parametrize('vectors', [None, FROZEN])
 def test_norms_are_exact(vectors):
-  module, params = made(vectors)
-  probes = probed.zero_probes(module, params, PACKED)
-  assert probed.uncovered(params, probes) == []
-  fast = jax.jit(lambda p: norms(module, p, PACKED))(params)
-  np.testing.assert_allclose(
-    fast[: len(TEXTS)], slow_norms(module, params, PACKED), rtol=1e-5
-  )
-  assert not fast[len(TEXTS) :].any()
+  check_norms(*made(vectors))
 
 
 @pytest.mark.parametrize('side', ['pre', 'post'])
 def test_packing_changes_nothing(side):
-  module, params = made(side=side)
-  for dropout in (None, jnp.uint32(7)):
-    run = jax.jit(lambda b: module.apply({'params': params}, b, dropout))
-    np.testing.assert_allclose(
-      run(PACKED)[: len(TEXTS)], run(pad(TEXTS, 12)), rtol=1e-5, atol=1e-6
-    )
+  check_packing(*made(side=side))
 
 
 @pytest.mark.parametrize('length', [13, 250, 35])

@@ -18,7 +18,6 @@ from fairjax.recipes.fairflow import (
   attribute_words,
   flow_training,
   page,
-  race,
   recipe,
 )
 from fairjax.recipes.fairflow import counterfactual_words as moves
@@ -141,17 +140,17 @@ def test_judged_is_counted_by_hand():
     pairs(('a', 'A'), ('b', 'C'), ('q', 'r')),
     pairs(('a', 'A'), ('b', 'B')),
   ]
-  marks = moves.judged(made, known, counts, config, complete=False)
+  marks = moves.against_known(made, known, counts, config, complete=False)
   assert marks['precision']['seeds'] == [0.5, 1.0]
   assert marks['recall']['seeds'] == [0.5, 1.0]
   assert marks['coverage']['seeds'] == [0.8, 1.0]
   # A one-way pair from the second side is an entry, and finds no first word.
   turned = [one.assign(**{'from': ''}) for one in made]
   turned[1].loc[2] = ['b', 'A', 'second']
-  one_way = moves.judged(turned, known, counts, config, complete=False)
+  one_way = moves.against_known(turned, known, counts, config, complete=False)
   assert one_way['precision']['seeds'] == [0.5, pytest.approx(2 / 3)]
   assert one_way['recall']['seeds'] == marks['recall']['seeds']
-  closed = moves.judged(made, known, counts, config, complete=True)
+  closed = moves.against_known(made, known, counts, config, complete=True)
   assert closed['precision']['seeds'] == [pytest.approx(1 / 3), 1.0]
   assert all(
     0 <= m['low'] <= m['value'] <= m['high'] <= 1 for m in marks.values()
@@ -167,7 +166,7 @@ def test_few_pairs_of_one_kind_are_no_proof_of_all(right):
   made = pd.DataFrame(list(zip('abc', seconds)), columns=['first', 'second'])
   counts = dict.fromkeys('aAbBcC', 5)
   for seeds in (1, 3):
-    marks = moves.judged([made] * seeds, known, counts, config, False)
+    marks = moves.against_known([made] * seeds, known, counts, config, False)
     for one in marks.values():
       assert one['value'] == right
       reach = one['high'] - one['low']
@@ -276,10 +275,10 @@ def test_each_half_is_marked_by_the_best_setting_of_the_other():
     ],
     bool,
   )
-  right, best = race.crossed(marks, half)
+  right, best = page.crossed(marks, half)
   assert best == [1, 0]  # half 0 by the best of half 1
   assert not right.any()  # chosen on all words either would have half
-  same, best = race.crossed(marks[2:], half)
+  same, best = page.crossed(marks[2:], half)
   assert best == [0, 0] and not same.any()
 
 
@@ -291,12 +290,12 @@ def test_the_sentence_says_who_wins():
     'difference': {'value': (low + high) / 2, 'low': low, 'high': high},
   }
   tests = [test('map', -0.3, -0.1), test('shift', -0.2, 0.1)]
-  said = race.sentence(tests, rows)
+  said = page.sentence(tests, rows)
   assert 'Most has the map. The flow loses to the map.' in said
   tests[0] = test('map', -0.3, 0.1)
-  assert 'is beyond chance' in race.sentence(tests, rows)
+  assert 'is beyond chance' in page.sentence(tests, rows)
   tests = [test('map', 0.1, 0.3), test('shift', 0.1, 0.2)]
-  assert race.sentence(tests, rows).endswith('The flow wins.')
+  assert page.sentence(tests, rows).endswith('The flow wins.')
 
 
 def test_the_coordinate_of_a_diagonal_lda_becomes_the_other_side_s():

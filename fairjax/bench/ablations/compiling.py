@@ -67,7 +67,7 @@ def process(args: list[str], folder: pathlib.Path, side: str) -> dict:
   out = folder / f'{side}.json'
   completed = subprocess.run(
     [
-      *(sys.executable, '-m', 'fairjax.bench.races.compiling', str(out)),
+      *(sys.executable, '-m', 'fairjax.bench.ablations.compiling', str(out)),
       *(*args, f'--workdir={folder / side}'),
     ],
     env={

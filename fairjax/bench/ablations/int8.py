@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from fairjax.bench import race
+from fairjax.bench.peers.text_batches import column
 from fairjax.core import memory
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
-from fairjax.data.tables import files
 from fairjax.models.decoding import decode_texts
 from fairjax.models.decoding.decode import Options
 from fairjax.models.families import causal
@@ -35,8 +35,8 @@ def run(args: list[str]) -> dict:
   model = folder.load(chosen.model)
   if model.can != 'write':
     raise UserError(f'{chosen.model} writes no texts; name a BART or a GPT-2')
-  texts = files.read(chosen.data)[chosen.text].dropna()[: chosen.count]
-  read = tokens.encode(model.tokenizer, list(texts), chosen.longest)
+  texts = column(chosen.data, chosen.text)[: chosen.count]
+  read = tokens.encode(model.tokenizer, texts, chosen.longest)
   prompts = read
   if model.shape.start is None:
     half = [row[: max(len(row) // 2, 1)] for row in read.split()]
