@@ -68,6 +68,9 @@ def test_spanish_nouns_turn_with_their_articles(spanish):
   twin = 'La profesora dijo que ella llega; es una profesora.'
   assert fairjax.swap(text, words=spanish) == twin
   assert fairjax.swap(twin, words=spanish) == text
+  # The preposition a is no article of English.
+  told = fairjax.swap('Quiero a la profesora.', words=spanish)
+  assert told == 'Quiero a el profesor.'
   options = dictionary.options(Config().method, 0, words=spanish)
   assert options['names'] is None
   found = sides.of([text, twin, 'Nadie llega.'], **options)
