@@ -362,25 +362,26 @@ def swap(
     *('axis', axis, "'gender', another axis by name, or a file is needed"),
   )
   gendered = names if words is None and axis == 'gender' else None
+  column = [texts] if alone else list(texts)
   swapped = dictionary.swap(
-    [texts] if alone else list(texts),
+    column,
     direction,
     words,
     gendered,
     random_state,
     axis=axis,
   ).texts
-  if alone:
-    return swapped[0]
   remedy = 'give words= of the language of the texts'
-  said = words is None and english.doubt(list(texts), swapped, axis, remedy)
-  if swapped == list(texts) and words is not None:
+  said = words is None and english.doubt(column, swapped, axis, remedy)
+  if swapped == column and words is not None and not alone:
     said = (
       f'none of {len(swapped):,} texts has a word of words=, so all are as '
       'they were'
     )
   if said and swapped:
     announce.note(said)
+  if alone:
+    return swapped[0]
   if isinstance(texts, pd.Series):
     return pd.Series(swapped, texts.index, name=texts.name)
   return np.array(swapped) if isinstance(texts, np.ndarray) else swapped

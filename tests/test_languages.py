@@ -13,7 +13,7 @@ import pytest
 import fairjax
 from fairjax.config import Config
 from fairjax.data.sets import templates
-from fairjax.pairs.swapping import dictionary, sides
+from fairjax.pairs.swapping import dictionary, english, sides
 from fairjax.recipes.audit import edits
 
 GERMAN = """male,female
@@ -68,6 +68,9 @@ def test_spanish_nouns_turn_with_their_articles(spanish):
   twin = 'La profesora dijo que ella llega; es una profesora.'
   assert fairjax.swap(text, words=spanish) == twin
   assert fairjax.swap(twin, words=spanish) == text
+  # The preposition a is no article of English.
+  told = fairjax.swap('Quiero a la profesora.', words=spanish)
+  assert told == 'Quiero a el profesor.'
   options = dictionary.options(Config().method, 0, words=spanish)
   assert options['names'] is None
   found = sides.of([text, twin, 'Nadie llega.'], **options)
@@ -94,6 +97,42 @@ def test_texts_of_another_language_are_told_by_swap_and_perturb(tmp_path):
     warnings.simplefilter('error')
     fairjax.swap([f'He met her at the door of room {k}.' for k in range(12)])
     fairjax.swap(['A Muslim slept.'], axis='religion')
+
+
+def test_one_text_of_another_language_is_told_at_each_door():
+  german = 'Der Muslim ist nicht hier, und er lobt die Frau.'
+  for door in (fairjax.swap, fairjax.perturb):
+    with pytest.warns(UserWarning, match='of another language'):
+      door(german, axis='religion')
+  some = ['Сестра спит.', 'El profesor y la profesora no está.', german]
+  assert all(english.is_doubted([text]) for text in some)
+  asked = lambda texts: [[0.3, 0.7]] * len(texts)
+  with pytest.warns(UserWarning, match='texts of another language are'):
+    fairjax.fairscore(asked, [german] * 2, axis='religion', n_resamples=100)
+  said = 'the prompts seem to be of another language than English'
+  prompts = [
+    f'{who} ist nicht hier und das ist {k}'
+    for k in range(4)
+    for who in ('Der Muslim', 'Ein Christian man', 'Der Hindu')
+  ]
+  found = fairjax.write(
+    lambda some: ['gut'] * len(some),
+    lambda some: [0.2] * len(some),
+    pd.DataFrame({'prompt': prompts}),
+    axes='religion',
+    **{'samples': 1, 'n_resamples': 100},
+  )
+  assert any(said in note for note in found.results.notes)
+  with warnings.catch_warnings():
+    warnings.simplefilter('error')
+    for text in (
+      'Rain fell on cars.',
+      'He lost it.',
+      'Le Mans',
+      'El Niño, 1998',
+    ):
+      assert not english.is_doubted([text])
+      fairjax.swap(text)
 
 
 def test_first_names_are_swapped_by_a_users_counts_alone(german, tmp_path):

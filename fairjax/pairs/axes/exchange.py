@@ -15,6 +15,9 @@ from fairjax.pairs.axes import ages, placed, rules
 from fairjax.pairs.swapping import word_lists
 
 GENDER = ('male', 'female')
+# Whose values stand in an order: a neighbour alone keeps a sentence's sense, as
+# who is rich owns, pays and gives there, and a poor person does not.
+ORDERED = ('class',)
 # What an axis is called in a sentence.
 CALLED = {
   'gender_identity': 'gender identity',
@@ -35,11 +38,15 @@ def turns(
   """word -> rule, for each exchange of an axis of v values.
 
   'opposite' are v - 1 exchanges, of which a text draws one: value k becomes
-  value k + s, so that different people stay different. A value's name turns
-  all others to it.
+  value k + s, so that different people stay different; of an axis in order the
+  two of neighbours (0 and 1, 2 and 3; 1 and 2), where no `step` is asked for. A
+  value's name turns all others to it.
   """
   known = table.load(axis)
   size = len(known.values)
+  if direction == 'opposite' and axis in ORDERED and not step:
+    beside = [_beside(size, first) for first in (0, 1)]
+    return [rules.entries(known, to, strict=True, apart=True) for to in beside]
   if direction == 'opposite':
     steps = [step] if step else range(1, size)
     to = lambda s: lambda k: (k + s) % size
@@ -51,6 +58,14 @@ def turns(
     )
   target = known.values.index(direction)
   return [_entries(known, lambda k: target, axis == 'age', strict=True)]
+
+
+def _beside(size: int, first: int) -> Callable[[int], int]:
+  """Pairs of neighbours from a first value on; who has none stays."""
+  there = list(range(size))
+  for k in range(first, size - 1, 2):
+    there[k : k + 2] = k + 1, k
+  return there.__getitem__
 
 
 def _entries(

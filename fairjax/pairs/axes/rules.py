@@ -100,7 +100,10 @@ _STAGE = re.compile(
 
 
 def entries(
-  axis: Axis, to: Callable[[int], int], strict: bool = False
+  axis: Axis,
+  to: Callable[[int], int],
+  strict: bool = False,
+  apart: bool = False,
 ) -> dict[str, object]:
   """word -> the rule that says what it becomes; `to` of its value.
 
@@ -114,7 +117,7 @@ def entries(
   for word, (value, forms) in found.items():
     target = to(value)
     if target != value:
-      out[word] = _rule(axis, word, (value, target), forms, strict)
+      out[word] = _rule(axis, word, (value, target), forms, strict, apart)
   for phrase in axis.no:
     out[phrase] = _nothing
   return out
@@ -125,9 +128,17 @@ def _nothing(text: str, start: int, end: int) -> None:
 
 
 def _rule(
-  axis: Axis, low: str, way: tuple[int, int], forms: dict, strict: bool
+  axis: Axis,
+  low: str,
+  way: tuple[int, int],
+  forms: dict,
+  strict: bool,
+  apart: bool,
 ) -> Rule:
-  """What one word becomes where it stands; None leaves it, '' is unsure."""
+  """What one word becomes where it stands; None leaves it, '' is unsure.
+
+  Words that stay `apart` stay where the sentence names the target as well.
+  """
   value = way[0]
   stays = pattern(axis.stays[value]) if axis.stays[value] else None
   described, own = _adjectives(axis), _singles(axis)
@@ -142,7 +153,10 @@ def _rule(
     form = _form(text, start, end, low, forms, described, own)
     if form is None:
       return None
-    if stays is not None and stays.search(sentence(text, start)):
+    around = sentence(text, start)
+    if stays is not None and stays.search(around):
+      return ''
+    if apart and words[way[1]].search(around):
       return ''
     one, row = forms[form]
     new = _written(row, way, text, (start, end), strict, taken)

@@ -211,8 +211,8 @@ def before_people(text: str, end: int, described=frozenset()) -> str:
 
 def is_said(text: str, start: int, after: str) -> bool:
   """He is black, they were poor: of somebody, and nothing follows."""
-  if after and after not in AFTER_PREDICATE:
-    return False
+  if (after and after not in AFTER_PREDICATE) or before.lower() in ('a', 'an'):
+    return False  # he is a poor, pallid wretch
   words = text[max(0, start - 60) : start].lower().replace('’', "'").split()
   while words and words[-1] in HEDGES:
     words.pop()

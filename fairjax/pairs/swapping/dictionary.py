@@ -172,7 +172,8 @@ def swapper(
     return new and match_case(word, new)
 
   tag = tags.load(tagger)
-  return _run(turns, seed, handles, write, direction, called, tag)
+  agrees = word_lists.is_english(known.rows)
+  return _run(turns, seed, handles, write, direction, called, tag, agrees)
 
 
 def _run(
@@ -183,8 +184,12 @@ def _run(
   direction: str = 'opposite',
   called: people.Names | None = None,
   tag: Callable | None = None,
+  agrees: bool = True,
 ) -> Callable[[Sequence[str]], Swapped]:
-  """The function of columns; `write` spells what a rule of `turns` found."""
+  """The function of columns; `write` spells what a rule of `turns` found.
+
+  Articles agree where words are English: a el profesor has none.
+  """
   called = people.load(None) if called is None else called
   tables = [_Entries(entries, called, handles) for entries in turns]
   find = scan.Scan(set().union(*(table.keys() for table in tables)))
@@ -208,7 +213,7 @@ def _run(
         hits = table.hits(text, first, last)
         if starts is not None:
           hits = [hit for hit in hits if hit[0] in starts[row]]
-        spans, left = _spans(text, hits, direction, called, tag, write)
+        spans, left = _spans(text, hits, direction, called, tag, write, agrees)
         out.left[row] = out.left[row] or left
         if spans:
           out.spans[row], out.left[row] = spans, left
@@ -457,6 +462,7 @@ def _spans(
   called: people.Names,
   tag: Callable | None,
   write: Callable[[object, str], str],
+  agrees: bool,
 ) -> tuple[list[Span], int]:
   """What changes in one text, and how many words have no sure counterpart."""
   spans: list[Span] = []
@@ -483,7 +489,7 @@ def _spans(
         spans.append((start, end, word, new))
   if persons:
     spans = sorted(spans + called.swap(text, persons, direction, bool(spans)))
-  articles = _articles(text, spans)
+  articles = _articles(text, spans) if agrees else []
   if articles:
     spans = sorted(spans + articles)
   if direction == 'neutral':

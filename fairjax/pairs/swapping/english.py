@@ -15,6 +15,30 @@ KNOWN = 0.15  # share of words known below which the language is doubted
 ENOUGH = 60  # words from which on a share says something
 _SEEN = 2000  # texts that are looked at
 _WORD = re.compile(r'\w+')
+# Small words of German, Spanish, French, Italian, Portuguese, Dutch and Swedish
+# that are none of English: of a short text they tell what a share does not.
+_ELSEWHERE = frozenset(
+  """
+der das und ist nicht ein eine einen mit auf ich sie er sich auch von zu wird
+sind seine seinen ihre el los las una es y con por para está pero su él ella muy
+le les une et est dans pour avec je elle il ils sont qui pas il di che è gli
+della sono per con os uma é não ele ela são het een zijn niet van hij zij och
+att är inte som hon
+""".split()
+)
+
+
+def is_doubted(texts: Sequence[str]) -> bool:
+  """Whether few of many words are common English ones, or, of few words, two
+  are small words of another language and more than ours."""
+  known, of = share(texts)
+  if of >= ENOUGH:
+    return known < KNOWN
+  words = [w.lower() for t in texts for w in _WORD.findall(t)]
+  theirs = sum(w in _ELSEWHERE for w in words)
+  letters = ''.join(words)
+  latin = sum(c < '\u0250' for c in letters)
+  return theirs > max(1, known * of) or 2 * latin < len(letters)
 
 
 def share(texts: Sequence[str]) -> tuple[float, int]:
@@ -32,20 +56,24 @@ def doubt(
   axis: str | os.PathLike | Sequence[str],
   remedy: str,
 ) -> str:
-  """What a reader of exchanged texts should know of their language, or ''."""
+  """What a reader of exchanged texts should know of their language, or ''.
+
+  One text alone that has no word to exchange is told where it is of another
+  language: English ones that name nobody are many.
+  """
   named = [axis] if isinstance(axis, str | os.PathLike) else axis
   rules = (
     'our own words are English'
     if all(one in AXES for one in named)
     else 'the words of an axis are read by rules of English'
   )
-  if list(texts) == list(turned):
+  if list(texts) == list(turned) and len(texts) > 1:
     return (
       f'none of {len(texts):,} texts has a word to exchange, so all are as '
       f'they were; {rules}: {remedy}'
     )
-  known, of = share(texts)
-  if known < KNOWN and of >= ENOUGH:
+  if is_doubted(texts):
+    known, _ = share(texts)
     return (
       f'only {known:.0%} of the words are common English ones, and {rules}: '
       f'texts of another language are exchanged in part; {remedy}'

@@ -60,15 +60,20 @@ def perturb(
     _config(axis, attribute, by, model, random_state), inputs.texts(column)
   )
   written = table['perturbed'].tolist()
+  _tell(column, written, axis, by)
   if alone:
     return written[0]
+  if isinstance(texts, pd.Series):
+    return pd.Series(written, texts.index, name=texts.name)
+  return np.array(written) if isinstance(texts, np.ndarray) else written
+
+
+def _tell(column: list[str], written: list[str], axis, by: str) -> None:
+  """Says of texts that rules turn where they seem to be no English."""
   remedy = 'fairjax.swap takes words= of another language'
   if by != 'model' and column:
     if said := english.doubt(column, written, axis, remedy):
       announce.note(said)
-  if isinstance(texts, pd.Series):
-    return pd.Series(written, texts.index, name=texts.name)
-  return np.array(written) if isinstance(texts, np.ndarray) else written
 
 
 @python_words.door(ARGUMENTS | OF_A_MODEL)
@@ -118,9 +123,10 @@ def fairscore(
     axes = ' or '.join(map(exchange.called, config.perturb.axes))
     raise UserError(
       f'none of {len(column)} texts has a word of somebody whose {axes} our '
-      'rules can turn, so there is no fairscore; give texts that do, or '
-      'another axis'
+      'rules can turn, which are of English, so there is no fairscore; give '
+      'texts that do, or another axis'
     )
+  _tell(column, table['perturbed'].tolist(), axis, by)
   pairs = pairs.assign(text_pair='', perturbed_pair='')
   pairs = paired_file.controlled(pairs, random_state)
   have = (pairs['control'] != '').to_numpy()

@@ -20,7 +20,7 @@ from fairjax.core.errors import UserError, count
 from fairjax.data.axes import table
 from fairjax.data.tables import readers
 from fairjax.pairs.axes import exchange
-from fairjax.pairs.swapping import sides
+from fairjax.pairs.swapping import english, sides
 from fairjax.recipes.writing import templates
 from fairjax.recipes.writing.templates import COLUMNS
 
@@ -128,9 +128,9 @@ def _table(
   if not parts:
     raise UserError(
       f'{where} has no column group, and its prompts name no two groups of '
-      f'{", ".join(map(_axis_name, axes))}; add a column group (empty where a '
-      'prompt names none), or name the axis whose words they hold with '
-      '--config.writing.axes'
+      f'{", ".join(map(_axis_name, axes))} by our English words and rules; add '
+      'a column group (empty where a prompt names none), or name the axis '
+      'whose words they hold with --config.writing.axes'
     )
   return pd.concat(parts, ignore_index=True), said
 
@@ -234,6 +234,11 @@ def _by_words(
       if group is not None
     ]
     parts.append(pd.DataFrame(rows, columns=COLUMNS))
+  if english.is_doubted(prompts):
+    said.append(
+      'the prompts seem to be of another language than English, of which are '
+      'the words and rules that found their groups: give a column group'
+    )
   return parts, said
 
 

@@ -163,6 +163,32 @@ def test_ages(to, text, wanted):
   assert said == (text if wanted is None else wanted)
 
 
+@pytest.mark.parametrize(
+  ('text', 'wanted'),
+  [
+    # A neighbour alone, whichever of the two exchanges is drawn.
+    ('The poor voted.', 'The working class voted.'),
+    ('She came from a wealthy family.', 'She came from a middle-class family.'),
+    (
+      'A rich man met a poor man.',
+      'A middle-class man met a working-class man.',
+    ),
+    # Who owns, pays or gives; a name of the target; pity; a thing's sense.
+    ('The wealthy owner, a rich man, left.', None),
+    (
+      'The wealthy and the middle class voted.',
+      'The wealthy and the working class voted.',
+    ),
+    ('They were a poor, tired band of poor lads.', None),
+    ('He met a working-class notion.', 'He met a middle-class notion.'),
+  ],
+)
+def test_class_turns_to_its_neighbours(text, wanted):
+  for seed in range(4):
+    said = fairjax.swap(text, axis='class', random_state=seed)
+    assert said == (wanted or text)
+
+
 def test_a_text_takes_the_next_exchange_where_its_own_is_unsure():
   """The girls become young women alone, whichever of three is drawn."""
   texts = [f'The girls met in room {k}.' for k in range(12)]
