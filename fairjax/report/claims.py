@@ -119,24 +119,24 @@ def _row(
     'claim': words,
     'verdict': one['verdict'],
     'by': f'{one["what"]} {number}',
-    'decides': _decides(one, origin.get('seconds')),
+    'decides': _decides(one, origin.get('seconds'), results.level),
     'data': origin['data'],
     'command': origin['command'],
   }
 
 
-def _decides(one: Mapping, seconds: float | None) -> str:
+def _decides(one: Mapping, seconds: float | None, level: float) -> str:
   """The smallest effect of a run this large, and what an undecided one takes.
 
   Above LARGE times, the effect is too near the bound for a size to be of use.
   """
-  distance = verdict.decided_from(one['effect'])
+  distance = verdict.decided_from(one['effect'], level)
   if distance is None:
     return ''
   said = f'±{distance:.2g}'
   if one['verdict'] != verdict.OPEN:
     return said
-  times = verdict.times_larger(one['effect'], one['bound'])
+  times = verdict.times_larger(one['effect'], one['bound'], level)
   if times is None or times > LARGE:
     return f'{said}; as measured it takes over {LARGE} times the size'
   hours = f', {times * seconds / 3600:.2g} h' if seconds else ''

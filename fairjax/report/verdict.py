@@ -48,12 +48,14 @@ def decided_from(effect: Mapping, level: float = 0.95) -> float | None:
   return (z + normal.inv_cdf(POWER)) / z * (high - low) / 2
 
 
-def times_larger(effect: Mapping, bound: float) -> float | None:
+def times_larger(
+  effect: Mapping, bound: float, level: float = 0.95
+) -> float | None:
   """How many times the rows and seeds decide `effect`, if it is as measured.
 
   σ falls as 1/√n, so (distance that is decided / distance that there is)².
   """
-  decided = decided_from(effect)
+  decided = decided_from(effect, level)
   away = abs(effect['value'] - bound) if decided is not None else 0.0
   return (decided / away) ** 2 if away else None
 
@@ -197,7 +199,8 @@ def over_seeds(values: Sequence[float], level: float) -> dict:
   if np.ptp(values) == 0:
     return out | {'note': 'the seeds agree, so they tell nothing of a spread'}
   reach = float(clusters.reach(error, n - 1, level))
-  low, high = intervals.within(2 * mean - 1, 2 * reach, 1.0)
+  middle = 2 * mean - 1
+  low, high = intervals.within(middle, 2 * reach, 1.0, middle)
   return out | {'low': (low + 1) / 2, 'high': (high + 1) / 2}
 
 
