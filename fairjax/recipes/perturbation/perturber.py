@@ -288,7 +288,7 @@ def contenders(
   for who, texts_ in written.items():
     rows, sets = counts(held, texts_), {}
     for part, mask in parts.items():
-      of = clusters.of_texts(held['text'][mask])
+      of = clusters.of_texts(list(held['text'][mask]))
       quality = rewrites.estimates(
         rows[mask], rewrites.measures, how, cluster=of
       )
@@ -323,7 +323,7 @@ def tests(
     mask = np.ones(len(held), bool)
     if part != 'all':
       mask = (held['source_name'] == part).to_numpy()
-    of = clusters.of_texts(held['text'][mask])
+    of = clusters.of_texts(list(held['text'][mask]))
     for ours, rival in itertools.product((LEARNED, FORMS), RIVALS):
       if ours not in exact:
         continue
