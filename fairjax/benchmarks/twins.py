@@ -262,7 +262,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
         )
       )
   if len(values) == 2:
-    rows = [rows[0] | {'part': 'all'}]
+    rows = [rows[0] | {'part': 'all', 'of': values}]
   else:
     adjusted = significance.adjusted([row['p'] for row in rows])
     rows = [row | {'p_holm': p} for row, p in zip(rows, adjusted)]

@@ -20,6 +20,7 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files, schema
 from fairjax.data.tables.schema import Tables
+from fairjax.methods import quotas
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import dictionary, sides
 
@@ -64,7 +65,7 @@ def share(rows: int, config: Config) -> int:
   ratio = config.method.ratio
   if not 0 <= ratio <= 1:
     raise UserError(f'method.ratio is {ratio}; a share in [0, 1] is needed')
-  return int(rows * ratio)
+  return quotas.part(rows, ratio)
 
 
 def source(table: pd.DataFrame, config: Config) -> str:

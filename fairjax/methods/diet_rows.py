@@ -147,7 +147,7 @@ def positions(
   tails &= usable
 
   def take(rule, half, may):
-    order, n = by_id[may[by_id]], int(len(table) * ratios[half])
+    order, n = by_id[may[by_id]], quotas.part(len(table), ratios[half])
     if rule in ('random', 'apart'):
       return drawn(order, n, draw(half), config.diet.replacement)
     if rule in ('all', 'none'):
@@ -265,7 +265,9 @@ def column(
   return values
 
 
-def facts(table: pd.DataFrame, rows: np.ndarray) -> dict:
+def facts(
+  table: pd.DataFrame, rows: np.ndarray, keep_equal: bool = False
+) -> dict:
   """What a diet holds, for its report: of the first seed's [s, n] rows."""
   n, first = len(table), rows[0]
   twins = first[first >= n] - n
@@ -276,13 +278,14 @@ def facts(table: pd.DataFrame, rows: np.ndarray) -> dict:
     'equal twins': int(equal[twins].sum()),
     'total': len(first),
     'distinct': len(np.unique(first)),
-    'of CDA': len(first) / (n + int((~equal).sum())),
+    'of CDA': len(first) / (n + int((~equal | keep_equal).sum())),
   }
 
 
 def notes(table: pd.DataFrame, rows: np.ndarray, config: Config) -> list[str]:
   """What there is to say about `config.diet` on this table."""
-  result, options = facts(table, rows), config.diet
+  options = config.diet
+  result = facts(table, rows, options.keep_equal)
   equal = int((~schema.has_twin(table)).sum())
   sentences = [
     f'diet {options.ranking}: {result["rows"]} rows and {result["twins"]} '
@@ -294,7 +297,7 @@ def notes(table: pd.DataFrame, rows: np.ndarray, config: Config) -> list[str]:
       else ''
     )
   ]
-  size = int(len(table) * options.counterfactual)
+  size = quotas.part(len(table), options.counterfactual)
   ranked = RANKINGS[options.ranking][1].split()[0] in (
     'top',
     'bottom',

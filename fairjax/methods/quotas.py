@@ -11,6 +11,11 @@ import numpy as np
 from jaxtyping import Float, Integer
 
 
+def part(rows: float, share: float) -> int:
+  """⌊rows · share⌋ of the share as it is written: .7 of 90 is 63, not 62."""
+  return int(round(rows * share, 6))
+
+
 def quotas(
   sizes: Integer[np.ndarray, ' k'],
   densities: Float[np.ndarray, ' k'],

@@ -28,7 +28,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import files, labels
 from fairjax.data.tables.schema import Tables
 from fairjax.data.tables.terms import read_terms, term_members
-from fairjax.methods import augment
+from fairjax.methods import augment, quotas
 from fairjax.methods.evidence import OUR_TERMS
 
 STREAM = 34  # of this file's random numbers
@@ -68,7 +68,7 @@ def supplement(tables: Tables, config: Config) -> Tables:
   for term, label, place, count in needs:
     members, positive, at = there
     fits = members[term] & (positive == label) & ((at == place) | (place < 0))
-    count = int(method.ratio * count)
+    count = quotas.part(count, method.ratio)
     rows_taken = free[fits[free]][:count]
     free = free[~np.isin(free, rows_taken)]
     additions.append(rows_taken)

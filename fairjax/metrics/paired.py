@@ -321,7 +321,7 @@ def over_seeds(
 
   `paired` where seed k of both runs decides the same things: tests of
   independent seeds are then far too shy. The interval stays within ±`width`
-  (intervals.within), and holds 0 if and only if p is above 1 − level.
+  (intervals.ends), and holds 0 if and only if p is above 1 − level.
   """
   name = ('paired' if paired else 'independent') + ' t-test over seeds'
   n = len(ours) if paired else len(ours) + len(theirs)
@@ -343,7 +343,7 @@ def over_seeds(
   error = np.sqrt((spread @ spread) / free * sum(1 / len(o) for o in parts))
   half = clusters.reach(error, free, level)
   return {
-    'difference': estimate(seeds, *intervals.within(gap, half, width)),
+    'difference': estimate(seeds, *intervals.ends(gap, half, half, width)),
     **out,
     'p': float(clusters.two_sided(gap / error, free)),
   }

@@ -25,7 +25,7 @@ from fairjax.results import Results
 MOST = 5  # sentences of the first screen
 
 # By the start of a measure's name: {0} is the value, {1} a share of 100, {2}
-# what it is the log of.
+# what it is the log of, {3} and {4} the two values of an axis.
 WORDS = {
   'crows': 'in {0:.0f} of 100 pairs the sentence with the stereotype is the '
   'likelier',
@@ -44,8 +44,8 @@ WORDS = {
   '(against it) to 1',
   'weat_mean': 'words of two groups are nearer to stereotyped words by an '
   'effect of {0:.2f} on average (0 is none, 0.8 is large)',
-  'twins_log_odds': 'a text’s male version is {2:.2g} times as likely as its '
-  'female one, on the mean of logs',
+  'twins_log_odds': 'a text’s {3} version is {2:.2g} times as likely as its '
+  '{4} one, on the mean of logs',
   'different': 'of 100 texts in which one person becomes another {1:.0f} are '
   'decided otherwise',
   'perplexity': 'it is as unsure of a token as if it drew from {0:,.0f} that '
@@ -208,7 +208,8 @@ def _words(key: str, one: Mapping) -> str:
     said = f'{measures.label(key)} is {tables.estimate(one)}'
   else:
     value = abs(value) if key == 'group_tprd' else value  # its size is meant
-    said = words.format(value, 100 * value, math.exp(min(value, 700)))
+    sides = map(printable, one.get('of', ('male', 'female')))
+    said = words.format(value, 100 * value, math.exp(min(value, 700)), *sides)
     log = '{2' in words
   null, low, high = (one.get(k) for k in ('null', 'low', 'high'))
   if not defined({'value': null}):

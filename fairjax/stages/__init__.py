@@ -30,8 +30,8 @@ import importlib
 # Each is loaded when it is first asked for: an audit of predictions fits
 # nothing, and starts without what a fit needs.
 _STAGES = {
-  'assessment': 'adjusted assess compare inference of_positive predictions '
-  'prediction_table',
+  'assessment': 'adjusted assess clusters_of compare inference of_positive '
+  'prediction_table predictions',
   'fits': 'export fitted_once pool pool_parts pools prepare probabilities '
   'train write_models',
   'loading': 'as_read load membership mitigate notes test_sets',

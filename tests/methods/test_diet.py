@@ -311,6 +311,29 @@ def test_substitution_keeps_each_row_once():
   assert abs(len(twins) - usable / 2) < 4 * (usable / 4) ** 0.5
 
 
+@pytest.mark.parametrize('rows', [90, 100, 340, 13525])
+def test_a_share_is_of_the_number_as_it_is_written(rows):
+  """.7 of 90 rows are 63; in floating point 62.99… and so 62."""
+  for percent in range(101):
+    want = Fraction(percent, 100) * rows // 1
+    assert quotas.part(rows, percent / 100) == want
+  table, scores = tables(90, equal=0)
+  found = taken('healthy_ge', 0.7, 0.35, table, scores)
+  assert [len(half) for half in found] == [63, 31]
+  table, scores = tables(100, equal=0)
+  found = taken('augment_ge', 1, 0.29, table, scores)
+  assert [len(half) for half in found] == [100, 29]
+
+
+def test_all_rows_with_all_twins_are_those_that_cda_takes():
+  table, scores = tables(40, equal=0.5)
+  for keep in (False, True):
+    config = Config(diet=Diet(ranking='cda', keep_equal=keep))
+    pool = diet.rows(table, scores, 'cda', (1, 1), config, [0])
+    assert diet.facts(table, pool, keep)['of CDA'] == 1
+    assert ' 100% of what all rows' in diet.notes(table, pool, config)[0]
+
+
 def test_rows_of_the_pool():
   table, scores = tables(30)
   config = Config(diet=Diet())

@@ -47,6 +47,29 @@ def test_mcnemar_is_the_exact_binomial_test():
   assert fairscore.mcnemar(ours, ours)['p'] == 1.0
 
 
+def test_rows_of_one_cluster_are_one_toss():
+  """Against all ways to exchange whole clusters, and n copies of one."""
+  draw = np.random.default_rng(5)
+  for _ in range(40):
+    cluster = draw.integers(0, 7, 24) * 3
+    ours, theirs = draw.random((2, 24)) < [[0.6], [0.3]]
+    gap = np.bincount(cluster, ours.astype(float) - theirs)
+    tosses = np.sign(gap[gap != 0])
+    ways = 2 * np.indices((2,) * len(tosses)).reshape(len(tosses), -1) - 1
+    far = np.abs(ways.sum(0)) >= abs(tosses.sum())
+    one = fairscore.mcnemar(ours, theirs, cluster)
+    assert one['p'] == pytest.approx(far.mean(), rel=1e-9)
+    assert one['only_ours'] == (ours & ~theirs).sum()
+  ours, theirs = np.array([[1] * 6 + [0] * 14]) > 0, np.zeros((1, 20), bool)
+  lone = fairscore.compare(ours, theirs, HOW)
+  times = lambda x: np.repeat(x, 3, 1)
+  again = fairscore.compare(
+    times(ours), times(theirs), HOW, np.repeat(range(20), 3)
+  )
+  assert again['p'] == lone['p'] == pytest.approx(2 / 2**6)
+  assert again['test'] == 'McNemar, exact, of clusters'
+
+
 def test_intervals_cover_rare_flips_and_have_width_without_any():
   draw, inside = np.random.default_rng(1), 0
   how = HOW._replace(resamples=400)
@@ -67,6 +90,24 @@ def test_rows_of_one_example_are_no_more_than_one():
   width = lambda one: one['high'] - one['low']
   assert again['value'] == pytest.approx(alone['value'])
   assert 0.8 < width(again) / width(alone) < 1.25
+
+
+@pytest.mark.parametrize('seeds', [1, 3])
+def test_no_flip_of_copies_says_no_more_than_of_one_each(seeds):
+  """20 texts, five copies each: half a text may be of the other kind."""
+  none = np.zeros((seeds, 20), bool)
+  of = np.repeat(range(20), 5)
+  five = np.repeat(none, 5, 1)
+  alone, again = fairscore.share(none, HOW), fairscore.share(five, HOW, of)
+  assert again['high'] == pytest.approx(alone['high'], rel=0.15)
+  alone, again = (
+    fairscore.compare(*pair)['difference']
+    for pair in ((none, none, HOW), (five, five, HOW, of))
+  )
+  for end in ('low', 'high'):
+    assert again[end] == pytest.approx(alone[end], rel=0.15)
+  one = fairscore.share(np.eye(2, 6, dtype=bool)[:1], HOW, np.zeros(6, int))
+  assert one['low'] < 0.1 and one['high'] > 0.7  # of one text
 
 
 def test_the_excess_over_a_floor_is_paired():

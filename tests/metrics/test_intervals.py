@@ -105,6 +105,35 @@ def test_tails_beyond_the_draws_are_bounds():
   assert 600 * one.p < 0.05
 
 
+def test_a_reach_measured_at_the_value_is_as_wide_there():
+  """All θ within c · sd(θ) / sd(value), sd(θ) = sqrt(1 − θ²): by a grid."""
+  grid = np.linspace(-2, 2, 400_001)
+  sd = np.sqrt(np.maximum(4 - grid**2, 0))
+  for value in (-1.9, -0.4, 0.0, 1.0, 1.96):
+    for c in (0.02, 0.3, 1.5):
+      for at in (0.0, value):
+        room = np.sqrt(4 - at**2)
+        inside = grid[np.abs(value - grid) <= c * sd / room + 1e-12]
+        found = intervals.within(value, c, 2.0, at)
+        np.testing.assert_allclose(found, inside[[0, -1]], atol=3e-5)
+  assert intervals.within(2.0, 0.1, 2.0, 2.0) == (-2.0, 2.0)
+  assert intervals.ends(-0.9, 0.05, 0.2, 1.0)[0] < -0.92
+  assert intervals.ends(0.5, 0.1, 0.1, np.inf) == (0.4, 0.6)
+
+
+def test_intervals_of_large_differences_hold_them():
+  """Of 300 rows that differ by .9 the ends of .95 were beside it in .3."""
+  rng, inside = np.random.default_rng(0), 0
+  options = IntervalOptions(0.95, 1000, 0)
+  for _ in range(200):
+    rows = rng.choice([0.0, 1.0], (300, 2), p=[0.05, 0.95])
+    gap = rows[:, 0] - (1 - rows[:, 1])
+    noise = rng.choice(gap - gap.mean(), (1000, 300)).mean(1)
+    one = intervals.difference(gap.mean(), noise, options, 1.0)
+    inside += one.low <= 0.9 <= one.high
+  assert inside / 200 > 0.91
+
+
 def test_chance_holds_what_seeds_add():
   """Five seeds of sd .10 a group show a gap of .8 · .1 √2 by chance alone."""
   rng = np.random.default_rng(2)

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference.significance import (
   adjusted,
+  gated,
+  of_gaps,
   p_text,
   said,
   with_adjusted,
@@ -37,6 +39,33 @@ def test_undefined_tests_are_not_counted():
   assert adjusted([], 'bh') == [] and adjusted([None]) == [None]
 
 
+def test_gaps_are_one_family_and_no_group_is_surer_than_its_gap():
+  fairness = {
+    'age/dp': {'p': 0.01},
+    'race/eqopp0': {'p': 0.02},
+    'race/dp': {'p': None},  # of no test
+    'race/auc_difference': {'p': 1e-9},  # not a parity
+    'race/eqopp1': {'p': 0.03, 'class': 2},  # of many classes the worst
+    'race/eqopp0 of many': {'p': 1e-9},
+  }
+  of_many = {'dp': {'p': 0.04, 'class': 1}, 'eqopp1': {'p': 0.03, 'class': 1}}
+  assert of_gaps(of_many) == {'eqopp1': 0.03}
+  found = of_gaps(fairness)
+  assert found == pytest.approx(
+    {'age/dp': 0.03, 'race/eqopp0': 0.04, 'race/eqopp1': 0.04}
+  )
+  rows = [
+    {'rate': 'fpr', 'adjusted': 0.001},
+    {'rate': 'fnr', 'adjusted': 0.2},
+    {'rate': 'fnr', 'adjusted': None},
+    {'rate': 'selection_rate', 'adjusted': 0.001},  # whose gap has no p
+    {'rate': 'tpr', 'adjusted': 0.001},
+  ]
+  gated(rows, fairness, 'race/')
+  of = [row['adjusted'] for row in rows]
+  assert of == [pytest.approx(0.04), 0.2, None, 0.001, 0.001]
+
+
 def test_another_method_is_refused():
   with pytest.raises(UserError, match="'bonferoni' adjusts no p values"):
     adjusted([0.1], 'bonferoni')
@@ -50,4 +79,6 @@ def test_p_in_print():
   # A floor so low is no value that anybody wants to read.
   assert p_text({'p': 1e-35, 'p_at_floor': True}) == '< 0.0001'
   assert said(1e-35, True) == said(1e-9) == 'p < 0.0001'
+  assert said(1 / 10_001, True) == 'p ≤ 0.0001'
+  assert said(0.9e-4) == 'p = 9e-05' and said(0.899e-4) == 'p < 0.0001'
   assert said(0.001, True) == 'p ≤ 0.001' and said(0.032) == 'p = 0.032'

@@ -123,6 +123,7 @@ def test_the_grid(whole, remade):
   assert len(list((folder / 'cells').glob('*.made.json'))) == DISTINCT
   # Weights go when a cell is done.
   assert not [*(folder / 'cells').rglob('*.safetensors')]
+  assert 'dp on valid (validation rows) among' in best['parts'][0]['text']
   chosen = best['parts'][1]['rows']
   assert [row['ranking'] for row in chosen] == [*GRID.grid.rankings]
   assert (folder / 'report.html').exists()
@@ -321,11 +322,12 @@ def test_verdicts():
   assert loses(0.028)['verdict'] == 'undecided'
   assert loses(0.01)['verdict'] == 'does not hold'
   # Student's interval of three values, by the textbook, and all shares x that
-  # it reaches where its width falls to 0 at the ends: by a fine grid.
+  # it reaches where it is as wide as that at .7 and 0 at the ends: by a grid.
   values = [0.5, 0.7, 0.9]
   found = verdict.over_seeds(values, 0.95)
   reach, x = 4.302653 * 0.2 / 3**0.5, np.linspace(0, 1, 100_001)
-  inside = x[np.abs(0.7 - x) <= reach * np.sqrt(1 - (2 * x - 1) ** 2)]
+  wide = np.sqrt((1 - (2 * x - 1) ** 2) / (1 - 0.4**2))
+  inside = x[np.abs(0.7 - x) <= reach * wide]
   ends = [found['low'], found['high']]
   np.testing.assert_allclose(ends, inside[[0, -1]], atol=2e-5)
   rows = [{'fraction': 0.1, 'fair': v} for v in (0.7, 0.72, 0.74)]
@@ -335,6 +337,18 @@ def test_verdicts():
     [{'fraction': 0.1, 'fair': v} for v in (0.3, 0.9)], 0.95
   )  # Student's interval of a share, which there is only from 0 to 1
   assert 0 < claim['effect']['low'] < 0.2 and 0.9 < claim['effect']['high'] < 1
+
+
+@pytest.mark.parametrize('share', [0.8, 0.95])
+def test_seeds_interval_holds_shares_near_an_end(share):
+  """Ten seeds that scatter by a beta of mean .95: .65 of intervals before."""
+  rng = np.random.default_rng(0)
+  inside = 0
+  for _ in range(400):
+    values = rng.beta(share * 30, (1 - share) * 30, 10).tolist()
+    one = verdict.over_seeds(values, 0.95)
+    inside += one['low'] <= share <= one['high']
+  assert inside / 400 > 0.91
 
 
 def test_several_claims_hold_and_one_holds():

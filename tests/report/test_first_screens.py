@@ -186,6 +186,17 @@ def test_a_log_is_told_as_what_it_is_the_log_of():
   assert '(no preference gives 1; beyond chance)' in said
 
 
+def test_twins_of_two_values_are_told_by_their_names():
+  path = next(path for path in KEPT if path.stem == 'benchmarks')
+  found = json.loads(path.read_text())
+  one = {'value': 0.6931472, 'of': ['rural', 'urban <b>']}
+  sets = {'twins': {'fairness': {'twins_log_odds': one}}}
+  found['contenders'] = {'gpt2': {'sets': sets}}
+  said = findings.lines(results.of(found))[0]
+  assert 'rural version is 2 times as likely as its urban' in said
+  assert 'male' not in said
+
+
 def test_the_fairscore_leads_where_one_was_asked_for(tmp_path):
   path = next(path for path in KEPT if path.stem == 'fairtune')
   results.write(tmp_path, results.of(json.loads(path.read_text())))

@@ -454,16 +454,26 @@ def difference(
     return Difference(None, None, None, False)
   beyond = int((at_null >= abs(value)).sum())
   p = (1 + beyond) / (1 + len(at_null))
-  far, near = _exceeded(size, options.level), _exceeded(at_null, options.level)
-  outer = within(abs(value), far, width)[1]
-  if abs(value) > near:
-    inner = (abs(value) - near) / (1 + (far - near) / abs(value))
-  else:
-    inner = within(abs(value), near, width)[0]
-  ends = (inner, outer) if value >= 0 else (-outer, -inner)
+  far, near = (_exceeded(one, options.level) for one in (size, at_null))
   if not beyond:
     p = _tail(abs(value), at_null)
-  return Difference(*ends, p, not beyond)
+  return Difference(*ends(value, far, near, width), p, not beyond)
+
+
+def ends(
+  value: float, far: float, near: float, width: float
+) -> tuple[float, float]:
+  """Those of a difference whose error reaches `far` at the value, `near` at 0.
+
+  0 is between them if and only if |value| ≤ near.
+  """
+  size = abs(value)
+  outer = within(size, far, width, size)[1]
+  if size > near:
+    inner = (size - near) / (1 + (far - near) / size)
+  else:
+    inner = within(size, near, width)[0]
+  return (inner, outer) if value >= 0 else (-outer, -inner)
 
 
 def p_of_draws(null: Float[np.ndarray, ' resample'], value: float) -> dict:
@@ -516,16 +526,20 @@ def _exceeded(size: np.ndarray, level: float) -> float:
   return float(size[allowed - 1]) if allowed else math.inf
 
 
-def within(value: float, c: float, width: float) -> tuple[float, float]:
-  """The ends of all θ with |value − θ| ≤ c sqrt(1 − (θ/width)²).
+def within(
+  value: float, c: float, width: float, at: float = 0.0
+) -> tuple[float, float]:
+  """The ends of all θ with |value − θ| ≤ c sqrt((1 − (θ/w)²) / (1 − (at/w)²)).
 
-  They are value ± c but for differences that are not small, and do not leave
-  the range; 0 is between them if and only if |value| ≤ c (Wilson's idea).
+  c is the reach where the difference is `at`. The ends are value ± c but for
+  differences that are not small, and do not leave the range w = `width`; of at
+  = 0, 0 is between them if and only if |value| ≤ c (Wilson's idea).
   """
   if math.isinf(width):
     return value - c, value + c
-  if math.isinf(c):
+  room = 1 - (at / width) ** 2
+  if math.isinf(c) or room <= 0:
     return -width, width
-  x, k = value / width, (c / width) ** 2
+  x, k = value / width, (c / width) ** 2 / room
   reach = math.sqrt(k * max(1 + k - x * x, 0))
   return width * (x - reach) / (1 + k), width * (x + reach) / (1 + k)

@@ -69,10 +69,21 @@ def share(
   draws = _draws(events.astype(np.float64), how, clusters)
   if draws is None:
     return intervals.of_mean(values, None, how)
-  rng = np.random.default_rng([how.seed, EDGES])
-  total, yes, no = draws[-1], *rng.gamma(0.5, size=(2, how.resamples))
+  (yes, no), total = _halves(events, how, clusters), draws[-1]
   halves = (draws[:-1].T + yes[:, None]) / (total + yes + no)[:, None]
   return intervals.of_mean(values, halves, how, bounds=intervals.SHARES)
+
+
+def _halves(
+  rows: np.ndarray, how: IntervalOptions, cluster: np.ndarray | None
+) -> Float[np.ndarray, '2 resample']:
+  """Draws of half a row of either kind; of half a cluster, where rows hang
+  together: all of it may be copies of one text (ratios.py)."""
+  n, size = rows.shape[1], 1.0
+  if cluster is not None:
+    size = n / (resampling.blocks(n, how.seed, cluster).clusters or n)
+  rng = np.random.default_rng([how.seed, EDGES])
+  return size * rng.gamma(0.5, size=(2, how.resamples))
 
 
 def _draws(
@@ -107,29 +118,37 @@ def excess(
   values = rows.mean(1)
   if draws is None:
     return intervals.of_mean(values, None, how)
-  return intervals.of_mean(values, _with_halves(draws, how), how)
+  halves = _halves(rows, how, clusters)
+  return intervals.of_mean(values, _with_halves(draws, halves), how)
 
 
 def _with_halves(
-  draws: Float[np.ndarray, 't resample'], how: IntervalOptions
+  draws: Float[np.ndarray, 't resample'],
+  halves: Float[np.ndarray, '2 resample'],
 ) -> Float[np.ndarray, 'resample s']:
   """Differences drawn with half a row more of either side's events."""
-  rng = np.random.default_rng([how.seed, EDGES])
-  more, less = rng.gamma(0.5, size=(2, how.resamples))
+  more, less = halves
   total = draws[-1] + more + less
   return (draws[:-1].T + (more - less)[:, None]) / total[:, None]
 
 
 def mcnemar(
-  ours: Bool[np.ndarray, ' n'], theirs: Bool[np.ndarray, ' n']
+  ours: Bool[np.ndarray, ' n'],
+  theirs: Bool[np.ndarray, ' n'],
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict[str, float | int]:
   """Rows that one has and the other not, and the exact two-sided p.
 
   Under the hypothesis that both are alike the rows on which they differ are
-  coin tosses: p = P(|B - m/2| ≥ |b - m/2|), B ~ Binomial(m, ½).
+  coin tosses: p = P(|B - m/2| ≥ |b - m/2|), B ~ Binomial(m, ½). Rows of one
+  cluster are one toss, which falls to the one who has more of them.
   """
-  b, c = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
-  p = clusters.binomial(b, b + c) if b + c else 1.0
+  gap = ours.astype(np.int64) - theirs
+  b, c = int((gap > 0).sum()), int((gap < 0).sum())
+  if cluster is not None:
+    gap = np.bincount(np.unique(cluster, return_inverse=True)[1], gap)
+  ahead, differ = int((gap > 0).sum()), int((gap != 0).sum())
+  p = clusters.binomial(ahead, differ) if differ else 1.0
   return {'only_ours': b, 'only_theirs': c, 'p': float(p)}
 
 
@@ -137,7 +156,7 @@ def compare(
   ours: Bool[np.ndarray, 's n'],
   theirs: Bool[np.ndarray, 's n'],
   how: IntervalOptions,
-  clusters: Integer[np.ndarray, ' n'] | None = None,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """The difference of two fairscores on the same rows, and its test.
 
@@ -145,24 +164,26 @@ def compare(
   seeds, and the exact test of the seed whose p is the median stands beside.
   """
   tests = sorted(
-    (mcnemar(a, b) for a, b in zip(ours, theirs)), key=lambda test: test['p']
+    (mcnemar(a, b, cluster) for a, b in zip(ours, theirs)),
+    key=lambda test: test['p'],
   )
   exact = tests[len(tests) // 2]
   out = {'n': ours.shape[1], 'only_ours': exact['only_ours']}
   out['only_theirs'] = exact['only_theirs']
-  name = 'McNemar, exact'
+  name = 'McNemar, exact' + (', of clusters' if cluster is not None else '')
   rows = ours.astype(np.float64) - theirs
   if len(ours) < 2 or not how.resamples or not rows.shape[1]:
-    value = excess(ours, theirs, how, clusters)
+    value = excess(ours, theirs, how, cluster)
     return out | {
       'difference': intervals.reaching_null(value, exact['p'], how),
       'p': exact['p'],
       'p_at_floor': False,
       'test': name,
     }
-  draws, values = _draws(rows, how, clusters), rows.mean(1)
+  draws, values = _draws(rows, how, cluster), rows.mean(1)
+  halves = _halves(rows, how, cluster)
   return out | {
-    **intervals.paired(values, _with_halves(draws, how), how, 1.0),
+    **intervals.paired(values, _with_halves(draws, halves), how, 1.0),
     'test': 'paired bootstrap over rows and seeds',
     'permutation': {
       'p': exact['p'],

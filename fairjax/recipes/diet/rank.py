@@ -267,7 +267,7 @@ def work(config, inputs, sets, cell, rows, made_from, folder, log) -> None:
       path / NUMBERS,
       {
         'cell': title(cell),
-        **diet_rows.facts(inputs.tables['train'], rows),
+        **diet_rows.facts(inputs.tables['train'], rows, config.diet.keep_equal),
         'sets': numbers,
       },
     )
@@ -322,9 +322,11 @@ def merge(
   pairs += [(name, WORST) for name in above_worst(config)]
   key_of = {name: keys[cell['cell']] for name, cell in contenders.items()}
   tests = stages.compare(config, inputs.sets, chances, pairs)
+  sides = ' and '.join(exchange.values(config.method.axis))
+  read = f', each read as {sides}' if fair == READINGS else ''
   about = (
-    f'Chosen by dp on {fair} (validation rows; readings are those rows as of a '
-    'man and as of a woman) among the cells that lose at most '
+    f'Chosen by dp on {fair} (validation rows{read}) among the cells that lose '
+    'at most '
     f'{config.grid.budget:.0%} of the validation AUC of none; no test set was '
     'looked at.'
   )

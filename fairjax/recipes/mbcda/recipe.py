@@ -317,6 +317,7 @@ def quality_of_pairs(
   """Two kinds of attribute classifier, the label kept, and diversity."""
   config, options = m.config, options_of(m.config)
   splits = [tables[s] for s in ('train', 'test')]
+  hang = stages.clusters_of(splits[1])[0]
   sources = [one for rows in splits for one in rows['text']]
   group = np.concatenate([contenders.attribute(config, r) for r in splits])
   label = np.concatenate([rows['label'].to_numpy() for rows in splits])
@@ -354,7 +355,8 @@ def quality_of_pairs(
         'self_bleu': diversity.self_bleu([one.split() for one in written]),
       }
       sums.append(counterfactual.means(columns))
-    parts[name] = {'pairs': [counterfactual.drawn(planes(sums), options)]}
+    drawn = counterfactual.drawn(planes(sums), options, hang)
+    parts[name] = {'pairs': [drawn]}
   return contenders.grid(config, parts, len(test), ('dictionary',))
 
 

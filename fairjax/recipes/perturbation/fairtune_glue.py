@@ -227,8 +227,10 @@ def side_by_side(
 
 def said(what: str, one: Mapping) -> str:
   """What fairtuning does to an average, in words."""
-  if one['low'] is None:
+  if one['value'] is None:
     return f'the {what} is undefined'
+  if one['low'] is None:
+    return f'the {what} changes by {100 * one["value"]:+.1f} points'
   value, low, high = (f'{100 * one[k]:+.1f}' for k in ('value', 'low', 'high'))
   sure = one['low'] > 0 or one['high'] < 0
   way = 'raises' if one['value'] > 0 else 'lowers'

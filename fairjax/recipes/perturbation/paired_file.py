@@ -180,7 +180,7 @@ def scored(
         'quality': quality,
       }
     if len(decided) == 2:
-      tests.append(_test(by, flips, how))
+      tests.append(_test(by, flips, how, _clusters(pairs, rows)))
   return sets, tests
 
 
@@ -193,22 +193,29 @@ def _score(
   """Measures of one model on some rows, and which of them it flips."""
   labels = pairs['label'].to_numpy(np.int32)[rows]
   one, two = decisions['text'][:, rows], decisions['perturbed'][:, rows]
-  quality = fairscore.fairscore(labels, one, two, how)
+  of = _clusters(pairs, rows)
+  quality = fairscore.fairscore(labels, one, two, how, of)
   have = (pairs['control'] != '').to_numpy()[rows]
   flips, floor = (
     decisions['flips'][:, rows],
     decisions['floor'][:, rows][:, have],
   )
-  quality['different'] = fairscore.share(flips, how)
-  quality['floor'] = fairscore.share(floor, how)
-  quality['excess'] = fairscore.excess(flips[:, have], floor, how)
+  quality['different'] = fairscore.share(flips, how, of)
+  of = None if of is None else of[have]
+  quality['floor'] = fairscore.share(floor, how, of)
+  quality['excess'] = fairscore.excess(flips[:, have], floor, how, of)
   return quality, flips
 
 
-def _test(by: str, flips: dict, how: intervals.IntervalOptions) -> dict:
+def _clusters(pairs: pd.DataFrame, rows: np.ndarray) -> np.ndarray | None:
+  """Perturbations of one text hang together, as equal texts do elsewhere."""
+  return stages.clusters_of(pairs[rows])[0]
+
+
+def _test(by: str, flips: dict, how: intervals.IntervalOptions, of) -> dict:
   """The last contender's flips against the first one's."""
   (theirs, floor), (ours, own) = flips.items()
-  one = fairscore.compare(own, floor, how)
+  one = fairscore.compare(own, floor, how, of)
   return {
     'set': f'perturbed by {by}',
     'ours': ours,
@@ -231,6 +238,7 @@ def preservation(
   for by in pairs['perturber'].unique():
     rows = (pairs['perturber'] == by).to_numpy()
     labels = pairs['label'].to_numpy(np.int32)[rows]
+    of = _clusters(pairs, rows)
     for name, made in decided.items():
       before, after = (
         made[k][:, rows] == labels for k in ('text', 'perturbed')
@@ -240,9 +248,9 @@ def preservation(
           'perturber': by,
           'trained on': name,
           'rows': int(rows.sum()),
-          'accuracy, original text': fairscore.share(before, how),
-          'accuracy, perturbed text': fairscore.share(after, how),
-          'difference': fairscore.excess(after, before, how),
+          'accuracy, original text': fairscore.share(before, how, of),
+          'accuracy, perturbed text': fairscore.share(after, how, of),
+          'difference': fairscore.excess(after, before, how, of),
         }
       )
   return [section('Labels after perturbation', table(lines, screen=True))]

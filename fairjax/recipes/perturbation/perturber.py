@@ -25,7 +25,7 @@ from fairjax.core import artefacts, strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import texts
 from fairjax.data.tables import panda
-from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.inference.estimates import of_share
 from fairjax.metrics.texts import fairscore, rewrites
 from fairjax.models import Bundle
@@ -288,8 +288,12 @@ def contenders(
   for who, texts_ in written.items():
     rows, sets = counts(held, texts_), {}
     for part, mask in parts.items():
-      quality = rewrites.estimates(rows[mask], rewrites.measures, how)
-      quality['exact'] = rewrites.exact(rows[mask], how)
+      of = clusters.of_texts(list(held['text'][mask]))
+      quality = rewrites.estimates(
+        rows[mask], rewrites.measures, how, cluster=of
+      )
+      if of is None:
+        quality['exact'] = rewrites.exact(rows[mask], how)
       sets[part] = {'rows': int(mask.sum()), 'quality': quality}
       labelled = [
         places(row, text)
@@ -319,10 +323,12 @@ def tests(
     mask = np.ones(len(held), bool)
     if part != 'all':
       mask = (held['source_name'] == part).to_numpy()
+    of = clusters.of_texts(list(held['text'][mask]))
     for ours, rival in itertools.product((LEARNED, FORMS), RIVALS):
       if ours not in exact:
         continue
-      one = fairscore.compare(exact[ours][:, mask], exact[rival][:, mask], how)
+      both = (exact[name][:, mask] for name in (ours, rival))
+      one = fairscore.compare(*both, how, of)
       out.append(
         {
           'set': part,

@@ -24,6 +24,7 @@ from fairjax.data.batching import tokens
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
 from fairjax.metrics import measures, warn
+from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual, text_likelihood
 from fairjax.metrics.texts.counterfactual import Drawn, Sums
@@ -111,9 +112,9 @@ def measure(
   parts = {
     name: {TEXTS: [], TRAINED: []} for name in rewrites
   }  # Drawn of each set
-  options = options_of(config)
+  options, hang = options_of(config), stages.clusters_of(test)[0]
   add = lambda name, where, sums: parts[name][where].append(
-    counterfactual.drawn(sums, options)
+    counterfactual.drawn(sums, options, hang)
   )
   shows = attribute(config, test)
   for name, chances in transferred(config, tables, rewrites).items():
@@ -369,8 +370,9 @@ def gold(
   wrong = lambda where, texts: counterfactual.means(
     rewrite_errors.table(pairs[where], list(texts))
   )
+  hang = {w: clusters.of_texts([a for a, _ in own]) for w, own in pairs.items()}
   over = lambda measure, where, versions: counterfactual.drawn(
-    planes([measure(where, texts) for texts in versions]), options
+    planes([measure(where, texts) for texts in versions]), options, hang[where]
   )
   parts = {
     name: {

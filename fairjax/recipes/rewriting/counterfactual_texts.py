@@ -535,8 +535,9 @@ def worse(gold: contenders.ContenderResults, first: str) -> list[dict]:
         }
         into.append(start | some)
   for test in gold.tests:
-    high = test.get('high')
-    if test['measure'] == 'exact' and high is not None and high < 0:
+    if (test['measure'], test['theirs']) != ('exact', first):
+      continue
+    if verdict.of_interval(test['difference']) == verdict.FAILS:
       below.append(f'{test["ours"]} ({test["set"]})')
   words = f'None is below {first} in exact texts beyond chance.'
   if below:

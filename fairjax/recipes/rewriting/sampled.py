@@ -11,6 +11,7 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
+from fairjax.methods import quotas
 from fairjax.recipes.rewriting import contenders
 from fairjax.train.progress import Log
 
@@ -52,7 +53,8 @@ def imbalanced(
     total = min(len(rows[k]) / w for k, w in wanted.items() if w)
     draw = np.random.default_rng([seed, SAMPLE])
     taken = [
-      draw.permutation(rows[k])[: int(total * w)] for k, w in wanted.items()
+      draw.permutation(rows[k])[: quotas.part(total, w)]
+      for k, w in wanted.items()
     ]
     chosen = np.sort(np.concatenate(taken))
     if min(map(len, taken)) < 1:

@@ -83,7 +83,11 @@ def _mean_parity(table: list[dict]) -> dict:
   if len(parts) == 1:
     return parts[0]
   known = [one for one in parts if one['value'] is not None]
-  mean = lambda key: float(np.mean([one.get(key) or 0.0 for one in known]))
+
+  def mean(key):
+    of = [one.get(key) for one in known]
+    return None if None in of else float(np.mean(of))
+
   # Each bound holds at its level and they move together: their mean is wider
   # than the mean's own bound.
   return estimates.of_value(mean('value'), mean('low'), mean('high')) | {

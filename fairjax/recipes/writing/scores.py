@@ -7,6 +7,7 @@ tells it, that is asked; a guess would turn a page around.
 """
 
 import contextlib
+import dataclasses
 import pathlib
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
@@ -36,6 +37,9 @@ class Scorer(NamedTuple):
 def load(config: Config, source: Any = None) -> Scorer:
   """The classifier, asked once for two short texts: mistakes are told here."""
   own = config.writing
+  # `writing.positive` names the class: one number of a text is its chance.
+  measures = dataclasses.replace(config.measures, pos_label=1)
+  config = dataclasses.replace(config, measures=measures)
   source = own.classifier if source is None else source
   name = own.classifier
   made_from = None

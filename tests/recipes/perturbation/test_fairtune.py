@@ -214,6 +214,46 @@ def test_labels_after_perturbation_are_accuracies_of_both_models():
   assert [of(r, 'difference') for r in rows] == [-0.5, 0.25]
 
 
+def test_perturbations_of_one_text_are_no_new_evidence():
+  """A file that turns each text three ways is as sure as one of each text."""
+  rng = np.random.default_rng(0)
+
+  def scored(times):
+    n = 40 * times
+    pairs = pd.DataFrame(
+      {
+        'id': [f'{k}' for k in range(n)],
+        'text': np.repeat([f'text {k}' for k in range(40)], times),
+        **{'perturber': 'file', 'label': 0, 'control': 'c'},
+      }
+    )
+    seed = lambda row: np.repeat(np.array([row], int), times, 1)
+    made = lambda flips: {
+      **{'text': seed(0 * flips), 'perturbed': seed(flips)},
+      **{'flips': seed(flips) > 0, 'floor': seed(0 * flips) > 0},
+    }
+    both = {'one': made(once[0]), 'two': made(once[1])}
+    return paired_file.scored(config(measures__resamples=2000), pairs, both)
+
+  once = rng.random((2, 40)) < [[0.2], [0.4]]
+  (one, (test,)), (many, (tripled,)) = scored(1), scored(3)
+  assert test['p'] == tripled['p']
+  for name in ('different', 'excess', 'both_correct'):
+    a, b = (
+      of['two']['perturbed by file']['quality'][name] for of in (one, many)
+    )
+    width = lambda of: of['high'] - of['low']
+    assert a['value'] == pytest.approx(b['value'])
+    assert width(b) == pytest.approx(width(a), rel=0.15)
+
+
+def test_an_average_without_an_interval_is_no_undefined_one():
+  one = {'value': -0.02, 'low': None, 'high': None}
+  assert fairtune_glue.said('fairscore', one).endswith('by -2.0 points')
+  none = one | {'value': None}
+  assert fairtune_glue.said('fairscore', none).endswith('is undefined')
+
+
 def test_grades_have_pearson_s_r_and_a_test_of_the_two():
   asked = config(data__labels='round')
   rng = np.random.default_rng(0)

@@ -113,6 +113,27 @@ def test_a_perturber_is_trained_and_measured_beside_rules(
   assert made['word'][0] in ('he', 'his') and not made['changed'][1]
 
 
+def test_rewrites_of_one_text_are_one_in_tests():
+  """Five targets of each of six texts: one toss a text, and wider ends."""
+  text = [f'he ran {k} .' for k in range(6)]
+  made = lambda times: pd.DataFrame(
+    {
+      'text': text * times,
+      'target': [t.replace('he', 'she') for t in text] * times,
+      **{'source_name': 'file', 'places': ''},
+    }
+  )
+  for times in (1, 5):
+    held = made(times)
+    written = {name: list(held['text']) for name in perturber.RIVALS}
+    written['perturber'] = list(held['target'])
+    asked = c.Config(measures=c.Measures(resamples=500))
+    found = perturber.tests(asked, held, written)
+    assert [t['p'] for t in found] == pytest.approx([2 / 2**6] * len(found))
+    sets = perturber.contenders(asked, held, written)['perturber']['sets']
+    assert sets['all']['quality']['exact']['low'] < 0.7
+
+
 def test_what_a_rewriter_changes_can_be_turned_by_rules():
   text = 'Ann told Bob that her clothed sister saw him.'
   written = 'Tim told Bob that its clothing sister saw her.'

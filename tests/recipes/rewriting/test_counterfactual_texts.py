@@ -418,3 +418,30 @@ def test_a_pair_of_contenders_is_tested_once():
     *((name, 'original') for name in names[1:]),
     *(('second', 'first'), ('ours', 'first'), ('ours', 'second')),
   }
+
+
+def test_who_is_below_a_plain_swap_is_said():
+  """By the interval of exact texts against the swap, and nothing else."""
+  test = lambda name, against, high, measure='exact': {
+    **{'set': 'known twins', 'ours': name, 'theirs': against},
+    'measure': measure,
+    'difference': {'value': -0.3, 'low': -0.5, 'high': high},
+  }
+  tests = [
+    test('worse', 'dictionary', -0.1),
+    test('perhaps', 'dictionary', 0.1),
+    test('unknown', 'dictionary', None),
+    test('behind another', 'generator', -0.1),
+    test('of words', 'dictionary', -0.1, 'changed_recall'),
+  ]
+  quality = {'exact': {'value': 0.5, 'low': 0.4, 'high': 0.6}}
+  some = {'worse': {'sets': {'known twins': {'rows': 9, 'quality': quality}}}}
+  said = lambda tests: counterfactual_texts.worse(
+    contenders.ContenderResults(some, tests), 'dictionary'
+  )[0]['parts'][0]
+  lead = said(tests)
+  assert lead['text'] == (
+    'Below dictionary in exact texts: worse (known twins).'
+  )
+  assert lead['kind'] == 'warning'
+  assert said(tests[1:])['text'].startswith('None is below dictionary')

@@ -155,6 +155,10 @@ def test_parity_is_the_mean_over_pairs_of_groups():
   strong = [row['strong']['value'] for row in each]
   assert found['sentiment_parity']['value'] == pytest.approx(np.mean(strong))
   assert strong[0] == pytest.approx(0.5) and min(strong) > 0
+  bare = matched.measure(config, known, None, how._replace(resamples=0))[1]
+  assert bare['sentiment_parity']['value'] == pytest.approx(np.mean(strong))
+  ends = [bare['sentiment_parity'][key] for key in ('low', 'high', 'null')]
+  assert ends == [None] * 3  # and not 0, where nothing was drawn
   (alone,) = rows.of_attributes(table.assign(pair=''))
   assert matched.measure(config, alone, None, how) == ([], {})
 
@@ -588,6 +592,20 @@ def test_a_column_of_two_is_the_one_that_is_named():
   )
   assert none.equals(second) and not none.equals(first)
   assert first.to_dict() == pytest.approx((1 - second).to_dict())
+
+
+@pytest.mark.parametrize('answer', [np.array, list, np.float32])
+def test_a_score_is_the_chance_of_its_class_whatever_is_positive(answer):
+  """`measures.pos_label` is of labels, and what is written has none."""
+  from fairjax import config as c
+  from fairjax.recipes.writing import scores
+
+  judge = lambda texts: answer([0.9 if 'bad' in t else 0.2 for t in texts])
+  for positive in (0, 1):
+    config = c.Config(measures=c.Measures(pos_label=positive))
+    scorer = scores.load(config, judge)
+    found = scores.score(scorer, ['so bad', 'fine'], config, None)
+    assert found == pytest.approx([0.9, 0.2])
 
 
 def test_a_gate_ends_the_run(tmp_path, monkeypatch):
