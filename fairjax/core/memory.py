@@ -35,7 +35,9 @@ def in_the_asking_thread() -> None:
   cores: they wait for its lock.) To be called before jax makes its first
   array; later, and on an accelerator, it changes nothing.
   """
-  if 'JAX_CPU_ENABLE_ASYNC_DISPATCH' not in os.environ:
+  # jax itself reads no such variable of this option.
+  own = os.environ.get('JAX_CPU_ENABLE_ASYNC_DISPATCH', 'false')
+  if own.lower() in ('false', 'f', 'no', 'n', 'off', '0'):
     import jax
 
     jax.config.update('jax_cpu_enable_async_dispatch', False)

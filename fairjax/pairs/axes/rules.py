@@ -373,7 +373,7 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
   if low in AGES:  # since I was young
     return False
   if one.people:
-    said = is_said(text, start, at.next_low)
+    said = is_said(text, start, at.before, at.next_low)
     of_all = low in FIGURATIVE and re.search(
       r"\b(?:you|they|who|we)(?:['’]re)?\b[^.]*$", text[:start], re.I
     )

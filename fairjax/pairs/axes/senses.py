@@ -209,7 +209,7 @@ def before_people(text: str, end: int, described=frozenset()) -> str:
   return ''
 
 
-def is_said(text: str, start: int, after: str) -> bool:
+def is_said(text: str, start: int, before: str, after: str) -> bool:
   """He is black, they were poor: of somebody, and nothing follows."""
   if (after and after not in AFTER_PREDICATE) or before.lower() in ('a', 'an'):
     return False  # he is a poor, pallid wretch
