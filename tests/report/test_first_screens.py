@@ -10,7 +10,14 @@ import pytest
 
 import fairjax
 from fairjax import results
-from fairjax.report import findings, page, sentences, tables, verdict
+from fairjax.report import (
+  findings,
+  page,
+  sentences,
+  tables,
+  terminal,
+  verdict,
+)
 from fairjax.report import first_screen as first_screen_of
 
 KEPT = sorted(
@@ -301,3 +308,10 @@ def test_percents_have_one_digit():
   rows = sentences.side_by_side(found, 'stereoset')
   values = [v for row in rows for v in row.values() if tables.is_estimate(v)]
   assert values and all(value['digits'] == 1 for value in values)
+
+
+def test_data_of_a_file_are_called_as_the_file(tmp_path):
+  found = results.Results(recipe='train', data='file', model='tiny')
+  (tmp_path / 'config.json').write_text('{"data": {"path": "a/my.csv"}}')
+  assert page._title(found, tmp_path) == 'tiny on my (train)'
+  assert terminal.summary(found).startswith('## tiny')

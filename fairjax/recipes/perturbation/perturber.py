@@ -349,7 +349,7 @@ def shown(
   out = []
   for title, rows in (
     ('Rewrites that equal their target', spread(good, most // 2)),
-    ('Rewrites that do not', spread(bad, most - most // 2)),
+    ('Rewrites that do not equal their target', spread(bad, most - most // 2)),
   ):
     lines = [
       {
