@@ -150,7 +150,12 @@ def test_bounds_and_corrections_of_p_and_what_chance_gives():
 
 def test_measures_of_crossed_groups_are_told_apart():
   """'demographic parity (gender × …' stood for three of them."""
-  one = {'value': 0.9, 'low': 0.8, 'high': 0.95, 'note': 'constant predictor'}
+  one = {
+    'value': -0.1,
+    'low': -0.8,
+    'high': -0.05,
+    'note': 'constant predictor',
+  }
   keys = [f'gender × age/{name}' for name in ('dp', 'eqodd', 'fned')]
   own = {'rows': 9, 'quality': {}, 'fairness': dict.fromkeys(keys, one)}
   found = results.Results(
