@@ -22,7 +22,7 @@ from fairjax.core import announce, python_words
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need
 from fairjax.data.tables import inputs
-from fairjax.report.faces import SET, Assessment, Comparison, Equalized
+from fairjax.report.faces import SET, Assessment, Comparison, Equalized, Face
 from fairjax.results import Results
 from fairjax.stages.classifier import Classifier as Classifier
 from fairjax.stages.classifier import load as load
@@ -30,7 +30,11 @@ from fairjax.stages.classifier import load as load
 # Assessing what exists
 
 
-@python_words.door()
+# What a pipeline may be told where its labels are others.
+_LABELS = {'data.labels': 'its names in y_true'}
+
+
+@python_words.door(_LABELS)
 def assess(
   y_true: Sequence,
   y_score: Sequence,
@@ -42,6 +46,7 @@ def assess(
   cluster: Any = None,
   sample_weight: Any = None,
   metrics: Mapping[str, Callable] | None = None,
+  min_group: int = 10,
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
   random_state: int = 0,
@@ -51,8 +56,9 @@ def assess(
   Args:
     y_true: labels [n]: numbers, booleans or names.
     y_score: probabilities of the positive label [n]; of every class [n, c],
-      in the order of the sorted labels; or [s, n], a line for each model of
-      several seeds. Decisions are 0 and 1, or labels by name.
+      in the order of the sorted labels, or columns p_LABEL of a table; or
+      [s, n], a line for each model of several seeds. Decisions are 0 and 1, or
+      labels by name; what a `transformers` pipeline gives will do too.
     groups: the group of each row: a column, or a table or mapping of several
       ('', None and NaN: in no group of that attribute).
     pos_label: the label whose probability y_score is; where labels are names.
@@ -68,6 +74,7 @@ def assess(
       scikit-learn has them (of scores, where it calls its second parameter
       y_score or y_proba): of everyone, of each group, and NAME_difference.
       Of weighted rows each must take `sample_weight` too.
+    min_group: rows behind a rate below which it is in no gap.
     confidence_level: of the intervals.
     n_resamples: bootstrap resamples; 0 gives values without intervals.
     random_state: seed of the resamples.
@@ -83,7 +90,9 @@ def assess(
   from fairjax.metrics import own
   from fairjax.metrics.inference import clusters, intervals, row_weights
 
-  inputs.options(threshold, confidence_level, n_resamples, random_state)
+  inputs.options(
+    threshold, confidence_level, n_resamples, random_state, min_group
+  )
   need(
     isinstance(intersections, bool | np.bool_),
     *('intersections', intersections, 'True or False is needed'),
@@ -104,6 +113,7 @@ def assess(
     'options': intervals.IntervalOptions(
       confidence_level, n_resamples, random_state
     ),
+    'min_group': min_group,
     'cluster': clusters.given(cluster, len(labels)),
     'weight': row_weights.given(_listed(sample_weight), len(labels)),
   }
@@ -161,6 +171,11 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   from fairjax.metrics.inference import clusters
 
   for name, one in (('a', a), ('b', b)):
+    if isinstance(one, Face) and not isinstance(one, Assessment):
+      raise UserError(
+        f'{name} is a result of `audit`; compare in one call of it, as in '
+        'audit(model, table, against=other)'
+      )
     need(
       isinstance(one, Assessment),
       *(name, one, 'a result of `assess` is needed'),
@@ -182,6 +197,11 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
     )
   options = {k: v for k, v in a.options.items() if k != 'threshold'}
   options['threshold'] = a.options['threshold'], b.options['threshold']
+  if a.options['min_group'] != b.options['min_group']:
+    raise UserError(
+      'the two assessments leave groups out below different min_group; give '
+      'both the same'
+    )
   weights = [one.options['weight'] for one in (a, b)]
   if not np.array_equal(*(np.asarray(w, float) for w in weights), True):
     raise UserError(
@@ -206,7 +226,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   return Comparison(tests)
 
 
-@python_words.door()
+@python_words.door(_LABELS)
 def thresholds(
   y_true: Sequence,
   y_score: Sequence,
@@ -218,6 +238,7 @@ def thresholds(
   threshold: float | str = 0.5,
   holdout: float = 0.5,
   sample_weight: Any = None,
+  min_group: int = 10,
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
   random_state: int = 0,
@@ -239,6 +260,7 @@ def thresholds(
     holdout: share of the rows that judge.
     sample_weight: how many rows each row stands for [n], as in `assess`: in
       the rates that are made equal, in what is right, and in what is told.
+    min_group: as in `assess`, of the rows that judge.
     confidence_level: of the intervals.
     n_resamples: bootstrap resamples.
     random_state: of the split and of resamples.
@@ -260,7 +282,9 @@ def thresholds(
     *('holdout', holdout, 'a share between 0 and 1 is needed'),
   )
   group_thresholds.known(criterion)
-  inputs.options(threshold, confidence_level, n_resamples, random_state)
+  inputs.options(
+    threshold, confidence_level, n_resamples, random_state, min_group
+  )
   labels, scores = inputs.predicted(y_true, y_score, pos_label)
   if scores.shape[:-1] != (1,):
     raise UserError(
@@ -289,6 +313,7 @@ def thresholds(
   )
   options = {
     'sample_weight': last,
+    'min_group': min_group,
     'confidence_level': confidence_level,
     'n_resamples': n_resamples,
     'random_state': random_state,

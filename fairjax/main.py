@@ -41,6 +41,7 @@ from fairjax.core.errors import (
 FAILED, MISTAKE, UNDECIDED, RESUME, INTERRUPTED = 1, 2, 3, 75, 130
 AGAIN = 0.2  # seconds until a stop that nobody heard is said again
 HELP = {'-h', '--help', '-help', '-?'}
+TYPED: list[str] = []  # the call's own words, in which it is answered
 
 CONFIG = config_flags.DEFINE_config_file(
   'config', None, 'A file of configs/, or your own.'
@@ -172,6 +173,11 @@ def instead(name: str, leaves) -> str:
   """What a wrong flag was meant to be, where that can be known."""
   name = name.replace('-', '_')
   last = name.rpartition('.')[2]
+  own = [*commands.short(TYPED[0] if TYPED else '').values()]
+  if near := difflib.get_close_matches(f'--{name}', own, n=1, cutoff=0.75):
+    return f'; did you mean {near[0]}?'
+  if f'{name}.name' in leaves:
+    return f'; did you mean --config.{name}.name?'
   if name in RENAMED:
     return f'; it is now --config.{RENAMED[name]}'
   if last in ELSEWHERE:
@@ -266,7 +272,8 @@ def end(sentence, code: int) -> None:
   """The last words, if anybody still listens, and the exit code."""
   alarm(0)
   try:
-    print(f'fairjax: {sentence}', file=sys.stderr, flush=True)
+    said = commands.said(str(sentence), TYPED)
+    print(f'fairjax: {said}', file=sys.stderr, flush=True)
   except OSError:  # `2>&1 | head` has read enough
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
   leave_others(code)
@@ -361,9 +368,18 @@ def show(text: str) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _behind() -> str:
+  if not (one := commands.COMMANDS.get(TYPED[0] if TYPED else '')):
+    return 'see --help'
+  return (
+    f'write fairjax {TYPED[0]} {one.usage.partition(";")[0]}, and behind it '
+    'flags, as --NAME=VALUE'
+  )
+
+
 def main(argv: list[str]) -> None:
   if len(argv) > 1:
-    refuse(f'{argv[1]!r} is not a flag; see --help')
+    refuse(f'{argv[1]!r} is not a flag; {_behind()}')
   if LIST.value:
     from fairjax.cli import manual
 
@@ -432,7 +448,7 @@ def main(argv: list[str]) -> None:
 def command() -> None:
   """The console script: `fairjax COMMAND …`, or `fairjax --config=…`."""
   open_streams()
-  words = sys.argv[1:]
+  TYPED[:] = words = sys.argv[1:]
   name = words[0] if words else ''
   try:
     if name == 'help' or HELP & {*words} or '--version' in words:

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from fairjax import main
+from fairjax.cli import commands
 from fairjax.config import Config, validate
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
@@ -571,6 +572,7 @@ sys.modules['fcntl'] = sys.modules['resource'] = None
 from fairjax.core import cache
 assert cache.usable(__import__('pathlib').Path(sys.argv.pop()))
 from fairjax import main
+from fairjax.cli import commands
 main.command()
 """
 
@@ -591,3 +593,83 @@ def test_a_system_without_posix_audits_and_ends(tmp_path):
     )
     assert done.returncode == code, done.stderr
     assert 'Traceback' not in done.stderr
+
+
+@pytest.mark.parametrize(
+  ('typed', 'sentence', 'words'),
+  [
+    (
+      'audit score d.csv --weight agee',
+      'did you mean --config.audit.weight=age?',
+      'did you mean --weight=age?',
+    ),
+    (
+      'audit score d.csv --config.audit.weight=agee',
+      'did you mean --config.audit.weight=age?',
+      'did you mean --config.audit.weight=age?',
+    ),
+    (
+      'train d.csv --seeds 0',
+      'seeds is 0; a number from 1 is needed',
+      '--seeds is 0; a number from 1 is needed',
+    ),
+    (
+      'diet d.csv --factual 3',
+      'diet.factual is 3.0; name --config.data.text.',
+      '--factual is 3.0; name --text.',
+    ),
+    (
+      'train d.csv --lr x',
+      '--config.train.lr is x (fairjax help train.lr)',
+      '--lr is x (fairjax help train.lr)',
+    ),
+    ('--config=x.py', '--config.train.lr is x', '--config.train.lr is x'),
+    (
+      'write m',
+      'name it with --config.writing.classifier (what audit.model takes)',
+      'name it with --classifier (what audit.model takes)',
+    ),
+  ],
+)
+def test_a_call_is_answered_in_its_own_words(typed, sentence, words):
+  assert commands.said(sentence, typed.split()) == words
+
+
+def test_no_long_flag_is_answered_where_a_short_one_was_given(
+  tmp_path, monkeypatch
+):
+  """Each knob of a command that matters, wrong, at the command's own door."""
+  monkeypatch.setattr(main, 'TYPED', [])
+  for name, one in commands.COMMANDS.items():
+    for knob, flag in commands.short(name).items():
+      main.TYPED[:] = [name, f'{flag}=x']
+      for sentence in (f'{knob} is x; no', f'write --config.{knob}=y, or not'):
+        said = commands.said(sentence, main.TYPED)
+        assert flag in said and knob not in said.replace(flag, ''), (said, one)
+    assert len({*commands.short(name).values()}) == len(commands.short(name))
+  assert 'scoring.epochs' not in commands.short('diet')
+  assert commands.short('diet')['train.epochs'] == '--epochs'
+
+
+def test_a_misspelt_short_flag_is_the_commands_own(monkeypatch):
+  monkeypatch.setattr(main, 'TYPED', ['audit', 'm', 'd.csv'])
+  assert '--weight?' in told([QUICK, '--wieght=age'])
+  monkeypatch.setattr(main, 'TYPED', ['train', 'd.csv'])
+  assert 'config.method.name?' in told([QUICK, '--method=augment'])
+
+
+@pytest.mark.parametrize(
+  ('words', 'part'),
+  [
+    ([], 'write fairjax report FOLDER'),
+    (['--clams', 'x'], 'no flag --clams of a report; write'),
+    (['--keep', 'x'], 'report --keep RUN FOLDER'),
+    (['x', '--claims'], 'no flag --claims'),
+  ],
+)
+def test_a_wrong_report_is_one_sentence(words, part, capsys):
+  from fairjax.report.__main__ import main as report
+
+  assert report(words) == 2
+  said = capsys.readouterr().err
+  assert part in said and said.count('\n') == 1

@@ -355,3 +355,89 @@ def test_other_doors_say_what_is_wrong(name):
 def test_rows_of_one_cluster_are_said():
   found = assess(groups=G, cluster=np.arange(N) // 2)
   assert any('60 rows are 30 clusters' in w for w in found.warnings)
+
+
+def test_scores_are_read_from_tables_by_their_names():
+  """Of columns p_toxic, p_ok the first was taken for that of 'ok'."""
+  names = np.where(Y, 'toxic', 'ok')
+  plain = assess(y_true=names, y_score=P, pos_label='toxic')
+  table = pd.DataFrame({'p_toxic': P, 'p_ok': 1 - P})
+  pair = lambda p: [
+    {'label': 'toxic', 'score': p},
+    {'label': 'ok', 'score': 1 - p},
+  ]
+  for given in (
+    table,
+    table[['p_toxic']],
+    {'score': P},
+    [{'p': p} for p in P],
+    [pair(p) for p in P],
+    [max(pair(p), key=lambda one: one['score']) for p in P],
+  ):
+    found = assess(y_true=names, y_score=given, pos_label='toxic')
+    assert found['auc'] == plain['auc']
+    both = fairjax.thresholds(
+      names, given, G, pos_label='toxic', n_resamples=50
+    )
+    assert both.after['accuracy']['value'] > 0.9
+
+
+@pytest.mark.parametrize(
+  ('given', 'said'),
+  [
+    ('score', "y_score=table['score']"),
+    (len, 'ask it: audit(model, table)'),
+    (pd.DataFrame({'p_1': P, 'p_x': P}), 'call them p_LABEL'),
+    ([{'label': 'rude', 'score': 0.9}] * N, 'but the labels are'),
+  ],
+)
+def test_scores_that_are_none_say_what_to_give(given, said):
+  with pytest.raises(UserError) as error:
+    assess(y_score=given)
+  assert said in str(error.value) and '--config' not in str(error.value)
+
+
+def test_audits_are_compared_by_the_audit():
+  one = fairjax.audit(pd.DataFrame({'label': Y, 'score': P}), n_resamples=20)
+  with pytest.raises(UserError, match=r'audit\(model, table, against=other'):
+    fairjax.compare(one, one)
+
+
+def test_a_column_that_is_misspelt_as_a_model_is_named():
+  rows = pd.DataFrame({'label': Y, 'score': P})
+  with pytest.raises(UserError, match="did you mean the column 'score'"):
+    fairjax.audit('scoer', rows)
+
+
+def test_models_that_take_no_texts_say_what_to_give():
+  async def asked(texts): ...
+
+  class Model:
+    base_model_prefix = 'bert'
+
+    def __call__(self, ids): ...
+
+  for model, said in ((asked, 'asyncio.run(asked'), (Model(), 'its folder')):
+    with pytest.raises(UserError) as error:
+      fairjax.audit(model, NAMED)
+    assert said in str(error.value)
+
+
+def test_min_group_is_an_argument_wherever_there_are_groups():
+  """`thresholds` and `assess` left groups of nine out, whatever was wished."""
+  few = np.where(np.arange(N) % 8 == 0, 'few', G)
+  of = lambda least, make: make(
+    Y, P, few, criterion='demographic_parity', n_resamples=20, min_group=least
+  )
+  small, large = (of(least, fairjax.thresholds) for least in (1, 10))
+  assert 'few' not in large.after.groups['selection_rate'].dropna().index or (
+    small.after['dp']['value'] != large.after['dp']['value']
+  )
+  assert any('fewer than 10' in words for words in large.after.warnings)
+  assert not any('fewer than' in words for words in small.after.warnings)
+  one, other = (assess(groups=few, min_group=k) for k in (1, 10))
+  assert one['dp'] != other['dp']
+  with pytest.raises(UserError, match='different min_group'):
+    fairjax.compare(one, other)
+  with pytest.raises(UserError, match='min_group is 0'):
+    assess(groups=few, min_group=0)

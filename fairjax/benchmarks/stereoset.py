@@ -41,7 +41,8 @@ METRICS = {'mask': ('probability', 'log'), 'write': ('log',)}
 LIMITS = (
   "Which association is the stereotype is one crowd's judgement; many items "
   'are ungrammatical or contrast other things (Blodgett et al. 2021). ICAT '
-  'punishes noise: without any preference SS is 50 only on average.'
+  'punishes noise: without any preference the stereotype score (SS) is 50 only '
+  'on average.'
 )
 
 

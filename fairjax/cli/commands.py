@@ -151,7 +151,8 @@ def flags_of(words: list[str]) -> list[str]:
   while rest and not rest[0].startswith('-'):
     behind.append(rest.pop(0))
   if len(behind) > len(command.places) or not (behind or command.bare):
-    raise UserError(f'write fairjax {name} {command.usage}')
+    flags = '; its flags stand behind' if rest else ''
+    raise UserError(f'write fairjax {name} {command.usage}{flags}')
   if not behind:
     return [f'--config=configs/{command.bare}.py', *rest]
   knobs = command.places[len(behind) - 1]
@@ -160,16 +161,46 @@ def flags_of(words: list[str]) -> list[str]:
     named.append('--config.data.name=file')
   if name == 'audit':
     rest = [SERVE.sub(_served, word) for word in rest]
-  short = {f'--{knob.rpartition(".")[2]}': knob for knob in command.matter}
-  rest = [_long(word, short) for word in rest]
+  known = {flag: knob for knob, flag in short(name).items()}
+  rest = [_long(word, known) for word in rest]
   return [f'--config=configs/{command.config}.py', *named, *rest]
 
 
-def _long(word: str, short: dict[str, str]) -> str:
-  """`--weight` of a knob that matters to the command as `--config.…`."""
+def short(name: str) -> dict[str, str]:
+  """{knob: `--weight`} of the knobs that matter to a command.
+
+  Of two with one last word the later one has it (`--epochs` of a diet is
+  train.epochs).
+  """
+  one = COMMANDS.get(name) or Command('', '')
+  each = (*(k for ks in one.places for k in ks), *one.matter)
+  flags = {f'--{knob.rpartition(".")[2]}': knob for knob in each}
+  return {knob: flag for flag, knob in flags.items()}
+
+
+def _long(word: str, known: dict[str, str]) -> str:
   flag, equals, value = word.partition('=')
-  knob = short.get(flag)
+  knob = known.get(flag)
   return f'--config.{knob}{equals}{value}' if knob else word
+
+
+def said(sentence: str, words: list[str]) -> str:
+  """A sentence with the short flags of the command that was called.
+
+  A knob that the call spells out stays so.
+
+  >>> said('did you mean --config.audit.weight=age?', ['audit', 'd.csv'])
+  'did you mean --weight=age?'
+  >>> said('seeds is 0 (fairjax help train.lr)', ['train', '--seeds=0'])
+  '--seeds is 0 (fairjax help train.lr)'
+  """
+  given = {word.partition('=')[0] for word in words}
+  for knob, flag in short(words[0] if words else '').items():
+    if f'--config.{knob}' not in given:
+      bare = r'(?<![\w.-])(?<!help )' if '.' in knob else '^'
+      pattern = rf'(--config\.|{bare})(?:{re.escape(knob)})\b(?!\.\w)'
+      sentence = re.sub(pattern, flag, sentence)
+  return sentence
 
 
 def positive_by_name(words: list[str]) -> list[str]:

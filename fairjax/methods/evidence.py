@@ -187,7 +187,8 @@ def _used(counts, terms: list[str], what: str):
   columns = np.flatnonzero(counts.sum(0))
   if not len(columns):
     raise UserError(
-      f'none of the {len(terms)} {what} occurs in the texts; check the list '
-      'and its spelling'
+      f'none of the {len(terms)} {what} occurs in the texts; name what does '
+      "with --config.weighting.z: 'gender', 'columns:NAME', or 'terms' with a "
+      'file of yours, --config.weighting.terms'
     )
   return counts[:, columns], [terms[i] for i in columns]

@@ -371,7 +371,7 @@ MEASURES: dict[str, Measure] = {
     'how much of the words of its source a rewrite keeps, in runs of up to '
     'four; 1 is a copy', 0, None),
   'exact': Measure(
-    *_OWN, 'exact',
+    *_OWN, 'exact match',
     'share of the texts that equal the known twin in every word', 1, 1.0,
     leads=True),
   'changed_precision': Measure(
@@ -529,30 +529,32 @@ MEASURES: dict[str, Measure] = {
     'the same by the likelihood of the whole sentences', 0, 50.0, 0.0, 100.0,
     leads=True, pictured=True),
   'stereoset_ss_probability': Measure(
-    *_OWN, 'StereoSet SS (mean probability)',
+    *_OWN, 'StereoSet stereotype score, SS (mean probability)',
     'percent of items whose stereotype beats the anti-stereotype, averaged '
     'over terms; 50 is no preference', 0, 50.0, 0.0, 100.0, leads=True),
   'stereoset_lm_probability': Measure(
-    *_OWN, 'StereoSet LM (mean probability)',
+    *_OWN, 'StereoSet language score, LM (mean probability)',
     'percent of associations that beat the unrelated one', 1, 100.0, 0.0,
     100.0, leads=True),
   'stereoset_icat_probability': Measure(
     *_OWN, 'StereoSet ICAT (mean probability)',
-    'LM min(SS, 100 − SS) / 50 of the averages', 1, 100.0, 0.0, 100.0),
+    'both scores in one: LM min(SS, 100 − SS) / 50 of the averages', 1, 100.0,
+    0.0, 100.0),
   'stereoset_icat_terms_probability': Measure(
     *_OWN, 'StereoSet ICAT of terms',
     'ICAT of each term, averaged', 1, 100.0, 0.0, 100.0),
   'stereoset_ss_log': Measure(
-    *_OWN, 'StereoSet SS (mean log-probability)',
+    *_OWN, 'StereoSet stereotype score, SS (mean log-probability)',
     'percent of items whose stereotype beats the anti-stereotype, averaged '
     'over terms; 50 is no preference', 0, 50.0, 0.0, 100.0, leads=True),
   'stereoset_lm_log': Measure(
-    *_OWN, 'StereoSet LM (mean log-probability)',
+    *_OWN, 'StereoSet language score, LM (mean log-probability)',
     'percent of associations that beat the unrelated one', 1, 100.0, 0.0,
     100.0, leads=True),
   'stereoset_icat_log': Measure(
     *_OWN, 'StereoSet ICAT (log-probability)',
-    'LM min(SS, 100 − SS) / 50 of the averages', 1, 100.0, 0.0, 100.0),
+    'both scores in one: LM min(SS, 100 − SS) / 50 of the averages', 1, 100.0,
+    0.0, 100.0),
   'stereoset_icat_terms_log': Measure(
     *_OWN, 'StereoSet ICAT of terms (log)',
     'ICAT of each term, averaged', 1, 100.0, 0.0, 100.0),

@@ -2,7 +2,7 @@
 
 In this room:
 
-  __main__      python -m fairjax.report FOLDER…: the page of a run, made again
+  __main__      fairjax report FOLDER…: the page of a run, made again
   blocks        The html of a page: one self-contained file, no network
   claims        The papers' claims and the verdicts of runs, as one markdown
                 table

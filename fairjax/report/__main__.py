@@ -1,4 +1,4 @@
-"""python -m fairjax.report FOLDER…: the page of a run, made again.
+"""fairjax report FOLDER…: the page of a run, made again.
 
 --claims FOLDER…: the papers' claims and what those runs, or the runs kept in
 those folders, say of them, as markdown. --keep RUN FOLDER: keeps the results of
@@ -7,7 +7,6 @@ a run without its rows, for such a table.
 
 import pathlib
 import sys
-from collections.abc import Callable
 
 from fairjax import recipes
 from fairjax.core import artefacts
@@ -15,22 +14,36 @@ from fairjax.core.errors import UserError
 from fairjax.report import claims, kept, page, terminal
 from fairjax.results import read
 
+USAGE = (
+  'write fairjax report FOLDER …, report --claims FOLDER … or report --keep '
+  'RUN FOLDER'
+)
+
 
 def main(arguments: list[str]) -> int:
   """Writes report.html and plots/ of each folder, and prints the summary."""
-  if arguments[:1] == ['--claims']:
-    return _said(lambda: _claims(arguments[1:]))
-  if arguments[:1] == ['--keep'] and len(arguments) == 3:
-    run, folder = map(pathlib.Path, arguments[1:])
-    return _said(lambda: kept.keep(run, folder))
-  if not arguments or any(word.startswith('-') for word in arguments):
-    print(__doc__, file=sys.stderr)
+  act, names = '', list(arguments)
+  if names[:1] and names[0].startswith('-'):
+    act = names.pop(0)
+  try:
+    wrong = next((word for word in names if word.startswith('-')), act)
+    if wrong not in ('', '--claims', '--keep') or wrong != act:
+      raise UserError(f'there is no flag {wrong} of a report; {USAGE}')
+    if not (names or act) or (act == '--keep' and len(names) != 2):
+      raise UserError(USAGE)
+    if act == '--keep':
+      kept.keep(*map(pathlib.Path, names))
+    else:
+      {'': _pages, '--claims': _claims}[act](names)
+  except UserError as error:
+    print(f'fairjax: {error}', file=sys.stderr)
     return 2
-  return _said(lambda: _pages(arguments))
+  return 0
 
 
 def _claims(folders: list[str]) -> None:
-  print(claims.markdown(folders, recipes.papers()), end='')
+  show = claims.for_people if sys.stdout.isatty() else claims.markdown
+  print(show(folders, recipes.papers()), end='')
 
 
 def _pages(folders: list[str]) -> None:
@@ -40,15 +53,6 @@ def _pages(folders: list[str]) -> None:
     artefacts.write_text(folder / 'report.html', page.report(folder))
     print(terminal.summary(results))
     print(f'the report is {folder / "report.html"}')
-
-
-def _said(act: Callable[[], None]) -> int:
-  try:
-    act()
-  except UserError as error:
-    print(f'fairjax: {error}', file=sys.stderr)
-    return 2
-  return 0
 
 
 if __name__ == '__main__':

@@ -10,11 +10,12 @@ be for a run of that size to decide it four times of five.
 """
 
 import pathlib
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fairjax.metrics import measures
-from fairjax.report import kept, tables, verdict
+from fairjax.report import findings, kept, tables, verdict
 from fairjax.results import Results, read
 
 # Of the verdicts of recipes whose tests are read, those that no test decides.
@@ -164,6 +165,22 @@ def markdown(
     texts = (_cell(cells.get(head, '')) for head in heads)
     lines.append(f'| {" | ".join(texts)} |')
   return '\n'.join(lines) + '\n'
+
+
+def for_people(
+  folders: Sequence[str | pathlib.Path], papers: Sequence[Paper]
+) -> str:
+  """The same for a terminal: a paper's claims, verdict first."""
+  out: dict[str, list[str]] = {}
+  for row in rows(folders, papers):
+    said = f'{row["claim"]}: {row["by"]}' if row.get('by') else row['claim']
+    data = f' ({row["data"]})' if row.get('data') else ''
+    said = findings.said_by_people(said + data, findings.NAMES)
+    lines = textwrap.wrap(tables.printable(said), 62)
+    heads = [row['verdict'], *[''] * len(lines)]
+    own = out.setdefault(row['paper'], [''])
+    own += [f'  {head:15} {line}' for head, line in zip(heads, lines)]
+  return '\n'.join('\n'.join([k, *own, '']) for k, own in out.items()) + '\n'
 
 
 def _cell(text: str) -> str:

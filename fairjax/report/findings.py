@@ -74,7 +74,10 @@ NAMES = {
   'healthy_el2n': 'healthy diet, rows by EL2N',
   'healthy_forgetting': 'healthy diet, rows by forgetting',
   'healthy_grand': 'healthy diet, rows by GraNd',
+  'baseline': 'no weights',
+  'weight': 'instance weights',
 }
+SETS = {'held_out': 'held-out text', 'all': 'all held-out pairs'}
 ADDED = {  # to a model, behind '+'
   'leace': 'LEACE',
   'inlp': 'INLP',
@@ -113,8 +116,11 @@ def opened(words: str) -> str:
 
 
 def html_of(results: Results, pictures: Pictures) -> str:
-  """Sentences and a picture; '' where no measure leads."""
-  found = lines(results)
+  """Sentences and a picture; '' where no measure leads.
+
+  The first is of one number: those of the others stand in the picture.
+  """
+  found = [*lines(results, False)[:1], *lines(results)[1:]]
   if not found:
     return _of_corpus(results, pictures)
   words = text(found[0], kind='lead')
@@ -158,8 +164,9 @@ def _of_corpus(results: Results, pictures: Pictures) -> str:
   return beside(words, pictures.add('answer', plot, caption))
 
 
-def lines(results: Results) -> list[str]:
-  """What the first contender's leading measures say, a set after another."""
+def lines(results: Results, others: bool = True) -> list[str]:
+  """What the first contender's leading measures say, a set after another, and
+  what the `others` have."""
   first = _ours(results)
   who = printable(
     named(first if len(results.contenders) > 1 else results.model)
@@ -167,12 +174,17 @@ def lines(results: Results) -> list[str]:
   out = []
   for name in results.set_names():
     values = results.measured(first, name)
-    said = [_words(key, values[key]) for key in _leading(values)[:2]]
-    others = _others(results, first, name, values)
+    said = [_words(key, values[key]) for key in _leading(values)[: 1 + others]]
+    rest = _others(results, first, name, values) if others else ''
     if said:
-      where = f'On {printable(name)}, {who or "the model"}: '
-      out.append(where + '; '.join(said) + f'{others}.')
+      where = f'On {of_set(name)}, {who or "the model"}: '
+      out.append(where + '; '.join(said) + f'{rest}.')
   return out
+
+
+def of_set(name: str) -> str:
+  """What a set of texts is called in a sentence."""
+  return SETS.get(name, printable(name))
 
 
 def _ours(results: Results) -> str:
@@ -231,14 +243,16 @@ def _others(results: Results, first: str, name: str, values: Mapping) -> str:
     for c in results.contenders
     if keys and c != first
   }
+  digits = tables.of_measure(keys[0], {}).get('digits') if keys else None
+  value = lambda one: tables.number(one['value'], digits)
   shown = [
-    f'{printable(named(c))} {tables.number(one["value"])}'
+    f'{printable(named(c))} {value(one)}'
     for c, one in rest.items()
     if defined(one)
   ]
   if not shown:
     return ''
-  own = tables.number(values[keys[0]]['value'])
+  own = value(values[keys[0]])
   return f' ({measures.label(keys[0])} {own}; of {", ".join(shown[:6])})'
 
 
@@ -262,8 +276,8 @@ def _picture(results: Results, pictures: Pictures) -> str:
       label = measures.label(keys[0])
     else:
       shown = {measures.label(k): values[k] for k in keys}
-      label = name
-    caption = f'{measures.label(keys[0])} on {printable(name)}'
+      label = f'on {of_set(name)}'
+    caption = f'{measures.label(keys[0])} on {of_set(name)}'
     if defined({'value': null}):
       caption += f'; the line at {null:.3g} is no preference'
     caption = caption[:1].upper() + caption[1:] + '.'

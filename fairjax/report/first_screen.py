@@ -354,8 +354,9 @@ def _contenders(results: Results, name: str, pictures: Pictures) -> str:
     if len(values) > 1:
       order = sorted(values, key=lambda c: -values[c]['value'])
       label = measures.label(key)
+      side = 'better' if key == 'auc' else 'fairer'
       plot = plots.forest(
-        {c: values[c] for c in order}, f'{label}; right is fairer', zero=None
+        {c: values[c] for c in order}, f'{label}; right is {side}', zero=None
       )
       caption = (
         f'{label.capitalize()} ({key}) of every contender on {name}, the '

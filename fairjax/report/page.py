@@ -139,6 +139,9 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
   if results.title:
     return findings.named(results.title)
   name = results.data or folder.name
+  if name == 'file':
+    data = (kept.described(folder, kept.CONFIG) or {}).get('data', {})
+    name = pathlib.PurePath(data.get('path') or name).stem
   others = [c for c in results.contenders if c != results.focus]
   if results.focus and others:
     against = ', '.join(others[:3]) + (', …' if len(others) > 3 else '')

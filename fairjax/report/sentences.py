@@ -1,7 +1,7 @@
 """A run's findings in plain words: the first paragraphs of its page."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
@@ -69,7 +69,8 @@ def in_words(results: Results | None, answered: bool = False) -> str:
       )
     )
   if results.notes or others:
-    parts.append(bullets(map(opened, [*results.notes, *others])))
+    notes = alike(results.notes, lambda note: VARIES.sub('#', note))
+    parts.append(bullets(map(opened, [*notes, *others])))
   return '\n'.join(parts)
 
 
@@ -85,18 +86,24 @@ def warnings(results: Results) -> list[tuple[str, bool]]:
     (
       f'{name}: {warning}'
       if len(names) == len(results.contenders)
-      else f'{name}, {", ".join(names)}: {warning}',
+      else f'{name}, {_who(names)}: {warning}',
       focus in names,
     )
     for (name, warning), names in about.items()
   ]
 
 
-def alike(lines: Sequence[str]) -> list[str]:
+def _who(names: Sequence[str]) -> str:
+  return ', '.join(names) if len(names) < 3 else f'{len(names)} contenders'
+
+
+def alike(
+  lines: Sequence[str], kind: Callable[[str], str] | None = None
+) -> list[str]:
   """Lines that differ in numbers and names alone are one, with their count."""
   kinds: dict[str, list[str]] = {}
   for line in lines:
-    kinds.setdefault(_kind(line), []).append(line)
+    kinds.setdefault((kind or _kind)(line), []).append(line)
   return [
     first + (f' (and {len(rest)} more of this kind)' if rest else '')
     for first, *rest in kinds.values()
@@ -150,9 +157,8 @@ def side_by_side(results: Results, name: str) -> list[dict]:
   return [
     {'contender': contender}
     | {
-      key: {**values[key], 'mark': '†'}
-      if (name, contender, key) in sure
-      else values[key]
+      key: tables.of_measure(key, values[key])
+      | ({'mark': '†'} if (name, contender, key) in sure else {})
       for key in keys
       if key in values
     }
@@ -202,7 +208,8 @@ def _of_benchmark(quality: Mapping, fairness: Mapping) -> str:
   for key in measures.leading(fairness):
     value = fairness[key]
     if tables.defined(value):
-      one = f'{measures.label(key)} {tables.estimate(value)}'
+      one = tables.estimate(tables.of_measure(key, value))
+      one = f'{measures.label(key)} {one}'
       null = value.get('null')
       out.append(
         one if null is None else f'{one} ({null:.3g} without a preference)'

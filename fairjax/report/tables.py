@@ -73,10 +73,16 @@ def estimate(value: Mapping[str, Any]) -> str:
     middle = 0.0
     low, high = (0.0 if defined(v) else v for v in (low, high))
   if not (defined(low) and defined(high)):
-    return number(float(middle), decimals(middle))
-  digits = decimals(middle, low, high)
+    return number(float(middle), value.get('digits') or decimals(middle))
+  digits = value.get('digits') or decimals(middle, low, high)
   low, high = (number(float(v), digits) for v in (low, high))
   return f'{number(float(middle), digits)} [{low}, {high}]'
+
+
+def of_measure(key: str, value: Mapping[str, Any]) -> dict[str, Any]:
+  """An Estimate, of a measure in percent with one digit behind the point."""
+  of = measures.measure(key)
+  return {**value, 'digits': 1} if of and of.high == 100.0 else {**value}
 
 
 def cell(value: Any) -> str:
@@ -303,7 +309,7 @@ def p_value(test: Mapping[str, Any]) -> str:
 def measure_rows(values: Mapping[str, Any], head: str) -> list[dict[str, Any]]:
   """A row a measure, with what chance alone gives a gap where that is known."""
   return [
-    {head: key, 'value': values[key]}
+    {head: key, 'value': of_measure(key, values[key])}
     | ({'by chance': values[key]['null']} if 'null' in values[key] else {})
     for key in measures.in_order(values)
   ]
@@ -330,7 +336,8 @@ def differences(tests: Sequence[Mapping[str, Any]]) -> dict[str, list[dict]]:
     rows = out.setdefault(f'{test["set"]}: {pair}', {})
     row = rows.setdefault((test[own], test['measure']), {head: test[own]})
     if 'measure' not in row:
-      row |= {k: test[k] for k in ('measure', 'difference')}
+      row['measure'] = test['measure']
+      row['difference'] = of_measure(row['measure'], test['difference'])
       row['p'] = p_value(test)
       if test.get('p_adjusted') is not None:
         row['adjusted'] = p_value({**test, 'p': test['p_adjusted']})

@@ -16,7 +16,8 @@ MOST = 40  # rows of a table of tests; of more, those of pictured measures
 
 def summary(results: Results) -> str:
   """What a run found, as aligned markdown."""
-  title = [results.data or 'run', results.model]
+  data = '' if results.data == 'file' and results.model else results.data
+  title = [data or (not results.model and 'run'), results.model]
   title += [plural(len(results.seeds), 'seed')] if results.seeds else []
   if results.positive and results.sets:
     title.append(f'positive = {results.positive}')
@@ -66,7 +67,7 @@ def _audit(results: Results) -> list[str]:
 
 def _named(key: str) -> str:
   """What people call a measure, and our name, on half a line."""
-  room = WIDTH - 34 - len(key)
+  room = WIDTH - 39 - len(key)
   label = measures.label(key)
   return f'{label if len(label) <= room else label[: room - 1] + "…"} ({key})'
 

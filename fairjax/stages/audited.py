@@ -8,7 +8,9 @@ data, whose bias is known.
 """
 
 import dataclasses
+import difflib
 import functools
+import inspect
 import os
 import pathlib
 import re
@@ -62,6 +64,15 @@ def _asked(
   if hasattr(source, 'predict_proba'):
     names = tuple(map(str, getattr(source, 'classes_', ())))
     return function(source.predict_proba, name, config, table, names, made_from)
+  if hasattr(source, 'base_model_prefix'):  # a model of transformers
+    raise UserError(
+      f'{name} reads tokens, not texts; give its folder, or a pipeline of it: '
+      "pipeline('text-classification', model, tokenizer=…)"
+    )
+  if inspect.iscoroutinefunction(source):
+    raise UserError(
+      f'{name} is asynchronous; give lambda texts: asyncio.run({name}(texts))'
+    )
   if not callable(source) and callable(getattr(source, 'predict', None)):
     source = source.predict  # one that only decides
   if callable(source):
@@ -135,9 +146,11 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
     folder = hub.find(name)
   except UserError as error:
     why = f' (nor on the hub: {error})' if '/' in name else ''
+    near = difflib.get_close_matches(name, map(str, _beside(table)), n=1)
+    hint = f'; did you mean the column {near[0]!r}?' if near else ''
     raise UserError(
-      f'there is no model {name!r}: no folder, no file of predictions, and not '
-      f"written as 'module:function'{why}"
+      f'there is no model {name!r}: no folder, no file or column of '
+      f"predictions, and not written as 'module:function'{why}{hint}"
     ) from error
   if folder is None:
     raise UserError(f'model {name!r} has no weights; name a model folder')

@@ -167,7 +167,9 @@ def test_the_recipe(source, tmp_path, capsys):
   )
   folder = tmp_path / 'run'
   results = augment_corpus.run(config, folder)
-  assert results.facts['shards'] == 6 and '6 shards' in capsys.readouterr().out
+  shown = capsys.readouterr().out
+  assert results.facts['shards'] == 6 and '6 shards' in shown
+  assert 'the texts are in ' in shown and ', the report is ' in shown
   assert len(pd.read_parquet(folder / 'shards.parquet')) == 6
   (source / 'bad.txt').write_bytes(b'\xff')
   with pytest.raises(UserError, match=r'1 of 7 shards are not done \(bad.txt'):

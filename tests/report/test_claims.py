@@ -255,6 +255,21 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NUMBER = re.compile(r'(?<![\d.\w])-?0?\.\d+')
 
 
+def test_on_a_terminal_each_claim_is_a_few_short_lines():
+  kept = [str(ROOT / 'configs/claims/results')]
+  said = claims.for_people(kept, PAPERS)
+  assert max(map(len, said.splitlines())) <= 80
+  assert (
+    '  holds           fairer than the unhealthy diet (healthy diet' in said
+  )
+  table = claims.markdown(kept, PAPERS)
+  for verdict_ in ('holds', 'undecided', 'does not hold', 'not run'):
+    heads = [
+      line for line in said.splitlines() if line[2:17].strip() == verdict_
+    ]
+    assert len(heads) == table.count(f'| {verdict_} |')
+
+
 def test_the_shipped_table_is_what_the_kept_runs_make():
   made = claims.markdown([str(ROOT / 'configs/claims/results')], PAPERS)
   shipped = (ROOT / 'fairjax/report/CLAIMS.md').read_text(encoding='utf-8')

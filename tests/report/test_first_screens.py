@@ -10,7 +10,14 @@ import pytest
 
 import fairjax
 from fairjax import results
-from fairjax.report import findings, page, sentences, tables, verdict
+from fairjax.report import (
+  findings,
+  page,
+  sentences,
+  tables,
+  terminal,
+  verdict,
+)
 from fairjax.report import first_screen as first_screen_of
 
 KEPT = sorted(
@@ -254,3 +261,68 @@ def test_the_worst_class_is_told_of_groups_that_count_in_its_gap():
   assert rates[0] - rates[1] == pytest.approx(1 - gap.estimate['value'])
   assert one['groups']['tiny']['tpr_0']['few']
   assert 'few' not in one['groups']['a']['tpr_0']
+
+
+def test_notes_of_one_kind_are_one_line(tmp_path):
+  """MBCDA said twice of its discriminators what differed in numbers alone."""
+  path = next(path for path in KEPT if path.stem == 'mbcda')
+  results.write(tmp_path, results.of(json.loads(path.read_text())))
+  said = words(first_screen(tmp_path))
+  assert said.count('it does not see the group') == 1
+  assert 'faster with --config.adversary.lr (and 1 more of this kind)' in said
+  assert 'word vectors, 50 wide, 3 contenders: work: 38 words' in said
+  found = results.Results(
+    notes=['Rows differ.', 'Seeds differ.', 'Rows differ']
+  )
+  assert sentences.in_words(found).count('differ') == 3
+
+
+def test_the_lead_is_of_one_number_and_the_picture_of_all(tmp_path):
+  path = next(path for path in KEPT if path.stem == 'mbcda')
+  results.write(tmp_path, results.of(json.loads(path.read_text())))
+  part = first_screen(tmp_path)
+  lead = words(part[part.index('class="lead"') :].partition('</p>')[0])
+  assert lead.endswith(
+    '62 are taken for the other group’s when they are rewritten.'
+  )
+  shown = part[part.index('<svg') : part.index('</svg>')]
+  assert 'dictionary without names' in shown and '…' not in shown
+
+
+def test_sets_and_contenders_are_called_as_people_do(tmp_path):
+  for name, called in (
+    ('pretrain', 'On held-out text, tiny: '),
+    ('perturber', 'On all held-out pairs, perturber: '),
+  ):
+    path = next(path for path in KEPT if path.stem == name)
+    found = results.of(json.loads(path.read_text()))
+    assert findings.lines(found)[0].startswith(called)
+  path = next(path for path in KEPT if path.stem == 'weighting')
+  results.write(tmp_path, results.of(json.loads(path.read_text())))
+  whole = page.report(tmp_path)
+  assert '<h1>Instance weights against no weights (' in whole
+  assert 'AUC; right is better' in whole and 'AUC; right is fairer' not in whole
+
+
+def test_percents_have_one_digit():
+  one = {'value': 58.3333, 'low': 52.14159, 'high': 64.0}
+  shown = lambda key: tables.estimate(tables.of_measure(key, one))
+  assert shown('stereoset_ss_log') == '58.3 [52.1, 64.0]'
+  assert shown('perplexity') == '58.333 [52.142, 64.000]'
+  test = {'set': 's', 'ours': 'a', 'theirs': 'b', 'measure': 'crows_original'}
+  test |= {'difference': {'value': 3.125}, 'p': 0.5, 'test': 'paired'}
+  ((row,),) = tables.differences([test]).values()
+  assert tables.cell(row['difference']) == '3.1'
+  found = results.of(
+    json.loads((KEPT[0].parent / 'benchmarks.json').read_text())
+  )
+  rows = sentences.side_by_side(found, 'stereoset')
+  values = [v for row in rows for v in row.values() if tables.is_estimate(v)]
+  assert values and all(value['digits'] == 1 for value in values)
+
+
+def test_data_of_a_file_are_called_as_the_file(tmp_path):
+  found = results.Results(recipe='train', data='file', model='tiny')
+  (tmp_path / 'config.json').write_text('{"data": {"path": "a/my.csv"}}')
+  assert page._title(found, tmp_path) == 'tiny on my (train)'
+  assert terminal.summary(found).startswith('## tiny')

@@ -146,3 +146,23 @@ def test_bounds_and_corrections_of_p_and_what_chance_gives():
   ]
   assert '| cda | dp | -0.123 [-0.133, -0.113] | ≤ 0.001 | ≤ 0.005 |' in rows
   assert '| dp | 0.700 [0.690, 0.710] | 0.970 |' in rows
+
+
+def test_measures_of_crossed_groups_are_told_apart():
+  """'demographic parity (gender × …' stood for three of them."""
+  one = {
+    'value': -0.1,
+    'low': -0.8,
+    'high': -0.05,
+    'note': 'constant predictor',
+  }
+  keys = [f'gender × age/{name}' for name in ('dp', 'eqodd', 'fned')]
+  own = {'rows': 9, 'quality': {}, 'fairness': dict.fromkeys(keys, one)}
+  found = results.Results(
+    recipe='audit',
+    contenders={'m': {'sets': {'data': own}}},
+    focus='m',
+  )
+  said = terminal.summary(found)
+  assert all(f'({key})' in said for key in keys), said
+  assert max(map(len, said.splitlines())) <= 80

@@ -261,6 +261,7 @@ def table(
   columns: Sequence[str] = ('rows', 'changed', 'words', 'left'),
 ) -> str:
   """The counts as text: failed shards, up to `most` others, and the sum."""
+  columns = [c for c in columns if c == 'rows' or any(r.get(c) for r in rows)]
   line = '{:40} {:7}' + ' {:>12}' * len(columns)
   failed = [row for row in rows if row['status'] == 'failed']
   examples = [row for row in rows if row['status'] != 'failed'][:most]
@@ -272,6 +273,7 @@ def table(
   if hidden:
     out.append(f'… and {hidden} more')
   sums = (f'{sum(row.get(c, 0) for row in rows):,}' for c in columns)
-  out.append(line.format(f'{len(rows)} shards', '', *sums))
+  whole = f'{len(rows)} shard{"s" * (len(rows) != 1)}'
+  out.append(line.format(whole, '', *sums))
   out += [f'failed: {row["error"]}' for row in failed]
   return '\n'.join(out)

@@ -82,6 +82,7 @@ def scores(
   Decisions by name are probabilities of 0 and 1.
   """
   classes = len(names)
+  y_score = _of_table(y_score, names)
   try:
     values = np.asarray(_column(y_score, 'y_score'))
     if values.dtype.kind in 'OUS' and isinstance(values.flat[0], str):
@@ -124,6 +125,30 @@ def scores(
   return values
 
 
+def _of_table(y_score: Any, names: Sequence) -> Any:
+  """Scores of a table, by the names of its columns where these are labels, and
+  what a pipeline says of each text; all else as it is."""
+  frame = readers.as_frame(y_score)
+  if frame is None or not len(frame.columns):
+    return y_score
+  columns = {str(c).casefold().removeprefix('p_'): c for c in frame}
+  if {*predictions.PIPELINE} <= {*columns}:
+    words = frame.to_dict('records'), list(map(str, names))
+    return predictions.of_answers(*words, 'y_score')
+  wanted = [str(name).casefold() for name in names]
+  if {*wanted} == {*columns} and len(columns) == len(frame.columns):
+    return frame[[columns[name] for name in wanted]].to_numpy()
+  if len(frame.columns) == 1:
+    return frame.iloc[:, 0].to_numpy()
+  if any(str(c).casefold().startswith('p_') for c in frame):
+    raise UserError(
+      f'y_score has the columns {", ".join(map(repr, map(str, frame)))}, and '
+      f'the labels are {", ".join(map(repr, names))}; call them p_LABEL, or '
+      'give the one of the positive label'
+    )
+  return frame.to_numpy()
+
+
 def _decided(values: np.ndarray, names: Sequence, positive: int) -> np.ndarray:
   """Labels by name as numbers: of the positive one, or one a class."""
   words = list(map(str, names))
@@ -150,7 +175,11 @@ def texts(values: Any) -> list[str]:
 
 
 def options(
-  threshold: Any, confidence_level: Any, n_resamples: Any, random_state: Any
+  threshold: Any,
+  confidence_level: Any,
+  n_resamples: Any,
+  random_state: Any,
+  min_group: Any = 10,
 ) -> None:
   """One sentence for the first option that no measure can be made with."""
   cut(threshold)
@@ -163,6 +192,10 @@ def options(
     whole(n_resamples) and 0 <= n_resamples <= 10**6,
     *('n_resamples', n_resamples),
     'a whole number from 0 to 1000000 is needed',
+  )
+  need(
+    whole(min_group) and 0 < min_group < 2**31,
+    *('min_group', min_group, 'a whole number from 1 is needed'),
   )
   seed(random_state)
 
@@ -234,10 +267,12 @@ def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
 def _column(values: Any, name: str = 'groups') -> Sequence | np.ndarray:
   """Values by their places; a Series has places of its own."""
   found = readers.as_values(values)
-  need(
-    found is not None or is_listed(values),
-    *(name, values, 'one value for each row is needed'),
-  )
+  wanted = 'one value for each row is needed'
+  if isinstance(values, str):
+    wanted = f'give the column itself, as in {name}=table[{values!r}]'
+  elif callable(values) or hasattr(values, 'predict'):
+    wanted = 'of a model give what it says, or ask it: audit(model, table)'
+  need(found is not None or is_listed(values), name, values, wanted)
   return list(values) if found is None else found
 
 

@@ -105,5 +105,6 @@ def finish(
   )
   target = folder / 'processes' / end[1:] if end else folder
   results = page.publish(target, results)
+  print(f'the texts are in {out}, the report is {target / "report.html"}')
   shard_map.refuse_failed(rows, out)
   return results

@@ -280,7 +280,8 @@ def measure(
   quality |= shares(objective.names, sums, how)
   return stages.results(
     config,
-    title=f'{config.pretrain.objective} pretraining of {config.model}',
+    title=f'A language model from text: {config.model} '
+    f'({config.pretrain.objective})',
     contenders={
       pathlib.Path(config.model).name: {
         'sets': {'held_out': {'rows': sums.shape[1], 'quality': quality}}

@@ -57,7 +57,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       written[name] = rewritten(config, held, name)
     results = stages.results(
       config,
-      title=f'perturber from {config.model}',
+      title=f'Texts with one person turned: a perturber from {config.model}',
       contenders=contenders(config, held, written),
       focus=LEARNED,
       tests=tests(config, held, written),
@@ -76,10 +76,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
 NOTES = [
   'Exact match is of words, without case and accents. Targets of source gap '
   'and chains are partly our rules: there exact match says how far a model '
-  'agrees with rules, and `places` (words that people labelled) how far it is '
-  'right.',
-  'loss, perplexity and their changed_ forms are teacher-forced, of all '
-  'held-out pairs.',
+  'agrees with rules, and the words that people labelled how far it is right.',
+  'Loss and perplexity, of all words and of the changed ones, are '
+  'teacher-forced, of all held-out pairs.',
 ]
 
 
@@ -356,7 +355,7 @@ def shown(
   out = []
   for title, rows in (
     ('Rewrites that equal their target', spread(good, most // 2)),
-    ('Rewrites that do not', spread(bad, most - most // 2)),
+    ('Rewrites that do not equal their target', spread(bad, most - most // 2)),
   ):
     lines = [
       {

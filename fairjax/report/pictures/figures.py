@@ -15,8 +15,9 @@ import io
 import math
 import os
 import re
+import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -116,11 +117,21 @@ def blank(
 
 
 def name(text: Any, longest: int = 28) -> str:
-  """A name that fits beside a plot (a leading _ would hide it there)."""
+  """A name that fits beside a plot, in at most three lines.
+
+  A leading _ would hide it there.
+  """
   text = tables.printable(text)
   if len(text) > longest:
-    text = text[: longest - 1] + '…'
+    lines = textwrap.wrap(text, longest) or ['']
+    more = [lines[2][: longest - 1] + '…'] if len(lines) > 3 else lines[2:3]
+    text = '\n'.join([*lines[:2], *more])
   return ' ' + text if text.startswith('_') else text
+
+
+def tall(names: Iterable[str]) -> float:
+  """Inches of rows with these names."""
+  return sum(ROW + 0.16 * label.count('\n') for label in names)
 
 
 def bounds(values: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:

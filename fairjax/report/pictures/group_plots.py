@@ -17,6 +17,7 @@ from fairjax.report.pictures.figures import (
   legend,
   name,
   styled,
+  tall,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +37,11 @@ def scale(
   few rows (`few`) is grey and hollow; its `rows` stand beside its name.
   """
   times = 100 if percent else 1
-  figure, (axes,) = blank(1, 1, 0.95 + ROW * len(groups))
+  labels = [
+    name(g, 30) + (f' ({row["rows"]:,})' if 'rows' in row else '')
+    for g, row in groups.items()
+  ]
+  figure, (axes,) = blank(1, 1, 0.95 + tall(labels))
   values, reach = bounds(list(groups.values()))
   places = np.arange(len(groups))[::-1]
   if everyone is not None:
@@ -75,10 +80,6 @@ def scale(
         size=8,
         color=PALE,
       )
-  labels = [
-    name(g, 30) + (f' ({row["rows"]:,})' if 'rows' in row else '')
-    for g, row in groups.items()
-  ]
   axes.set_yticks(places, labels)
   axes.set_ylim(-0.6, len(groups) - 0.4)
   ends = np.r_[values - reach[0], values + reach[1]] * times

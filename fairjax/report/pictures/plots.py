@@ -13,12 +13,12 @@ from fairjax.report.pictures.figures import (
   LINES,
   MARKERS,
   PALE,
-  ROW,
   blank,
   bounds,
   legend,
   name,
   styled,
+  tall,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def rates(groups: Mapping[str, Mapping[str, Any]]) -> 'Figure':
   ]
   names = list(dict.fromkeys(k for r in groups.values() for k in r))
   names = [k for k in names if k != 'rows']
-  height = 0.75 + ROW * len(groups)
+  height = 0.75 + tall(labels)
   figure, panels = blank(len(names), 2, height, sharex=True, sharey=True)
   places = np.arange(len(groups))[::-1]
   for axes, rate in zip(panels, names):
@@ -281,7 +281,8 @@ def forest(
   An interval that holds `zero` is hollow: the data do not decide. With None
   the values are no effects, and there is nothing to decide.
   """
-  figure, (axes,) = blank(1, 1, 0.8 + ROW * len(effects))
+  labels = [name(e) for e in effects]
+  figure, (axes,) = blank(1, 1, 0.8 + tall(labels))
   values, reach = bounds(list(effects.values()))
   places = np.arange(len(effects))[::-1]
   for value, place, (down, up) in zip(values, places, reach.T):
@@ -297,7 +298,7 @@ def forest(
     )
   if zero is not None:
     axes.axvline(zero, color=PALE, ls=':', lw=1.2)
-  axes.set_yticks(places, [name(e, 40) for e in effects])
+  axes.set_yticks(places, labels)
   axes.set_ylim(-0.6, len(effects) - 0.4)
   axes.set_xlabel(name(x_label, 60))
   axes.grid(axis='y', visible=False)
@@ -375,6 +376,5 @@ PLOTS = {
     *(rates, curves, front, forest, distribution, bars),
     *(group_plots.scale, group_plots.over_thresholds),
     *(group_plots.reliability, group_plots.wordings, word_plots.word_map),
-    word_plots.word_map,
   )
 }

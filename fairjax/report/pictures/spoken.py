@@ -34,7 +34,7 @@ def _panel(axes: 'Axes') -> str:
 def _rows(axes: 'Axes') -> list[str]:
   """'women 46.6' of every row that has a name, the largest first."""
   names = {
-    round(float(place), 3): label.get_text().strip()
+    round(float(place), 3): ' '.join(label.get_text().split())
     for place, label in zip(axes.get_yticks(), axes.get_yticklabels())
   }
   if not names or all(_is_number(name) for name in names.values()):
