@@ -52,7 +52,7 @@ def surety_scores(predictions, config):
 """,
     [
       "'surety': Entry('fairjax.scores.surety:surety_scores', 'top logit'),",
-      "'surest': ('top surety', 'none', 'rows by falling surety'),",
+      "'surest': ('top surety', 'none'),",
     ],
   ),
   'measure': (

@@ -35,7 +35,7 @@ def held():
 with block as is_kept:
   f(0.5).block_until_ready()  # the heap grows once
   start = faults()
-  for k in range(20):
+  for k in range(6):
     f(1.0 + k).block_until_ready()
   print(is_kept, faults() - start, held())
 print(held())

@@ -210,7 +210,7 @@ def test_what_a_size_decides_and_what_a_claim_takes(level, z):
   assert claims._decides(one, level, None) == f'±{distance:.2g}'
   assert decided(0.8, rows * times) == pytest.approx(0.8, abs=0.01)
   # An interval of another level says what its own needs.
-  wide = {'value': 0.8, 'low': 0.8 - reach * 2.5758 / 1.96}
+  wide = {'value': 0.8, 'low': 0.8 - reach * 2.5758 / z}
   wide['high'] = 1.6 - wide['low']
   z = 2.5758 + 0.8416
   want = (z * 2 / rows**0.5 / 0.5) ** 2
@@ -240,13 +240,13 @@ def test_an_effect_that_a_seed_lacks_is_turned_and_scaled():
 def test_an_undecided_line_says_what_it_takes():
   one = verdict.claim('c', {'value': 0.1, 'low': -0.1, 'high': 0.3}, 0.0, 't')
   said = '±0.29; as measured it takes 8.2 times the size'
-  assert claims._decides(one, None, 0.95) == said
-  assert claims._decides(one, 900.0, 0.95) == f'{said}, 2 h'
+  assert claims._decides(one, 0.95, None) == said
+  assert claims._decides(one, 0.95, 900.0) == f'{said}, 2 h'
   near = one | {'bound': 0.099}
-  assert 'over 100 times' in claims._decides(near, 900.0, 0.95)
+  assert 'over 100 times' in claims._decides(near, 0.95, 900.0)
   sure = verdict.claim('c', {'value': 0.1, 'low': 0.05, 'high': 0.2}, 0.0, 't')
-  assert claims._decides(sure, 900.0, 0.95) == '±0.11'
-  assert claims._decides(sure, 900.0, 0.68) == '±0.14'
+  assert claims._decides(sure, 0.95, 900.0) == '±0.11'
+  assert claims._decides(sure, 0.68, 900.0) == '±0.14'
 
 
 # What this project says of its own runs

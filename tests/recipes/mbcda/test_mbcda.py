@@ -45,7 +45,7 @@ def test_a_set_without_quality_has_no_columns():
   (line,) = contenders.rows(
     contenders.ContenderResults({'one': {'sets': sets}}, [])
   )
-  assert line == {'contender': 'one', 'exact': {'value': 1.0}}
+  assert line == {'contender': 'one', 'exact match': {'value': 1.0}}
 
 
 @pytest.mark.slow
