@@ -269,3 +269,16 @@ def test_draws_of_clustered_rates_lie_about_the_rate_with_half_a_row(unit):
   straight = clustered_rates.straight(draws, rows, given)
   assert np.median(straight[..., r]) == pytest.approx(0.1, abs=0.008)
   assert np.isnan(draws[..., groups.NAMES.index('tpr')]).all()
+
+
+def test_few_clusters_or_one_that_is_most_of_them_are_told():
+  """m equal clusters tell as much as m; the sum of squares by hand."""
+  assert clusters.warnings(None) == []
+  assert clusters.warnings(np.repeat(np.arange(8), 3)) == []
+  assert clusters.warnings(np.arange(7))[0].startswith('there are only 7')
+  one = np.concatenate([np.zeros(90, int), np.arange(1, 11)])
+  (told,) = clusters.warnings(one)  # 1 / (.9² + 10 · .01²)
+  assert 'one of 11 clusters has 90% of the rows' in told
+  assert 'as much as 1.2 equal clusters' in told
+  two = np.concatenate([np.repeat(np.arange(10), 9), np.arange(10, 20)])
+  assert clusters.warnings(two) == []  # 1 / (10 · .09² + 10 · .01²) = 12.2

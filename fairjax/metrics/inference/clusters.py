@@ -118,15 +118,26 @@ def words(cluster: Integer[np.ndarray, ' n'] | None, of: str = '') -> str:
 
 
 def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
-  """A sentence where there are too few clusters to tell much."""
-  if cluster is None:
+  """A sentence where clusters are few, or few hold the most of the rows.
+
+  m clusters of shares sᵢ tell as much as 1 / Σ sᵢ² equal ones (Kish 1965).
+  """
+  if cluster is None or not len(cluster):
     return []
-  count = len(np.unique(cluster))
-  if count >= FEW:
+  share = np.unique(cluster, return_counts=True)[1] / len(cluster)
+  count, worth = len(share), 1 / (share**2).sum()
+  if worth >= FEW:
     return []
-  return [
+  told = (
     f'there are only {count} clusters of rows; intervals over so few are rough'
-  ]
+  )
+  if worth >= count / 2:
+    return [told] if count < FEW else []
+  uneven = (
+    f'one of {count:,} clusters has {share.max():.0%} of the rows: all tell as '
+    f'much as {worth:.1f} equal clusters; intervals over so few are rough'
+  )
+  return [uneven]
 
 
 def share(hits: int, count: int, options: IntervalOptions) -> dict:
