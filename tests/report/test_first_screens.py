@@ -156,6 +156,15 @@ def test_lists_and_names_make_no_kind_of_their_own():
   ]
 
 
+def test_words_that_a_list_lacks_are_told_below_the_box(tmp_path):
+  path = next(path for path in KEPT if path.stem == 'mbcda')
+  results.write(tmp_path, results.of(json.loads(path.read_text())))
+  shown = first_screen(tmp_path)
+  assert 'too rare for a vector' in shown
+  boxes = re.findall(r'<(div|p) class="warning">(.*?)</\1>', shown, flags=re.S)
+  assert not any('too rare' in box for _, box in boxes)
+
+
 def test_a_title_has_no_path(tmp_path):
   found = results.Results(title='perturber from /home/me/packages/mini/model')
   assert page._title(found, tmp_path) == 'perturber from mini'

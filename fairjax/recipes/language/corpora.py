@@ -83,7 +83,10 @@ def finish(
     data=pathlib.Path(config.corpus.path).name,
     title=_title(config),
     facts={
-      'out': str(out),
+      # A page is passed on: what is in its folder is named from there.
+      'out': out.relative_to(folder).as_posix()
+      if out.is_relative_to(folder)
+      else str(out),
       'shards': len(rows),
       **{f'shards {name}': status.count(name) for name in sorted(set(status))},
       **{name: sum(row.get(name, 0) for row in rows) for name in columns},
