@@ -253,8 +253,8 @@ def column(
   """A score of each row of the table, by id."""
   if scores is None or name not in scores:
     raise UserError(
-      f'the ranking needs the score {name!r}, which was not computed; add it '
-      'to scoring.names'
+      f'the ranking needs the score {name!r}, which the scores lack; compute '
+      f'it too (--config.scoring.names={name}, or fairjax.score)'
     )
   values = scores.set_index('id')[name].reindex(table['id']).to_numpy(float)
   if np.isnan(values).any():

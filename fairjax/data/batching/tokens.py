@@ -109,6 +109,12 @@ def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
   if not result and path.is_dir():
     return _by_transformers(folder)
   if not result:
+    if not (folder / 'config.json').is_file():
+      raise UserError(
+        f'{folder} holds no model and no tokenizer: no config.json, '
+        'tokenizer.json, vocab.txt, or vocab.json with merges.txt; check the '
+        'path'
+      ) from error
     raise UserError(
       f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
       'merges.txt; name a folder that does with --config.tokens.tokenizer'
@@ -137,6 +143,12 @@ def _by_transformers(folder: pathlib.Path) -> Tokenizer:
     slow = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     tokenizer = Tokenizer.from_str(slow.backend_tokenizer.to_str())
   except Exception as error:  # of many kinds
+    if not (folder / 'config.json').is_file():
+      raise UserError(
+        f'{folder} holds no model and no tokenizer: no config.json, '
+        'tokenizer.json, vocab.txt, or vocab.json with merges.txt; check the '
+        'path'
+      ) from error
     raise UserError(
       f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
       f'merges.txt, and transformers reads none either ({said(error)}); name a '

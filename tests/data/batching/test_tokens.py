@@ -436,6 +436,9 @@ def test_take(data):
 def test_mistakes_are_told_in_a_sentence(tmp_path):
   with pytest.raises(UserError, match='there is no tokenizer at'):
     tokens.load_tokenizer(tmp_path / 'none')
+  with pytest.raises(UserError, match='holds no model and no tokenizer'):
+    tokens.load_tokenizer(tmp_path)
+  (tmp_path / 'config.json').write_text('{}')
   with pytest.raises(UserError, match=r'holds no tokenizer\.json'):
     tokens.load_tokenizer(tmp_path)
   (tmp_path / 'vocab.json').write_text('{}')
