@@ -12,7 +12,8 @@ word is meant: `black*` of people alone, `Asian^` not of things, `lesbian/f` is
 written of no man, `nonbinary/n` of neither man nor woman, `straight/p` of
 people alone, `teenage/a` only before the one it describes. The words of `stays`
 are a value's own (places, books, days): a sentence that names one keeps the
-value's other words too. Phrases of `not` are no words of the axis.
+value's other words too; beside those of `avoid` the value is not written.
+Phrases of `not` are no words of the axis.
 """
 
 import csv
@@ -28,7 +29,7 @@ from fairjax.core.errors import UserError
 from fairjax.core.paths import shown
 
 FORMS = ('adjective', 'noun', 'nouns', 'group', 'name')
-LEFT = ('stays', 'not')
+LEFT = ('stays', 'avoid', 'not')
 MARKS = ('*', '^', '/f', '/n', '/a', '/p')
 
 
@@ -51,6 +52,7 @@ class Axis(NamedTuple):
   values: tuple[str, ...]
   rows: tuple[Row, ...]
   stays: tuple[frozenset[str], ...]  # of each value
+  avoid: tuple[frozenset[str], ...]
   no: frozenset[str]  # phrases that are no words of the axis
 
   def words(self) -> Iterator[tuple[str, int, Word, Row]]:
@@ -105,7 +107,7 @@ def read(path: pathlib.Path) -> Axis:
       'give each a name of its own'
     )
   rows: list[Row] = []
-  stays = [set() for _ in values]
+  stays, avoid = ([set() for _ in values] for _ in range(2))
   no: set[str] = set()
   for number, line in lines[1:]:
     where, form = f'{path}, line {number}', line[0].lower()
@@ -123,8 +125,8 @@ def read(path: pathlib.Path) -> Axis:
       [word.strip() for word in cell.split('|')] if cell else []
       for cell in line[1:]
     ]
-    if form == 'stays':
-      for own, cell in zip(stays, cells):
+    if form in ('stays', 'avoid'):
+      for own, cell in zip(stays if form == 'stays' else avoid, cells):
         own.update(word.lower() for word in cell if word)
     elif form == 'not':
       no.update(word.lower() for cell in cells for word in cell if word)
@@ -137,7 +139,8 @@ def read(path: pathlib.Path) -> Axis:
         )
   axis = Axis(
     pathlib.Path(path).stem,
-    *(values, tuple(rows), tuple(map(frozenset, stays)), frozenset(no)),
+    *(values, tuple(rows), tuple(map(frozenset, stays))),
+    *(tuple(map(frozenset, avoid)), frozenset(no)),
   )
   _check(axis, path)
   return axis

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from fairjax.data.axes.table import Axis, Row, Word
 from fairjax.pairs.axes import people
 from fairjax.pairs.axes.senses import (
+  ACTS,
   AGES,
   FIGURATIVE,
   OF_AGE,
@@ -74,6 +75,11 @@ PAIRED = words_of("""
 the powerful famous infirm sick weak vulnerable needy middle working disabled
 helpless elderly young old poor rich
 """)
+_IS = words_of("is was has does isn't wasn't hasn't doesn't")
+# School for the Deaf, Instruction of the Deaf and the Blind.
+_BODY = re.compile(
+  r'(?:\b[A-Z]\w{4,}|\bschools?) (?:of|for) (?:the )?(?:\w+ and (?:the )?)?$'
+)
 _YEARS = re.compile(r'\b(?:years?|yrs?)[- ]$', re.IGNORECASE)
 _PEOPLE = ('People', 'Men', 'Women', 'Person')
 # As a child she sang, while still a teenager: a time of a life.
@@ -143,6 +149,7 @@ def _rule(
   stays = pattern(axis.stays[value]) if axis.stays[value] else None
   described, own = _adjectives(axis), _singles(axis)
   words = _of_values(axis)
+  avoid = [pattern(one) if one else None for one in axis.avoid]
 
   def taken(text: str, at: int) -> bool:
     """Whether another word of the sentence becomes value `at` too."""
@@ -159,12 +166,23 @@ def _rule(
     if apart and words[way[1]].search(around):
       return ''
     one, row = forms[form]
+    there = [not no or not no.search(around) for no in avoid]
+    row = Row(row.form, tuple(c * ok for c, ok in zip(row.cells, there)))
     new = _written(row, way, text, (start, end), strict, taken)
     if not new or _beside(new, text, start, end):
+      return ''
+    if form == 'group' and _is_singular(new, next_word(text, end)[0].lower()):
       return ''
     return cased(text, start, text[start:end], one.text, new)
 
   return rule
+
+
+def _is_singular(new: str, after: str) -> bool:
+  """The poor are, and the working class is or are; the blind was a window's."""
+  if new.endswith('class'):
+    return False
+  return after in _IS or (after.endswith('s') and after[:-1] in ACTS)
 
 
 @functools.cache
@@ -372,6 +390,8 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
     return fits(text, start, low, one, noun, own)
   if low in AGES:  # since I was young
     return False
+  if low in ('poor', 'rich', 'wealthy') and text[at.end :][:1] == '!':
+    return False  # you're rich!
   if one.people:
     said = is_said(text, start, at.before, at.next_low)
     of_all = low in FIGURATIVE and re.search(
@@ -394,6 +414,8 @@ def _is_name(text, start, word, before, after, forms) -> bool:
   if not opening and ' ' in word and word.istitle() and not proper:
     return True
   if not opening and ' ' in word and word.split()[-1] in _PEOPLE:
+    return True
+  if not proper and _BODY.search(text, max(0, start - 60), start):
     return True
   if after[:1].isupper() and not after.isupper():
     if not opening and not proper and before[:1].isupper():
