@@ -107,8 +107,7 @@ def read(path: pathlib.Path) -> Axis:
       'give each a name of its own'
     )
   rows: list[Row] = []
-  stays, avoid = ([set() for _ in values] for _ in range(2))
-  no: set[str] = set()
+  left = {form: [set() for _ in values] for form in LEFT}
   for number, line in lines[1:]:
     where, form = f'{path}, line {number}', line[0].lower()
     if form not in FORMS + LEFT:
@@ -125,11 +124,9 @@ def read(path: pathlib.Path) -> Axis:
       [word.strip() for word in cell.split('|')] if cell else []
       for cell in line[1:]
     ]
-    if form in ('stays', 'avoid'):
-      for own, cell in zip(stays if form == 'stays' else avoid, cells):
+    if form in LEFT:
+      for own, cell in zip(left[form], cells):
         own.update(word.lower() for word in cell if word)
-    elif form == 'not':
-      no.update(word.lower() for cell in cells for word in cell if word)
     else:
       rows.append(Row(form, tuple(tuple(map(_word, c)) for c in cells)))
       if sum(any(w.text for w in cell) for cell in rows[-1].cells) < 2:
@@ -139,8 +136,9 @@ def read(path: pathlib.Path) -> Axis:
         )
   axis = Axis(
     pathlib.Path(path).stem,
-    *(values, tuple(rows), tuple(map(frozenset, stays))),
-    *(tuple(map(frozenset, avoid)), frozenset(no)),
+    *(values, tuple(rows)),
+    *(tuple(map(frozenset, left[form])) for form in LEFT[:2]),
+    frozenset().union(*left['not']),
   )
   _check(axis, path)
   return axis

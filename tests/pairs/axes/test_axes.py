@@ -215,6 +215,18 @@ def test_ages(to, text, wanted):
     ('Oh, you are RICH!', None),
     ('He is the most wealthy guy here.', None),
     ('Rich guys just like Donald Trump met.', None),
+    # Where one climbs to; who is poor to a degree; words cut in two; programs.
+    ('He works his way into the middle class.', None),
+    ('It helps very poor families.', None),
+    ('Work was found for destitute workers.', None),
+    ('It was for lower- middle-income families.', None),
+    ('It will help moderate- and low-income families.', None),
+    ('We are for the upright man, rich or poor, and no rich man.', None),
+    ('My dad was a blue-collar worker.', 'My dad was a middle-class worker.'),
+    (
+      'Middle-class families need tax cuts.',
+      'Working-class families need tax cuts.',
+    ),
   ],
 )
 def test_class_turns_to_its_neighbours(text, wanted):
