@@ -12,7 +12,8 @@ word is meant: `black*` of people alone, `Asian^` not of things, `lesbian/f` is
 written of no man, `nonbinary/n` of neither man nor woman, `straight/p` of
 people alone, `teenage/a` only before the one it describes. The words of `stays`
 are a value's own (places, books, days): a sentence that names one keeps the
-value's other words too. Phrases of `not` are no words of the axis.
+value's other words too; beside those of `avoid` the value is not written.
+Phrases of `not` are no words of the axis.
 """
 
 import csv
@@ -28,7 +29,7 @@ from fairjax.core.errors import UserError
 from fairjax.core.paths import shown
 
 FORMS = ('adjective', 'noun', 'nouns', 'group', 'name')
-LEFT = ('stays', 'not')
+LEFT = ('stays', 'avoid', 'not')
 MARKS = ('*', '^', '/f', '/n', '/a', '/p')
 
 
@@ -51,6 +52,7 @@ class Axis(NamedTuple):
   values: tuple[str, ...]
   rows: tuple[Row, ...]
   stays: tuple[frozenset[str], ...]  # of each value
+  avoid: tuple[frozenset[str], ...]
   no: frozenset[str]  # phrases that are no words of the axis
 
   def words(self) -> Iterator[tuple[str, int, Word, Row]]:
@@ -105,8 +107,7 @@ def read(path: pathlib.Path) -> Axis:
       'give each a name of its own'
     )
   rows: list[Row] = []
-  stays = [set() for _ in values]
-  no: set[str] = set()
+  left = {form: [set() for _ in values] for form in LEFT}
   for number, line in lines[1:]:
     where, form = f'{path}, line {number}', line[0].lower()
     if form not in FORMS + LEFT:
@@ -123,11 +124,9 @@ def read(path: pathlib.Path) -> Axis:
       [word.strip() for word in cell.split('|')] if cell else []
       for cell in line[1:]
     ]
-    if form == 'stays':
-      for own, cell in zip(stays, cells):
+    if form in LEFT:
+      for own, cell in zip(left[form], cells):
         own.update(word.lower() for word in cell if word)
-    elif form == 'not':
-      no.update(word.lower() for cell in cells for word in cell if word)
     else:
       rows.append(Row(form, tuple(tuple(map(_word, c)) for c in cells)))
       if sum(any(w.text for w in cell) for cell in rows[-1].cells) < 2:
@@ -137,7 +136,9 @@ def read(path: pathlib.Path) -> Axis:
         )
   axis = Axis(
     pathlib.Path(path).stem,
-    *(values, tuple(rows), tuple(map(frozenset, stays)), frozenset(no)),
+    *(values, tuple(rows)),
+    *(tuple(map(frozenset, left[form])) for form in LEFT[:2]),
+    frozenset().union(*left['not']),
   )
   _check(axis, path)
   return axis

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from fairjax.data.axes.table import Axis, Row, Word
 from fairjax.pairs.axes import people
 from fairjax.pairs.axes.senses import (
+  ACTS,
   AGES,
   FIGURATIVE,
   OF_AGE,
@@ -44,12 +45,11 @@ Rule = Callable[[str, int, int], str | None]
 THINGS = words_of("""
 basketball football soccer hockey volleyball sports sport team teams league
 school schools club clubs clothes toys toy book books movie movie's movies film
-films show shows choir home homes party hospital section side cricket cup
-high literature programme program programs
-flick flicks flck horror bathroom bathrooms locker room rooms dorm college tweet
-tweets night day trip
-magazine group groups ward choir television tv series channel menu meal meals
-toilet toilets ice field hat hats round band bands section wear
+films show shows choir home homes party hospital section side cricket cup high
+literature programme program programs flick flicks flck horror bathroom
+bathrooms locker room rooms dorm college tweet tweets night day trip magazine
+group groups ward television tv series channel menu meal meals toilet toilets
+ice field hat hats round band bands wear
 """)
 _FAULT = re.compile(
   r'\b(?:stupid\w*|idiot\w*|fools?|foolish|ignoran\w+|retard\w*|dumb|morons?|'
@@ -74,6 +74,11 @@ PAIRED = words_of("""
 the powerful famous infirm sick weak vulnerable needy middle working disabled
 helpless elderly young old poor rich
 """)
+_IS = words_of("is was has does isn't wasn't hasn't doesn't")
+# School for the Deaf, Instruction of the Deaf and the Blind.
+_BODY = re.compile(
+  r'(?:\b[A-Z]\w{4,}|\bschools?) (?:of|for) (?:the )?(?:\w+ and (?:the )?)?$'
+)
 _YEARS = re.compile(r'\b(?:years?|yrs?)[- ]$', re.IGNORECASE)
 _PEOPLE = ('People', 'Men', 'Women', 'Person')
 # As a child she sang, while still a teenager: a time of a life.
@@ -118,29 +123,18 @@ def entries(
     target = to(value)
     if target != value:
       out[word] = _rule(axis, word, (value, target), forms, strict, apart)
-  for phrase in axis.no:
-    out[phrase] = _nothing
-  return out
-
-
-def _nothing(text: str, start: int, end: int) -> None:
-  return None
+  return out | dict.fromkeys(axis.no, lambda *at: None)
 
 
 def _rule(
-  axis: Axis,
-  low: str,
-  way: tuple[int, int],
-  forms: dict,
-  strict: bool,
-  apart: bool,
+  axis: Axis, low: str, way: tuple[int, int], forms: dict, strict, apart
 ) -> Rule:
   """What one word becomes where it stands; None leaves it, '' is unsure.
 
   Words that stay `apart` stay where the sentence names the target as well.
   """
   value = way[0]
-  stays = pattern(axis.stays[value]) if axis.stays[value] else None
+  stays, avoid = pattern(axis.stays[value]), [*map(pattern, axis.avoid)]
   described, own = _adjectives(axis), _singles(axis)
   words = _of_values(axis)
 
@@ -154,23 +148,32 @@ def _rule(
     if form is None:
       return None
     around = sentence(text, start)
-    if stays is not None and stays.search(around):
-      return ''
-    if apart and words[way[1]].search(around):
+    if stays.search(around) or (apart and words[way[1]].search(around)):
       return ''
     one, row = forms[form]
+    cells = (() if no.search(around) else c for c, no in zip(row.cells, avoid))
+    row = Row(row.form, tuple(cells))
     new = _written(row, way, text, (start, end), strict, taken)
     if not new or _beside(new, text, start, end):
+      return ''
+    if form == 'group' and _is_singular(new, next_word(text, end)[0].lower()):
       return ''
     return cased(text, start, text[start:end], one.text, new)
 
   return rule
 
 
+def _is_singular(new: str, after: str) -> bool:
+  """The poor are, and the working class is or are; the blind was a window's."""
+  verb = after in _IS or (after.endswith('s') and after[:-1] in ACTS)
+  return verb and not new.endswith('class')
+
+
 @functools.cache
 def pattern(words: frozenset[str]) -> re.Pattern:
   body = '|'.join(map(re.escape, sorted(words, key=len, reverse=True)))
-  return re.compile(rf'(?<!\w)(?:{body})(?!\w)', re.IGNORECASE)
+  # Of no words it finds nothing.
+  return re.compile(rf'(?<!\w)(?:{body or "(?!)"})(?!\w)', re.IGNORECASE)
 
 
 @functools.cache
@@ -372,6 +375,8 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
     return fits(text, start, low, one, noun, own)
   if low in AGES:  # since I was young
     return False
+  if low in ('poor', 'rich', 'wealthy') and text[at.end :][:1] == '!':
+    return False  # you're rich!
   if one.people:
     said = is_said(text, start, at.before, at.next_low)
     of_all = low in FIGURATIVE and re.search(
@@ -395,6 +400,8 @@ def _is_name(text, start, word, before, after, forms) -> bool:
     return True
   if not opening and ' ' in word and word.split()[-1] in _PEOPLE:
     return True
+  if not proper and _BODY.search(text, max(0, start - 60), start):
+    return True
   if after[:1].isupper() and not after.isupper():
     if not opening and not proper and before[:1].isupper():
       return True  # Give Kids The World
@@ -405,25 +412,17 @@ def _is_name(text, start, word, before, after, forms) -> bool:
     return True
   if before[:1].isupper() and before.lower() not in ENDERS:
     opening = opens(text, start - len(before) - 1)
-    if not proper:
-      return not opening
-    return (
-      not opening
-      and not before.isupper()
-      and (
-        before.lower() not in people.DESCRIBING
-        and before.lower() not in people.nouns()
-      )
-    )
+    known = before.lower() in people.DESCRIBING | people.nouns()
+    return not opening and not (proper and (before.isupper() or known))
   # A capital inside a sentence makes a name of a word that needs none.
-  return (
-    not proper
-    and bool(before)
-    and before[0].islower()
-    and not after
-    and (
-      word.lower() in ('black', 'white', 'young', 'rich', 'poor', 'straight')
-    )
+  alone = before[:1].islower() and not (proper or after)
+  return alone and word in (
+    'Black',
+    'White',
+    'Young',
+    'Rich',
+    'Poor',
+    'Straight',
   )
 
 
@@ -439,12 +438,7 @@ def _is_first_name(text: str, start: int, before: str, after: str) -> bool:
 
 
 def _written(
-  row: Row,
-  way: tuple[int, int],
-  text: str,
-  span: tuple[int, int],
-  strict: bool,
-  taken: Callable[[str, int], bool],
+  row: Row, way: tuple[int, int], text: str, span, strict: bool, taken
 ) -> str:
   """The word of the target; where it has none that agrees, of the next."""
   (value, target), size = way, len(row.cells)
@@ -465,12 +459,11 @@ def _written(
 def _beside(new: str, text: str, start: int, end: int) -> bool:
   """Whether the word stands there already: children and young people."""
   low = new.lower()
-  joined = ('and', 'or', '&', ',')
+  joined = (' and', ' or', ' &', ',')
   before, behind = text[:start].lower().rstrip(), text[end:].lower().lstrip()
   return any(
-    before.endswith(f'{low}{gap}{word}') or behind.startswith(f'{word} {low}')
+    before.endswith(low + word) or behind.startswith(f'{word.strip()} {low}')
     for word in joined
-    for gap in ('' if word == ',' else ' ',)
   )
 
 

@@ -70,6 +70,25 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('orientation', 'straight', 'He is openly gay.'),
         ('orientation', 'lesbian', 'Kim is openly gay.'),
         ('gender_identity', 'nonbinary', 'The trans Alaska pipeline leaks.'),
+        # What a value is not written beside; a word that is told of, a verb.
+        ('gender_identity', 'cisgender', 'Gay and trans people met.'),
+        ('gender_identity', 'cisgender', 'A trans activist sang.'),
+        ('gender_identity', 'nonbinary', 'I heard it from non-trans people.'),
+        ('gender_identity', 'transgender', 'A genderqueer style is new.'),
+        ('gender_identity', 'transgender', 'Of genders, genderqueer is one.'),
+        ('disability', 'deaf', 'She drew the blind.'),
+        ('disability', 'deaf', 'The blind was down.'),
+        ('disability', 'deaf', 'War cripples the land.'),
+        ('disability', 'blind', 'Some of the deaf lost their eyesight.'),
+        ('disability', 'able-bodied', 'Blind people need glasses.'),
+        (
+          *('disability', 'disabled'),
+          'It is an Institution for the Instruction of the Deaf and the Blind.',
+        ),
+        ('disability', 'able-bodied', 'The school for the Deaf grew.'),
+        ('class', 'rich', 'Middle-class families need a raise.'),
+        ('class', 'rich', 'It is a ticket to the middle class.'),
+        ('class', 'poor', 'The working class is angry.'),
       )
     ),
     # Ages: figures, words for children, what agrees.
@@ -181,6 +200,33 @@ def test_ages(to, text, wanted):
     ),
     ('They were a poor, tired band of poor lads.', None),
     ('He met a working-class notion.', 'He met a middle-class notion.'),
+    # The middle class does not turn to the rich, nor who needs a raise.
+    ('The middle class is hurting.', 'The working class is hurting.'),
+    (
+      'Middle-class families need a raise.',
+      'Working-class families need a raise.',
+    ),
+    # Both at once; pity; what a worker is; exclaimed, compared, named.
+    ('It helps working and middle class families.', None),
+    ('We build for low- and middle-income families.', None),
+    ('It confused a poor poet.', None),
+    ('It helped a poor peasant and a poor worker.', None),
+    ('Middle-class workers met.', None),
+    ('Oh, you are RICH!', None),
+    ('He is the most wealthy guy here.', None),
+    ('Rich guys just like Donald Trump met.', None),
+    # Where one climbs to; who is poor to a degree; words cut in two; programs.
+    ('He works his way into the middle class.', None),
+    ('It helps very poor families.', None),
+    ('Work was found for destitute workers.', None),
+    ('It was for lower- middle-income families.', None),
+    ('It will help moderate- and low-income families.', None),
+    ('We are for the upright man, rich or poor, and no rich man.', None),
+    ('My dad was a blue-collar worker.', 'My dad was a middle-class worker.'),
+    (
+      'Middle-class families need tax cuts.',
+      'Working-class families need tax cuts.',
+    ),
   ],
 )
 def test_class_turns_to_its_neighbours(text, wanted):
