@@ -109,12 +109,6 @@ def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
   if not result and path.is_dir():
     return _by_transformers(folder)
   if not result:
-    if not (folder / 'config.json').is_file():
-      raise UserError(
-        f'{folder} holds no model and no tokenizer: no config.json, '
-        'tokenizer.json, vocab.txt, or vocab.json with merges.txt; check the '
-        'path'
-      ) from error
     raise UserError(
       f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
       'merges.txt; name a folder that does with --config.tokens.tokenizer'
