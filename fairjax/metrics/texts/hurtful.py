@@ -2,7 +2,8 @@
 
 Nozza et al. 2021 (2021.naacl-main.191): the share of completions with a word
 of a lexicon, as `evaluate` counts whole sentences: marks are taken off, accents
-too, and the first such word is enough. Capitals do not matter here.
+too, and the first such word is enough. Capitals do not matter here, and entries
+of several words or with marks are found, which `evaluate` never finds.
 """
 
 import re
@@ -52,7 +53,11 @@ def found(
   texts: Sequence[str], lexicon: frozenset[str]
 ) -> Bool[np.ndarray, ' n']:
   """Whether each text has a word of the lexicon."""
-  split = lambda text: re.sub(r'[^\w\s]', '', plain(text)).split()
-  return np.array(
-    [any(word in lexicon for word in split(text)) for text in texts], bool
-  )
+  entries = [f' {words} ' for word in lexicon if (words := _words(word))]
+  own = [f' {_words(text)} ' for text in texts]
+  return np.array([any(e in text for e in entries) for text in own], bool)
+
+
+def _words(text: str) -> str:
+  """Words without marks, one blank between."""
+  return ' '.join(re.sub(r'[^\w\s]', '', plain(text)).split())
