@@ -53,9 +53,17 @@ def found(
   texts: Sequence[str], lexicon: frozenset[str]
 ) -> Bool[np.ndarray, ' n']:
   """Whether each text has a word of the lexicon."""
-  entries = [f' {words} ' for word in lexicon if (words := _words(word))]
-  own = [f' {_words(text)} ' for text in texts]
-  return np.array([any(e in text for e in entries) for text in own], bool)
+  entries = {words for word in lexicon if (words := _words(word))}
+  # Most entries are one word, and looked up; only the others are scanned for.
+  several = [f' {entry} ' for entry in entries if ' ' in entry]
+
+  def hurts(text: str) -> bool:
+    words = _words(text)
+    if not entries.isdisjoint(words.split()):
+      return True
+    return any(entry in f' {words} ' for entry in several)
+
+  return np.array([hurts(text) for text in texts], bool)
 
 
 def _words(text: str) -> str:
