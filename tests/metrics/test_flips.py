@@ -182,11 +182,11 @@ def test_a_word_is_tested_by_mcnemar():
   p = stats.binomtest(one, one + two).pvalue
   assert found['x → y']['p'] == pytest.approx(p)
   assert found['x → y']['rows'] == len(rows)
-  adjusted = stats.false_discovery_control([o['p'] for o in found.values()])
-  assert [o['adjusted'] for o in found.values()] == pytest.approx(adjusted)
   # Without controls: its rows against the others, by Fisher's test.
   none = edit._replace(controlled=np.zeros_like(edit.edited))
   every = flips.by_word(words, scores, none, 0.5, OPTIONS)
+  adjusted = stats.false_discovery_control([one['p'] for one in every])
+  assert [one['adjusted'] for one in every] == pytest.approx(adjusted)
   first = next(one for one in every if one['word'] == 'x → y')
   rest = [i for i in np.flatnonzero(edit.edited) if i % 3]
   cells = [[flip[r].sum(), (~flip[r]).sum()] for r in (rows, rest)]
