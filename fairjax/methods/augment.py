@@ -1,6 +1,6 @@
 """Counterfactual data augmentation: every row, and the twins of some.
 
-The training rows stay and int(N · ratio) of their N twins are added: those
+The training rows stay and ⌊N · ratio⌋ of their N twins are added: those
 with the largest score `method.rank` (Zayed et al. 2023, arXiv 2211.11109), or
 a random draw. A twin is the row's text with the other group's words and the
 same label (Zhao et al. 2018, arXiv 1804.06876). A twin that equals its text
@@ -61,7 +61,7 @@ def chosen_splits(tables: Tables, config: Config) -> list[str]:
 
 
 def share(rows: int, config: Config) -> int:
-  """int(N · ratio), with a ratio that is a share."""
+  """⌊N · ratio⌋, with a ratio that is a share."""
   ratio = config.method.ratio
   if not 0 <= ratio <= 1:
     raise UserError(f'method.ratio is {ratio}; a share in [0, 1] is needed')

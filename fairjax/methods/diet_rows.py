@@ -1,6 +1,6 @@
 """The healthy data diet: which rows, and whose twins, a model is trained on.
 
-A diet is int(N · a) of the N training rows and int(N · b) of their
+A diet is ⌊N · a⌋ of the N training rows and ⌊N · b⌋ of their
 counterfactual twins. Zayed et al. (2023, arXiv 2211.11109) call it healthy
 where the twins are those of the rows with the highest gender effect
 GE = ‖logits(x) − logits(twin)‖₂, that is, the ones a biased model reacts to,
@@ -8,7 +8,7 @@ and the rows themselves are drawn at random. RANKINGS holds their table 3 and
 what the authors' code does under the same names where the two differ.
 
 A twin that equals its text says nothing new and is never taken, unless
-`diet.keep_equal` asks for it; there may then be fewer twins than int(N · b).
+`diet.keep_equal` asks for it; there may then be fewer twins than ⌊N · b⌋.
 Rows of equal score are taken by id. A random half is the beginning of an order
 that depends on (seed, half) alone: the rows of a smaller ratio are among those
 of a larger one. The authors' code draws with replacement and takes twins that
@@ -32,7 +32,7 @@ COIN = 0.5  # of substitution, as in the paper
 
 # name: (rule of the rows, rule of the twins). The rules:
 #   all, none           whatever the ratio
-#   random              int(N · ratio) drawn at random
+#   random              ⌊N · ratio⌋ drawn at random
 #   top X, bottom X     as many, by falling or rising score X
 #   apart               random, among rows whose twin is not taken
 #   X<1, X=1, X>0       whatever the ratio: those whose score X is so

@@ -59,6 +59,7 @@ class AuditedModel:
   label: int | None = None  # that is audited, of labels that each hold or not
   positive: int = 1  # the class of the data that such a label is held against
   remarks: tuple[str, ...] = ()  # how its predictions were read
+  by_scores: bool = False  # read from a table, whose columns audit.scores names
 
 
 def imported(

@@ -162,13 +162,15 @@ def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
   models = predictions.read(
     frame, table, columns, classes, config.measures.pos_label
   )
-  return _with_edited(config, models)
+  return _with_edited(config, models, True)
 
 
-def _with_edited(config: Config, models) -> list[AuditedModel]:
-  look = scored(config)
+def _with_edited(config: Config, models, by_scores=False) -> list[AuditedModel]:
+  made = functools.partial(
+    AuditedModel, predict=scored(config), by_scores=by_scores
+  )
   return [
-    AuditedModel(one.name, one.scores, look, (), one.hard, remarks=one.remarks)
+    made(one.name, one.scores, hard=one.hard, remarks=one.remarks)
     for one in models
   ]
 

@@ -80,6 +80,19 @@ def test_measures_are_those_of_a_loop():
     part = edit._replace(edited=edit.edited & members[g])
     own = slow(labels, scores, part, 0.5)['flips']
     assert found.groups[name]['flips']['value'] == pytest.approx(own)
+  for one, rows, after in zip(
+    found.quantiles,
+    (edit.edited, edit.controlled),
+    (edit.scores, edit.control),
+    strict=True,
+  ):
+    assert one['rows'] == rows.sum()
+    parts = (after - scores)[:, rows]
+    assert one['5%'] == pytest.approx(np.quantile(parts, 0.05))
+    assert one['95%'] == pytest.approx(np.quantile(parts, 0.95))
+  # A score at the threshold is positive, in the precision of the scores.
+  edge = np.array([[0.3, 0.29]], np.float32)
+  assert flips.decisions(edge, 0.3).tolist() == [[1, 0]]
 
 
 def test_wordings_of_an_axis_are_those_of_a_loop():
@@ -155,25 +168,34 @@ def test_without_controls_or_labels_that_is_said():
 
 
 def test_a_word_is_tested_by_mcnemar():
-  labels, scores, edit, _ = made(1)
+  _, scores, edit, _ = made(2)
   words = [['he → she'] if i % 3 else ['x → y', 'he → she'] for i in range(300)]
   found = {
     one['word']: one for one in flips.by_word(words, scores, edit, 0.5, OPTIONS)
   }
   rows = [i for i in range(0, 300, 3) if edit.edited[i]]
-  d, e, c = ((x[0] >= 0.5) for x in (scores, edit.scores, edit.control))
-  one = sum(d[i] != e[i] and d[i] == c[i] for i in rows if edit.controlled[i])
-  two = sum(d[i] == e[i] and d[i] != c[i] for i in rows if edit.controlled[i])
+  d, e, c = ((x >= 0.5) for x in (scores, edit.scores, edit.control))
+  # In half of the seeds or more.
+  flip, under = ((d != x).mean(0) >= 0.5 for x in (e, c))
+  one = sum(flip[i] and not under[i] for i in rows if edit.controlled[i])
+  two = sum(under[i] and not flip[i] for i in rows if edit.controlled[i])
   p = stats.binomtest(one, one + two).pvalue
   assert found['x → y']['p'] == pytest.approx(p)
   assert found['x → y']['rows'] == len(rows)
-  assert found['x → y']['adjusted'] >= p
-  assert labels is not None
+  # Without controls: its rows against the others, by Fisher's test.
+  none = edit._replace(controlled=np.zeros_like(edit.edited))
+  every = flips.by_word(words, scores, none, 0.5, OPTIONS)
+  adjusted = stats.false_discovery_control([one['p'] for one in every])
+  assert [one['adjusted'] for one in every] == pytest.approx(adjusted)
+  first = next(one for one in every if one['word'] == 'x → y')
+  rest = [i for i in np.flatnonzero(edit.edited) if i % 3]
+  cells = [[flip[r].sum(), (~flip[r]).sum()] for r in (rows, rest)]
+  assert first['p'] == pytest.approx(stats.fisher_exact(cells).pvalue)
 
 
 def test_two_models_are_compared_row_by_row():
   _, scores, edit, _ = made(1)
-  calm = edit._replace(scores=scores)
+  calm = edit._replace(scores=scores, control=scores)
   found = {
     one['measure']: one
     for one in flips.compare((scores, calm, 0.5), (scores, edit, 0.5), OPTIONS)
@@ -181,6 +203,19 @@ def test_two_models_are_compared_row_by_row():
   assert found['flips']['p'] < 0.01
   share = ((scores >= 0.5) != (edit.scores >= 0.5))[:, edit.edited].mean()
   assert found['flips']['difference']['value'] == pytest.approx(-share)
+  excess = found['excess_flips']['difference']
+  assert excess['value'] == pytest.approx(
+    -slow(np.zeros(300), scores, edit, 0.5)['excess_flips']
+  )
+  # One flips by the swap alone, the other by the control alone: 1 - (-1).
+  none, every = np.zeros((1, 300)), np.ones((1, 300))
+  swaps = edit._replace(scores=every, control=none)
+  apart = flips.compare(
+    (none, swaps, 0.5),
+    (none, edit._replace(scores=none, control=every), 0.5),
+    OPTIONS,
+  )[1]['difference']
+  assert (apart['value'], apart['high']) == (2, 2) and 1.9 < apart['low'] < 2
   same = flips.compare((scores, edit, 0.5), (scores, edit, 0.5), OPTIONS)
   assert all(one['p'] == 1 and one['difference']['value'] == 0 for one in same)
 

@@ -126,6 +126,10 @@ def test_a_hurtful_word_is_found_once_a_text_without_marks(tmp_path):
   plain = tmp_path / 'words.txt'
   plain.write_text('Maid\n')
   assert hurtful.read(str(plain)) == {'maid'}
+  plain.write_text('old  maid\nhalf-wit\n')  # of several words, with marks
+  several = ['An OLD\nmaid!', 'old, maid', 'half-wit', 'older maid', 'maid old']
+  found = hurtful.found(several, hurtful.read(str(plain)))
+  assert found.tolist() == [1, 1, 1, 0, 0]
   table.write_text('id\tother\n1\tx\n')
   with pytest.raises(UserError, match='no column lemma or word or term'):
     hurtful.read(str(table))

@@ -23,6 +23,10 @@ from fairjax.data.tables.files import column, source, split_names
 from fairjax.data.tables.predictions import MADE, numeric
 
 MOST = 300  # groups of a column
+UNREAD = {  # columns of a training's config
+  'text_pair': 'an audit asks for one text a row: the model does not see it',
+  'twin': 'an audit takes twins by --config.audit.swaps=column:{0}',
+}
 DISTINCT = 10  # values of a numeric column above which it is cut into bands
 
 
@@ -65,6 +69,10 @@ def of_frame(frame: pd.DataFrame, config) -> Rows:
     raise UserError(f'{source(frame)} has no rows to audit')
   table = _named(table, data.text, 'text')
   table = _named(table, data.label, 'label')
+  for field, remedy in UNREAD.items():
+    if name := getattr(data, field):
+      column(frame, name, f'data.{field}')
+      remarks.append(f'data.{field} is {name!r}, and {remedy.format(name)}')
   table = _ids(table, data.id)
   if 'text' in table:
     table, dropped = _texts(table, data.on_bad)

@@ -100,7 +100,15 @@ def _genders() -> frozenset[str]:
 
 
 def make(config: Config, table: pd.DataFrame) -> list[Edits]:
-  """Each of audit.swaps, in order."""
+  """Each of audit.swaps, in order; none where there is no text."""
+  if 'text' not in table:
+    for name in config.audit.swaps:
+      if name.startswith('column:'):
+        raise UserError(
+          f'audit.swaps has {name!r}, but the data has no text whose twin it '
+          'could be; name the column of the text with --config.data.text'
+        )
+    return []
   texts = list(table['text'])
   return [_one(name, texts, table, config) for name in config.audit.swaps]
 

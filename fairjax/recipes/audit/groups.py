@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
+from fairjax.core import knobs
 from fairjax.core.errors import UserError, count
 from fairjax.data import TEST_SETS
 from fairjax.data.tables import audit_table
@@ -45,6 +46,10 @@ def who(config: Config, table: pd.DataFrame) -> Who:
   """The groups of audit.groups, of measures.groups, or of the column group."""
   options = config.audit
   wish = list(options.groups)
+  for field in ('measures.groups', 'data.group'):  # told where wrong, if unread
+    name = knobs.value(config, field)
+    if name and ':' not in name and config.measures.sets[0] not in TEST_SETS:
+      column(table, name, field)
   if not wish:
     own = config.measures.groups or config.data.group
     wish = [own] if own else ['group'] if 'group' in table else []

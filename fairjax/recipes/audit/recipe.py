@@ -85,7 +85,7 @@ def audit(
   for words in remarks:
     say(words)
   models = _models(config, source, against, table, classes)
-  edits = audit_edits.make(config, table) if 'text' in table else []
+  edits = audit_edits.make(config, table)
   train = audit_causes.training(models[0], config, groups)
   audit_causes.can_equalize(config, table, groups, classes, hang.weight)
   given = audit_measure.AuditInputs(
@@ -220,6 +220,13 @@ def _models(
     raise UserError(
       f'audit.edited is {config.audit.edited!r}, and edited texts are asked of '
       f'{asks[0]} itself; leave it away'
+    )
+  columns = set(config.audit.scores) - {models[0].name}
+  if columns and not (config.audit.edited or any(m.by_scores for m in models)):
+    raise UserError(
+      f'audit.scores names {config.audit.scores[0]!r}, but the predictions are '
+      f'those of {models[0].name}, which audit.model names; leave one of the '
+      'two away'
     )
   return models
 

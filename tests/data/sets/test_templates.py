@@ -258,6 +258,10 @@ def test_other_groups_come_from_the_columns():
   for stem, some in three.groupby(three['id'].str.rsplit('-', n=1).str[0]):
     own, twins = some['text'].tolist(), some['twin'].tolist()
     assert twins in (own[1:] + own[:1], own[2:] + own[:2]), (stem, text)
+  of = lambda seed: templates.paired(
+    phrases, words, pairs.assign(hindu='hindu'), seed
+  )
+  assert len({tuple(of(seed)['twin']) for seed in range(8)}) > 1
 
 
 @pytest.mark.parametrize('axis', AXES[1:])

@@ -153,6 +153,7 @@ def test_what_changes_and_what_stays(axis, to, text, wanted):
         ('young', 'Kids five and up will sing.'),
         ('young', 'Career - kids = misery.'),
         ('young', 'It is better than the old.'),
+        ('young', 'It is as the old saying goes.'),
         ('senior', 'The then young singer slept.'),
         ('senior', 'He met young people and their parents.'),
         ('young', 'They keep a child.'),

@@ -444,6 +444,29 @@ def test_mistakes_are_one_sentence_each():
   wrong("audit.swaps has 'gander'", frame, scorer, swaps=('gander',))
 
 
+def test_a_column_that_would_not_be_read_is_told():
+  """Each flag was silently ignored: an earlier one had answered."""
+  frame = rows(90).assign(score=0.5)
+  two = "scores names 'nope', but .* of {}, which audit.model names; leave one"
+  values = frame['score'].to_numpy()
+  for source, name in (('score', 'score'), (scorer, 'scorer'), (values, 'mod')):
+    wrong(two.format(f'{name}.*'), frame, source, scores=('nope',))
+  plain = frame.drop(columns='text')
+  wrong('column:x.*--config.data.text', plain, None, swaps=('column:x',))
+  for field in ('data.group', 'measures.groups', 'data.twin', 'data.text_pair'):
+    made = config(groups=('gender',))
+    section, name = field.split('.')
+    setattr(getattr(made, section), name, 'nope')
+    with pytest.raises(UserError, match=f"no column 'nope'.*--config.{field}="):
+      recipe.audit(made, 'score', audit_table.of_frame(frame, made))
+  made.data.text_pair, made.data.twin = '', 'site'
+  said = audit_table.of_frame(frame, made).remarks
+  assert said == [
+    "data.twin is 'site', and an audit takes twins by "
+    '--config.audit.swaps=column:site'
+  ]
+
+
 # Functions of one's own, which may do anything.
 
 
