@@ -32,7 +32,7 @@ jaxtyping.install_import_hook(
 SHARED = pathlib.Path(__file__).resolve().parents[2] / 'shared' / 'data'
 
 
-# Node ids, or how they begin, of tests of five CPU seconds and more whose
+# Node ids, or how they begin, of tests of some CPU seconds whose
 # subject a shorter one holds too, as another family; `.ci/run` runs them.
 LONG = tuple(
   pathlib.Path(__file__).with_name('long.txt').read_text().splitlines()

@@ -15,7 +15,7 @@ import time
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_loop import FLAT, assert_same, config, fit
+from test_loop import MODEL, assert_same, config, fit
 
 from fairjax import main
 from fairjax.core import artefacts, lock
@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope='module')
 def whole(tmp_path_factory):
-  return fit(tmp_path_factory.mktemp('whole'), model=FLAT)
+  return fit(tmp_path_factory.mktemp('whole'))
 
 
 @pytest.fixture(scope='module')
@@ -37,7 +37,7 @@ def cut(tmp_path_factory):
   with pytest.MonkeyPatch.context() as patch:
     stop_after(patch, 10)
     with pytest.raises(Interrupted):
-      fit(folder, model=FLAT)
+      fit(folder)
   return folder
 
 
@@ -79,7 +79,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(
   folder = tmp_path / 'run'
   shutil.copytree(cut, folder)
   DAMAGE[kind](folder / 'checkpoints' / '10')
-  again = fit(folder, model=FLAT, main=True)
+  again = fit(folder, main=True)
   assert_same(again.params, whole.params)
   assert again.history == whole.history
   said = (folder / 'log.txt').read_text()
@@ -91,7 +91,7 @@ def test_without_a_readable_checkpoint_it_starts_anew(whole, cut, tmp_path):
   shutil.copytree(cut, folder)
   for step in ('8', '10'):
     (folder / 'checkpoints' / step / 'meta/metadata').write_text('{}')
-  again = fit(folder, model=FLAT, main=True)
+  again = fit(folder, main=True)
   assert_same(again.params, whole.params)
   assert (folder / 'log.txt').read_text().count('cannot be read') == 2
 
@@ -108,17 +108,17 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(
 
   monkeypatch.setattr(shutil, 'disk_usage', usage)
   with pytest.raises(UserError, match='no space left on device; free some'):
-    fit(tmp_path, model=FLAT)
+    fit(tmp_path)
   assert [p.name for p in (tmp_path / 'checkpoints').iterdir()] == ['4']
   monkeypatch.setattr(shutil, 'disk_usage', real)
-  assert_same(fit(tmp_path, model=FLAT).params, whole.params)
+  assert_same(fit(tmp_path).params, whole.params)
 
 
 def test_too_little_room_is_told_before_training(tmp_path, monkeypatch):
   free = shutil.disk_usage(tmp_path)._replace(free=50_000)
   monkeypatch.setattr(shutil, 'disk_usage', lambda path: free)
   with pytest.raises(UserError, match=r'3 checkpoints of .* are free'):
-    fit(tmp_path, model=FLAT)
+    fit(tmp_path)
 
 
 @pytest.mark.slow
@@ -161,12 +161,12 @@ def test_the_first_loss_that_is_no_number_stops(tmp_path):
   """Seed 4 alone diverges, at its third step; what was saved stays good."""
 
   def apply(params, batch, dropout=None):
-    logits = FLAT.apply(params, batch, dropout)
+    logits = MODEL.apply(params, batch, dropout)
     mine = params['mine']['seed'] == 4
     return jnp.where(mine & (params['mine']['bias'] < -0.015), jnp.nan, logits)
 
   init = lambda seed: {
-    **FLAT.init(seed),
+    **MODEL.init(seed),
     'mine': {'seed': np.float32(seed), 'bias': np.float32(0)},
   }
 
@@ -180,7 +180,7 @@ def test_the_first_loss_that_is_no_number_stops(tmp_path):
   )
   task = loop.CLASSIFY._replace(players=(player,))
   options = config(lr=5e-3, schedule='constant', eps=1e-8, max_grad_norm=0.0)
-  model = FLAT.replace(init=init, apply=apply)
+  model = MODEL.replace(init=init, apply=apply)
   told = r'loss of seed 4 is not .* step [45] .*lr 0.005.*train.lr'
   with pytest.raises(UserError, match=told):
     fit(tmp_path, options, model=model, task=task)
@@ -189,7 +189,7 @@ def test_the_first_loss_that_is_no_number_stops(tmp_path):
 
 
 def test_save_every_zero_saves_at_the_end(whole, tmp_path):
-  fitted = fit(tmp_path, config(save_every=0), model=FLAT)
+  fitted = fit(tmp_path, config(save_every=0))
   assert_same(fitted.params, whole.params)
   assert [p.name for p in (tmp_path / 'checkpoints').iterdir()] == ['15']
 
@@ -272,7 +272,7 @@ def test_a_second_process_is_told_who_works_in_the_folder(tmp_path):
   assert other.stdout.readline() == b'held\n'
   who = rf'in use by process {other.pid} on \S+ since \d{{4}}-'
   with pytest.raises(UserError, match=who):
-    fit(tmp_path, model=FLAT)
+    fit(tmp_path)
   other.kill()  # a dead process is in nobody's way
   other.wait()
   other.stdout.close()

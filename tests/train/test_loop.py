@@ -24,7 +24,7 @@ from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 
 SHAPE = encoder.EncoderShape(
-  vocab=50, width=16, depth=2, heads=2, hidden=32, positions=32, embedding=16
+  vocab=50, width=16, depth=1, heads=2, hidden=32, positions=32, embedding=16
 )
 
 
@@ -41,10 +41,9 @@ def tiny_model(**other) -> Bundle:
   return of_module(module, init)
 
 
-MODEL = tiny_model()
-FLAT = tiny_model(depth=1)  # enough where only the loop is asked about
+MODEL = tiny_model()  # one layer: it is the loop that is asked about
 NO_DROPOUT = {'dropout': 0.0, 'attention_dropout': 0.0, 'head_dropout': 0.0}
-PLAIN = tiny_model(depth=1, **NO_DROPOUT)
+PLAIN = tiny_model(**NO_DROPOUT)
 
 
 def pool(n: int, seed: int) -> Pool:
@@ -129,7 +128,7 @@ def test_freed_memory_is_kept_while_it_trains(tmp_path, monkeypatch):
   told = []
   tell = lambda *setting: told.append(setting) or 1
   glibc = {'mallopt': tell, 'malloc_trim': lambda pad: told.append('trim')}
-  fit(tmp_path, config(epochs=1.0), model=FLAT)
+  fit(tmp_path, config(epochs=1.0))
   assert seen == [1] and memory._keeping == 0
   most = [(memory.MMAP, memory.MOST), (memory.TRIM, memory.MOST)]
   assert told[:2] == most and told.count('trim') == 1 and told[-1] == 'trim'
@@ -303,7 +302,7 @@ def test_micro_batches_add_up_to_the_batch(tmp_path):
 
 def test_early_stopping_keeps_the_best(tmp_path):
   options = config(lr=0.5, epochs=10.0, patience=2, max_grad_norm=0.0)
-  stopped = fit(tmp_path, options, model=FLAT)
+  stopped = fit(tmp_path, options)
   for i, seed in enumerate((3, 4)):
     best, bad = {'loss': np.inf}, 0
     for row in (r for r in stopped.history if r['seed'] == seed):
@@ -318,17 +317,17 @@ def test_early_stopping_keeps_the_best(tmp_path):
 def test_a_snapshot_is_the_step_asked_for(tmp_path):
   # The first three steps of a run are those of any run with the same rates.
   constant = config(schedule='constant', load_best=False)
-  long = fit(tmp_path / 'long', constant, snapshots=(0, 3), model=FLAT)
+  long = fit(tmp_path / 'long', constant, snapshots=(0, 3))
   zero = checkpoint.read_weights(long.snapshots[0])
-  assert_same(zero, loop.initial(FLAT, [3, 4]))
+  assert_same(zero, loop.initial(MODEL, [3, 4]))
   constant.train.epochs = 0.6
-  brief = fit(tmp_path / 'brief', constant, model=FLAT)
+  brief = fit(tmp_path / 'brief', constant)
   assert brief.steps == 3
   assert_same(checkpoint.read_weights(long.snapshots[3]), brief.params)
 
 
 def test_tracking_predicts_the_training_rows_after_each_epoch(tmp_path):
-  found = fit(tmp_path, config(track=True), model=FLAT)
+  found = fit(tmp_path, config(track=True))
   assert sorted(found.tracks) == [1, 2, 3]
   last = np.load(found.tracks[3])
   assert last.shape == (2, 75, 2)
@@ -360,8 +359,8 @@ def test_rows_choose_what_each_seed_trains_on(tmp_path):
 def test_models_of_equal_modules_share_what_is_compiled():
   """So one of the same shape, made again, is not traced again."""
   device_mesh = mesh.make(config().mesh, 1)
-  one, same = (tiny_model(depth=1, **NO_DROPOUT) for _ in range(2))
-  other = FLAT
+  one, same = (tiny_model(**NO_DROPOUT) for _ in range(2))
+  other = MODEL
   assert one is not same
   forward = step.forward(one, device_mesh)
   assert step.forward(same, device_mesh) is forward

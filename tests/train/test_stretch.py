@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_loop import FLAT, assert_same, config, fit
+from test_loop import MODEL, assert_same, config, fit
 from test_players import fit as fit_players
 from test_players import task
 
@@ -54,9 +54,9 @@ def test_stretches_are_the_single_steps(tmp_path, of):
   run has one length of a stretch, and its last bits do not depend on the rest.
   """
   of(1)
-  single = fit(tmp_path / 'single', config(save_every=7), model=FLAT, main=True)
+  single = fit(tmp_path / 'single', config(save_every=7), main=True)
   sizes = of(8)
-  several = fit(tmp_path / 'more', config(save_every=7), model=FLAT, main=True)
+  several = fit(tmp_path / 'more', config(save_every=7), main=True)
   assert sizes == [5, 2, 3, 4, 1]  # to 5, 7, 10, 14, 15
   assert_same(several.params, single.params, atol=2e-6)
   rows = [
@@ -75,12 +75,12 @@ def test_a_resumed_run_is_the_uninterrupted_one(
   """Stopped between dispatches, gone on with from there."""
   of(4)
   options = config(save_every=6)
-  whole = fit(tmp_path / 'whole', options, model=FLAT)
+  whole = fit(tmp_path / 'whole', options)
   with monkeypatch.context() as patch, pytest.raises(Interrupted):
     stop_after(patch, after)
-    fit(tmp_path / 'cut', options, model=FLAT)
+    fit(tmp_path / 'cut', options)
   # Where a run is saved may change, and cuts other stretches.
-  again = fit(tmp_path / 'cut', config(save_every=7), model=FLAT)
+  again = fit(tmp_path / 'cut', config(save_every=7))
   assert_same(again.params, whole.params)
   assert again.history == whole.history
 
@@ -101,7 +101,7 @@ def test_losses_in_checkpoints_are_those_of_each_step(
         ),
       )
       stop_after(patch, 7)
-      fit(tmp_path / str(most), config(save_every=7), model=FLAT)
+      fit(tmp_path / str(most), config(save_every=7))
   assert len(notes[1]) == 2 and len(notes[1][0]['loss']) == 2
   for one, other in zip(notes[1], notes[4], strict=True):
     np.testing.assert_allclose(one['loss'], other['loss'], rtol=1e-5)
@@ -122,12 +122,12 @@ def test_the_step_of_a_bad_loss_is_named(tmp_path, of):
   """Seed 4's rate is fine until its sixth step."""
   of(8)
   of_one = lambda seed: {
-    **FLAT.init(seed),
+    **MODEL.init(seed),
     'mine': {'seed': np.float32(seed), 'bias': np.float32(0)},
   }
 
   def apply(params, batch, dropout=None):
-    logits = FLAT.apply(params, batch, dropout)
+    logits = MODEL.apply(params, batch, dropout)
     mine = params['mine']['seed'] == 4
     # Adam moves the bias by the rate each step: 0, -0.005, -0.01, ….
     return jnp.where(mine & (params['mine']['bias'] < -0.0225), jnp.nan, logits)
@@ -146,7 +146,7 @@ def test_the_step_of_a_bad_loss_is_named(tmp_path, of):
     fit(
       tmp_path,
       options,
-      model=FLAT.replace(init=of_one, apply=apply),
+      model=MODEL.replace(init=of_one, apply=apply),
       task=loop.CLASSIFY._replace(players=(player,)),
     )
 

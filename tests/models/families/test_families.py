@@ -186,10 +186,15 @@ def words(tmp_path_factory):
   return sorted(folder.iterdir())
 
 
-def folder_of(family, can, words, path, **changes):
+def blank_of(module):
+  init = jax.eval_shape(module.init, jax.random.key(0), places.blank_batch())
+  return jax.tree.map(lambda a: np.zeros(a.shape, a.dtype), init['params'])
+
+
+def folder_of(family, can, words, path, make=params_of, **changes):
   """A folder with random weights, and its module and parameters."""
   module = dict(modules(family))[can]
-  params = params_of(module)
+  params = make(module)
   hf.save(path, module, params, words)
   if changes:
     config = json.loads((path / 'config.json').read_text()) | changes
@@ -236,13 +241,13 @@ def test_a_folder_is_what_its_weights_are(words, tmp_path):
     ('bart', 'write'),
   ):
     path = tmp_path / family / can
-    folder_of(family, can, words, path)
+    folder_of(family, can, words, path, blank_of)
     bundle = models.load(path)
     assert (bundle.can, bundle.labels) == (can, ())
 
 
 def test_what_a_model_cannot_do_is_said_with_what_it_can(words, tmp_path):
-  folder_of('bert', 'mask', words, tmp_path / 'masked')
+  folder_of('bert', 'mask', words, tmp_path / 'masked', blank_of)
   with pytest.raises(
     UserError,
     match=r'no weights to classify texts; it can '
@@ -256,14 +261,14 @@ def test_what_a_model_cannot_do_is_said_with_what_it_can(words, tmp_path):
     r'another family \(bart, gpt2',
   ):
     models.load(tmp_path / 'masked', 'write')
-  folder_of('gpt2', 'write', words, tmp_path / 'gpt2')
+  folder_of('gpt2', 'write', words, tmp_path / 'gpt2', blank_of)
   with pytest.raises(UserError, match='which can write texts and score texts'):
     models.load(tmp_path / 'gpt2', 'classify')
 
 
 def test_a_tokenizer_of_another_model_is_refused(words, tmp_path):
   """Neither ids beyond the vectors, nor words that would become unknown."""
-  folder_of('bert', 'mask', words, tmp_path / 'm')
+  folder_of('bert', 'mask', words, tmp_path / 'm', blank_of)
   many = [f'w{i}' for i in range(400)]
   tokenizer = tokens.train_tokenizer([' '.join(many)], 300)
   tokens.save_tokenizer(tokenizer, tmp_path / 'more')
@@ -271,7 +276,7 @@ def test_a_tokenizer_of_another_model_is_refused(words, tmp_path):
     models.load(tmp_path / 'm', tokenizer=tmp_path / 'more')
   shape = families.replaced(shape_of('bert'), vocab=600)
   module = families.module(shape, 'mask')
-  hf.save(tmp_path / 'large', module, params_of(module), words)
+  hf.save(tmp_path / 'large', module, blank_of(module), words)
   with pytest.raises(UserError, match='would become unknown'):
     models.load(tmp_path / 'large')
 

@@ -216,6 +216,7 @@ def test_a_flow_of_another_width_is_not_taken_up(tmp_path):
   in the folder of one of 8 dimensions one of 10 is trained anew."""
   config = small()
   config.seeds, config.train.batch, config.fairflow.factor = 1, 16, 2
+  config.fairflow.steps = 1
   draw, side = np.random.default_rng(0), np.tile([-1, 1], 32)
   held = np.arange(64) >= 48
   with Log(tmp_path, main=False) as log:
