@@ -172,29 +172,31 @@ def _against_floor(name, rows: GroupTexts, across, within, values, how) -> dict:
 
 
 def examples(parts: Sequence[GroupTexts], most: int) -> list[dict]:
-  """Matched texts whose scores differ most; of unmatched ones, the highest."""
-  out: list[dict] = []
-  for rows in parts:
-    groups = list(itertools.combinations(rows.groups, 2))
-    across, _ = _indices(rows.table, groups)
-    score, whole = rows.table['score'].to_numpy(float), rows.table['whole']
-    group = rows.table['group'].to_numpy(object)
-    if not len(across):
-      order = np.argsort(-score, kind='stable')[:most]
-      out += [
-        {'text': whole[k], 'group': group[k], 'score': f'{score[k]:.2f}'}
-        for k in order
-      ]
-      continue
-    apart = np.abs(score[across[:, 0]] - score[across[:, 1]])
-    for k in np.argsort(-apart, kind='stable')[:most]:
-      i, j = across[k]
-      out.append(
-        {
-          'text': whole[i],
-          'twin': whole[j],
-          'groups': f'{group[i]}, {group[j]}',
-          'scores': f'{score[i]:.2f}, {score[j]:.2f}',
-        }
-      )
-  return out[:most]
+  """Matched texts whose scores differ most; of unmatched ones, the highest.
+
+  Each part in turn, so that none is crowded out.
+  """
+  turns = itertools.zip_longest(*(_examples(one, most) for one in parts))
+  return [one for turn in turns for one in turn if one][:most]
+
+
+def _examples(rows: GroupTexts, most: int) -> list[dict]:
+  groups = list(itertools.combinations(rows.groups, 2))
+  across, _ = _indices(rows.table, groups)
+  score, whole = rows.table['score'].to_numpy(float), rows.table['whole']
+  group = rows.table['group'].to_numpy(object)
+  if not len(across):
+    return [
+      {'text': whole[k], 'group': group[k], 'score': f'{score[k]:.2f}'}
+      for k in np.argsort(-score, kind='stable')[:most]
+    ]
+  apart = np.abs(score[across[:, 0]] - score[across[:, 1]])
+  return [
+    {
+      'text': whole[i],
+      'twin': whole[j],
+      'groups': f'{group[i]}, {group[j]}',
+      'scores': f'{score[i]:.2f}, {score[j]:.2f}',
+    }
+    for i, j in across[np.argsort(-apart, kind='stable')[:most]]
+  ]

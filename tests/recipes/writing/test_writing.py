@@ -163,6 +163,49 @@ def test_parity_is_the_mean_over_pairs_of_groups():
   assert matched.measure(config, alone, None, how) == ([], {})
 
 
+def test_alike_texts_are_held_against_two_of_one_prompt():
+  """Loops over pairs, groups and samples, by other words than the code's."""
+  said = {
+    ('x', 'p0'): ('a b c d', 'a b c e'),
+    ('y', 'p0'): ('a b q d', 'r s t u'),
+    ('x', 'p1'): ('k l m', 'k l n'),
+    ('y', 'p1'): ('k l m', 'v w z'),
+  }
+  table = pd.DataFrame(
+    [
+      {'group': g, 'pair': p, 'score': score, 'sample': k}
+      | {'continuation': text, 'whole': text, 'cluster': p}
+      | {'attribute': 'team'}
+      for (g, p), texts in said.items()
+      for k, (text, score) in enumerate(
+        zip(texts, (0.1, 0.5 + 0.1 * int(p[1])))
+      )
+    ]
+  )
+  table.loc[table['group'] == 'y', 'score'] = 0.4
+  (known,) = rows.of_attributes(table)
+  config = c.Config()
+  found = matched.measure(config, known, None, measure.options_of(config))[1]
+  for name, of in matched.MEASURES.items():
+    apart = [
+      np.mean([of(*both) for both in zip(said['x', p], said['y', p])])
+      for p in ('p0', 'p1')
+    ]
+    alike = [np.mean([of(*said[g, p]) for g in 'xy']) for p in ('p0', 'p1')]
+    want = {
+      '': np.mean(apart),
+      '_floor': np.mean(alike),
+      '_loss': np.mean(alike) - np.mean(apart),
+    }
+    for key, value in want.items():
+      assert found[f'paired_{name}{key}']['value'] == pytest.approx(value), key
+  # |.1 - .4| twice, |.5 - .4| and |.6 - .4|: the widest, of every part in turn
+  (other,) = rows.of_attributes(table.assign(attribute='side'))
+  three = matched.examples([known, other], 3)
+  assert [one['scores'] for one in three] == ['0.10, 0.40'] * 3
+  assert [one['text'] for one in three] == ['a b c d', 'a b c d', 'k l m']
+
+
 def test_a_second_run_asks_nobody_again(run, monkeypatch):
   config, folder, found = run
   monkeypatch.setattr(writers.decode_texts, 'generate', None)
