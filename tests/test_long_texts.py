@@ -80,11 +80,11 @@ def test_time_grows_with_the_text(door, text):
   DOORS[door]('She told him of her mother.')  # what is loaded once
 
   def seconds():
-    began = time.thread_time()
+    began = time.process_time()
     DOORS[door](text)
-    return time.thread_time() - began
+    return time.process_time() - began
 
-  # Other threads, and garbage of tests before, are not the text's: once more.
+  # Garbage of tests before is not the text's: once more.
   assert seconds() < MOST or seconds() < MOST
 
 

@@ -127,7 +127,12 @@ def entries(
 
 
 def _rule(
-  axis: Axis, low: str, way: tuple[int, int], forms: dict, strict, apart
+  axis: Axis,
+  low: str,
+  way: tuple[int, int],
+  forms: dict,
+  strict: bool,
+  apart: bool,
 ) -> Rule:
   """What one word becomes where it stands; None leaves it, '' is unsure.
 
@@ -412,7 +417,8 @@ def _is_name(text, start, word, before, after, forms) -> bool:
     return True
   if before[:1].isupper() and before.lower() not in ENDERS:
     opening = opens(text, start - len(before) - 1)
-    known = before.lower() in people.DESCRIBING | people.nouns()
+    low = before.lower()
+    known = low in people.DESCRIBING or low in people.nouns()
     return not opening and not (proper and (before.isupper() or known))
   # A capital inside a sentence makes a name of a word that needs none.
   alone = before[:1].islower() and not (proper or after)
@@ -438,7 +444,12 @@ def _is_first_name(text: str, start: int, before: str, after: str) -> bool:
 
 
 def _written(
-  row: Row, way: tuple[int, int], text: str, span, strict: bool, taken
+  row: Row,
+  way: tuple[int, int],
+  text: str,
+  span: tuple[int, int],
+  strict: bool,
+  taken: Callable[[str, int], bool],
 ) -> str:
   """The word of the target; where it has none that agrees, of the next."""
   (value, target), size = way, len(row.cells)
