@@ -225,8 +225,8 @@ def _models(
   if columns and not (config.audit.edited or any(m.by_scores for m in models)):
     raise UserError(
       f'audit.scores names {config.audit.scores[0]!r}, but the predictions are '
-      f'those of {models[0].name}, which audit.model names; leave one of the '
-      'two away'
+      f'those of {models[0].name}, named as the model; leave one of the two '
+      'away'
     )
   return models
 

@@ -447,7 +447,7 @@ def test_mistakes_are_one_sentence_each():
 def test_a_column_that_would_not_be_read_is_told():
   """Each flag was silently ignored: an earlier one had answered."""
   frame = rows(90).assign(score=0.5)
-  two = "scores names 'nope', but .* of {}, which audit.model names; leave one"
+  two = "scores names 'nope', but .* of {}, named as the model; leave one"
   values = frame['score'].to_numpy()
   for source, name in (('score', 'score'), (scorer, 'scorer'), (values, 'mod')):
     wrong(two.format(f'{name}.*'), frame, source, scores=('nope',))
