@@ -40,9 +40,9 @@ class Paper(NamedTuple):
   title: str
   recipes: tuple[str, ...]  # that measure it
   claims: tuple[Claim, ...] = ()
-  # Where its recipe judges the claim itself: the words, and how the names of
+  # Where its recipe decides the claim itself: the words, and how the names of
   # the paper's own contenders begin.
-  judged: str = ''
+  headline: str = ''
   own: tuple[str, ...] = ()
 
 
@@ -64,17 +64,17 @@ def rows(
     lines = [
       _row(paper.title, one['claim'], one, *run)
       for run in own
-      for one in _judged(paper, run[0].verdicts)
+      for one in _headline(paper, run[0].verdicts)
     ]
-    if not lines and paper.judged:
-      lines = [_absent(paper.title, paper.judged)]
+    if not lines and paper.headline:
+      lines = [_absent(paper.title, paper.headline)]
     out += lines
   return out
 
 
-def _judged(paper: Paper, verdicts: Sequence[Mapping]) -> list[Mapping]:
+def _headline(paper: Paper, verdicts: Sequence[Mapping]) -> list[Mapping]:
   """Those of the paper's own contenders, or of whichever the run has."""
-  if not paper.judged:
+  if not paper.headline:
     return [one for one in verdicts if one['test'] in BEYOND_TESTS]
   own = [v for v in verdicts if v['claim'].startswith(paper.own)]
   return own or list(verdicts)

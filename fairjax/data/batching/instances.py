@@ -32,7 +32,7 @@ class Instances(NamedTuple):
     return Instances(*(column[rows] for column in self))
 
 
-def unjudged(id, word, vector) -> Instances:
+def unread(id, word, vector) -> Instances:
   """Instances of which no head has said anything yet."""
   n = len(word)
   return Instances(

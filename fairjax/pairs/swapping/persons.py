@@ -182,9 +182,9 @@ def choose(
   for start, end, word in candidates:
     low = word.lower()
     if word == low:
-      verdict = _judge_small(text, start, end, others)
+      verdict = _small_letters(text, start, end, others)
     else:
-      verdict = _judge(text, start, end, word, names)
+      verdict = _by_context(text, start, end, word, names)
     if verdict == 'surname':
       surnames.add(low)
     elif verdict == 'person':
@@ -204,7 +204,7 @@ def _capital(word: str) -> bool:
   return word[:1].isupper() and word.lower() not in ENDERS
 
 
-def _judge(
+def _by_context(
   text: str, start: int, end: int, word: str, names: Container[str]
 ) -> str:
   """'person', 'maybe' (others of the text decide), 'surname' or 'no'."""
@@ -254,7 +254,7 @@ def _judge(
   return 'person'
 
 
-def _judge_small(text: str, start: int, end: int, others: bool) -> str:
+def _small_letters(text: str, start: int, end: int, others: bool) -> str:
   """A name in small letters: 'person' where the row's other words say so."""
   before, after = last_word(text, start).lower(), next_word(text, end)[0]
   if _inside(text, start, end, before):

@@ -277,11 +277,11 @@ def _embed(
       placement=mesh.placement(mesh.make(configs.Mesh(), 1)),
     )
     id = [f'{shard}:{r}:{s}' for r, s in zip(mine['row'], mine['start'])]
-    parts.append(instances.unjudged(id, mine['word'], vectors))
+    parts.append(instances.unread(id, mine['word'], vectors))
     tokens_read += len(ids.flat)
   if not parts:
     width = model.module.shape.width
-    parts = [instances.unjudged([], [], np.zeros((0, width), np.float32))]
+    parts = [instances.unread([], [], np.zeros((0, width), np.float32))]
   instances.write(target, instances.join(parts))
   return {'instances': len(sample), 'tokens': tokens_read}
 

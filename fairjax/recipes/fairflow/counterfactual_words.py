@@ -409,12 +409,12 @@ def _ratio(above: np.ndarray, below: np.ndarray, config: Config) -> dict:
   with np.errstate(invalid='ignore'):
     share = lambda sums: {'share': sums[..., 0] / sums[..., 1]}
     values, draws = ratios.drawn(rows, share, how, edges)
-  judged = np.isfinite(values['share'])
+  known = np.isfinite(values['share'])
   return intervals.of_mean(
     values['share'],
-    np.where(judged, draws['share'], np.nan) if draws else None,
+    np.where(known, draws['share'], np.nan) if draws else None,
     how,
-    '' if judged.any() else 'no pair to judge',
+    '' if known.any() else 'no pair to judge',
     intervals.SHARES,
   )
 

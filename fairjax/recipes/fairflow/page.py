@@ -105,17 +105,17 @@ def measure(
       'value': attribute.quality['control'],
     },
   ]
-  judged = {
+  found = {
     row['contender']: {'sets': {'known pairs': {'quality': _estimates(row)}}}
     for row in rows
     if known
   }
   for name, one in against.contenders.items() if against else ():
-    judged.setdefault(name, {'sets': {}})['sets'] |= one['sets']
+    found.setdefault(name, {'sets': {}})['sets'] |= one['sets']
   return stages.results(
     m.config,
     title='A dictionary from one pair of words',
-    contenders=judged,
+    contenders=found,
     tests=against.tests if against else [],
     verdicts=claims(against) if against else [],
     facts={**attribute.facts, **facts},
@@ -230,7 +230,7 @@ def race(
   ways: dict[str, Way],
   titles: dict[str, str],
 ) -> Race | None:
-  """The ways judged, the first against each other; None without known words.
+  """The ways marked, the first against each other; None without known words.
 
   Every way has settings. On each half of the known pairs a way is marked by the
   setting that was best on the other half, so no way is marked by the words that

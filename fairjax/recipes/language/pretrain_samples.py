@@ -72,15 +72,13 @@ def detected(model, params, held_out: HeldOut, words: Vocabulary, count: int):
   """Texts with the generator's tokens, and what the discriminator flags."""
   _, corrupted = _drawn(held_out, count)
   batch = rows.finish(corrupted, held_out.rows.pieces)
-  judge = jax.jit(
-    lambda p, b: objectives.generate_and_detect(model, p, b, None)
-  )
-  judged = jax.tree.map(np.asarray, judge(params, batch))
+  flag = jax.jit(lambda p, b: objectives.generate_and_detect(model, p, b, None))
+  flagged = jax.tree.map(np.asarray, flag(params, batch))
   name, out = functools.partial(_name, model.tokenizer), []
   for r, segment_ids in enumerate(corrupted['segment_ids']):
     inside = np.flatnonzero(segment_ids == _longest(segment_ids))[:SHOWN]
-    new, old = judged.read[r, inside], judged.original[r, inside]
-    chance = expit(judged.scores[r, inside])
+    new, old = flagged.read[r, inside], flagged.original[r, inside]
+    chance = expit(flagged.scores[r, inside])
     changed = [
       f'{name(o)} → {name(n)} ({p:.2f})'
       for o, n, p in zip(old, new, chance)

@@ -14,6 +14,7 @@ from fairjax.report.claims import Paper
 PAPER = Paper(
   'MBCDA (Tokpo and Calders 2023)',
   ('mbcda',),
-  judged='with a discriminator more texts turn, and TPRD and FPRD are smaller',
+  headline='with a discriminator more texts turn, and TPRD and FPRD are '
+  'smaller',
   own=('BART on repaired, filtered + discriminator',),
 )

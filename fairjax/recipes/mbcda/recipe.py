@@ -218,7 +218,7 @@ def measure(
   alone = [
     name for name in rewrites if name.startswith(BART) and AGAINST not in name
   ]
-  judged = contenders.measure(
+  found = contenders.measure(
     config,
     m.folder,
     m.log,
@@ -233,8 +233,8 @@ def measure(
   quality = quality_of_pairs(m, tables, rewrites)
   for one in (quality, vectors(m, tables, rewrites), gold):
     for name, sets in one.contenders.items():
-      judged.contenders.setdefault(name, {'sets': {}})['sets'] |= sets['sets']
-    judged.tests.extend(one.tests)
+      found.contenders.setdefault(name, {'sets': {}})['sets'] |= sets['sets']
+    found.tests.extend(one.tests)
   if config.adversary.sheet and mesh.is_main():
     write_sheet(m, tables, rewrites)
   frame = parallel.frame
@@ -251,16 +251,16 @@ def measure(
   return stages.results(
     config,
     title='MBCDA: generators with and without a discriminator',
-    contenders=judged.contenders,
-    tests=judged.tests,
+    contenders=found.contenders,
+    tests=found.tests,
     facts=facts,
     notes=[note for note in map(blind, lines) if note],
-    verdicts=claims(judged),
+    verdicts=claims(found),
     sections=[
       section(
         'Tables 1 to 8',
         text(texts.LEAD, 'quiet'),
-        table(contenders.rows(judged), screen=True),
+        table(contenders.rows(found), screen=True),
       ),
       *texts.worse(gold, 'dictionary'),
       *discriminators(lines),
@@ -284,7 +284,7 @@ def write_sheet(
   )
 
 
-def claims(judged: contenders.ContenderResults) -> list[dict]:
+def claims(found: contenders.ContenderResults) -> list[dict]:
   """The paper's: every generator leaves less than no twins do, and is ahead of
   both dictionaries (tables 1 to 4); the discriminator turns more texts, leaves
   smaller gaps and goes beyond the list, and so does the filter.
@@ -294,9 +294,9 @@ def claims(judged: contenders.ContenderResults) -> list[dict]:
     ('group_tprd_size', 'group_fprd_size'),
   )
   fluent, beyond = ('perplexity_per_text',), ('unlisted_recall',)
-  generators = [name for name in judged.contenders if name.startswith(BART)]
+  generators = [name for name in found.contenders if name.startswith(BART)]
   out: list[dict] = []
-  ahead = lambda *args: out.extend(verdict.ahead(judged.tests, *args))
+  ahead = lambda *args: out.extend(verdict.ahead(found.tests, *args))
   for name in generators:
     ahead(name, contenders.ORIGINAL, gaps)
     without = name.removesuffix(AGAINST)

@@ -152,10 +152,10 @@ def measure(
     gaps = counterfactual.rates(label, first, second)
     add(name, TRAINED, gaps)
     add(name, TRAINED, counterfactual.sizes(gaps))
-  judged = grid(config, parts, len(test), against)
+  found = grid(config, parts, len(test), against)
   for name, said in warnings.items():
-    judged.contenders[name]['sets'][TRAINED]['warnings'] = said
-  return judged
+    found.contenders[name]['sets'][TRAINED]['warnings'] = said
+  return found
 
 
 def grid(
@@ -325,10 +325,10 @@ def _trained(
   return of('text'), of('twin')
 
 
-def rows(judged: ContenderResults) -> list[dict]:
+def rows(found: ContenderResults) -> list[dict]:
   """A line a contender, for a table: its leading measures side by side."""
   out = []
-  for name, one in judged.contenders.items():
+  for name, one in found.contenders.items():
     line = {'contender': name}
     for part in one['sets'].values():
       line |= {

@@ -139,22 +139,22 @@ def report(m: RewriteInputs) -> dict:
   twins, facts[TWINS] = twins_of(config, tables['test'])
   first = next(iter(swaps))
   plain = f'{first} + BART'
-  judged = contenders.measure(
+  found = contenders.measure(
     config, m.folder, log, tables, rewrites, twins, (first, plain)
   )
   gold = against_gold(m, tables['test'], writers, first)
   for name, one in gold.contenders.items():
-    judged.contenders.setdefault(name, {'sets': {}})['sets'] |= one['sets']
+    found.contenders.setdefault(name, {'sets': {}})['sets'] |= one['sets']
   grid = section(
     'Tables 2, 3 and 4',
     text(LEAD, 'quiet'),
-    table(contenders.rows(judged), screen=True),
+    table(contenders.rows(found), screen=True),
   )
   return {
-    'contenders': judged.contenders,
-    'tests': [*judged.tests, *gold.tests],
+    'contenders': found.contenders,
+    'tests': [*found.tests, *gold.tests],
     'facts': facts,
-    'verdicts': claims(judged, gold, first),
+    'verdicts': claims(found, gold, first),
     'sections': [*shown(repairs), grid, *worse(gold, first)],
   }
 
@@ -172,7 +172,7 @@ LEAD = (
 
 
 def claims(
-  judged: contenders.ContenderResults,
+  found: contenders.ContenderResults,
   gold: contenders.ContenderResults,
   first: str,
 ) -> list[dict]:
@@ -182,13 +182,13 @@ def claims(
   fluent = ('perplexity_per_text',)
   gaps = ('group_tprd_size', 'group_fprd_size', 'accuracy')
   out: list[dict] = []
-  for name in judged.contenders:
+  for name in found.contenders:
     if name == contenders.ORIGINAL:
       continue
-    out += verdict.ahead(judged.tests, name, contenders.ORIGINAL, gaps)
+    out += verdict.ahead(found.tests, name, contenders.ORIGINAL, gaps)
     if 'repair' in name:
       plain = f'{first} + BART' if 'BART' in name else first
-      out += verdict.ahead(judged.tests, name, plain, fluent)
+      out += verdict.ahead(found.tests, name, plain, fluent)
     if name != first:
       out += verdict.ahead(gold.tests, name, first, ('exact',))
   return out

@@ -11,7 +11,7 @@ def drawn(n=21, d=4):
   draw = np.random.default_rng(0)
   vector = np.float32(draw.normal(size=(n, d)))
   id = [f'a.txt:{i}:1' for i in range(n)]
-  made = instances.unjudged(id, list('abc' * (n // 3)), vector)
+  made = instances.unread(id, list('abc' * (n // 3)), vector)
   side = np.int8(np.arange(n) % 3 - 1)
   return made._replace(side=side, logit=np.float32(side))
 
