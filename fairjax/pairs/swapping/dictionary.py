@@ -488,7 +488,8 @@ def _spans(
       elif new.lower() != low:
         spans.append((start, end, word, new))
   if persons:
-    spans = sorted(spans + called.swap(text, persons, direction, bool(spans)))
+    named = called.swap(text, persons, direction, bool(spans))
+    spans = sorted(spans + named) if spans else named
   articles = _articles(text, spans) if agrees else []
   if articles:
     spans = sorted(spans + articles)

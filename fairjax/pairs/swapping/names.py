@@ -73,11 +73,15 @@ class Names(dict):
       return []
     spans = []
     for start, end, word in persons.choose(text, name, self, others):
-      male = word.lower() in self.male
-      if direction == 'opposite' or male == (direction == 'female'):
-        new = self[word.lower()]
-        if word.isupper() or word.islower():
-          new = new.upper() if word.isupper() else new.lower()
+      low = word.lower()
+      if direction == 'opposite' or (low in self.male) == (
+        direction == 'female'
+      ):
+        new = self[low]
+        if word == low:
+          new = new.lower()
+        elif word.isupper():
+          new = new.upper()
         spans.append((start, end, word, new))
     return spans
 

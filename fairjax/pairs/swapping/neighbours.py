@@ -11,6 +11,7 @@ _NEXT = re.compile(
   r"(\w(?:\w|['’]\w)*)(-?)"
 )
 _OPENING = '("“‘\'`*_['
+_CLOSING = frozenset(',.;:!?)')  # no word reaches over these
 
 
 def next_word(text: str, end: int) -> tuple[str, int, bool]:
@@ -18,11 +19,17 @@ def next_word(text: str, end: int) -> tuple[str, int, bool]:
 
   '' where a mark or an empty line stands between.
   """
-  if text[end : end + 1] == ' ':  # most often a word between two blanks
+  mark = text[end : end + 1]
+  if mark == ' ':  # most often a word between two blanks
     stop = text.find(' ', end + 1)
     word = text[end + 1 : stop]
-    if stop > 0 and word.isalpha():
-      return word, stop, False
+    if stop > 0:
+      if word.isalpha():
+        return word, stop, False
+      if word[-1:] in _CLOSING and word[:-1].isalpha():
+        return word[:-1], stop - 1, False
+  elif mark != '.' and mark in _CLOSING:
+    return '', end, False
   result = _NEXT.match(text, end)
   if result is None:
     return '', end, False
@@ -36,6 +43,8 @@ def last_word(text: str, start: int) -> str:
     word = text[blank + 1 : start - 1]
     if blank >= 0 and word.isalpha():
       return word
+    if word[-1:] in _CLOSING:
+      return ''
   words = text[max(0, start - 24) : start].rstrip(_OPENING).rsplit(None, 1)
   if not words or text[start - 1 : start] == '-':
     return ''

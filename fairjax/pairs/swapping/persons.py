@@ -179,24 +179,25 @@ def choose(
   sure, likely = set(), []
   surnames: set[str] = set()
   others = others and text[:1].islower()
-  for start, end, word in candidates:
+  for hit in candidates:
+    start, end, word = hit
     low = word.lower()
     if word == low:
       verdict = _small_letters(text, start, end, others)
     else:
-      verdict = _by_context(text, start, end, word, names)
+      verdict = _by_context(text, start, end, low, names)
+    if verdict == 'no':
+      continue
     if verdict == 'surname':
       surnames.add(low)
-    elif verdict == 'person':
+      continue
+    if verdict == 'person':
       sure.add(low)
-      likely.append((start, end, word))
-    elif verdict == 'maybe':
-      likely.append((start, end, word))
+    likely.append((low, hit))
   return [
     hit
-    for hit in likely
-    if hit[2].lower() in sure
-    or (hit[2].lower() not in surnames and hit[2].lower() not in SPECIAL)
+    for low, hit in likely
+    if low in sure or (low not in surnames and low not in SPECIAL)
   ]
 
 
@@ -205,42 +206,45 @@ def _capital(word: str) -> bool:
 
 
 def _by_context(
-  text: str, start: int, end: int, word: str, names: Container[str]
+  text: str, start: int, end: int, low: str, names: Container[str]
 ) -> str:
   """'person', 'maybe' (others of the text decide), 'surname' or 'no'."""
-  low = word.lower()
   after = next_word(text, end)[0]
   before = last_word(text, start)
   if _inside(text, start, end, before):
     return 'no'
-  if before.lower() in PLACE_BEFORE and before[:1].isupper():
+  then, since = after.lower(), before.lower()
+  upper = before[:1].isupper()
+  if upper and since in PLACE_BEFORE:
     return 'no'
-  if after.lower() in PLACE_AFTER and after[:1].isupper():
+  family = after[:1].isupper()
+  if family and then in PLACE_AFTER:
     # "Jane Hall said", but "the Crystal Palace"
-    if low in SPECIAL or after.lower() not in SURNAMES_TOO:
+    if low in SPECIAL or then not in SURNAMES_TOO:
       return 'no'
-  titled = before.lower() in TITLES if before else _abbreviated(text, start)
-  family = _capital(after) and not (low in OPENERS and after.lower() in names)
-  if _capital(before) and not titled and not before.isupper():
-    known = before.lower() in names
+  titled = since in TITLES if before else _abbreviated(text, start)
+  family = family and then not in ENDERS
+  family = family and not (low in OPENERS and then in names)
+  if upper and since not in ENDERS and not titled and not before.isupper():
     starts_sentence = _opens(text, start - len(before) - 1)
-    asks = starts_sentence and before.lower() in OPENERS  # Will John come?
+    asks = starts_sentence and since in OPENERS  # Will John come?
+    known = since in names
     if (known or not starts_sentence) and not asks and not family:
       return 'surname'
   if low not in SPECIAL:
     return 'person' if titled or family else 'maybe'
   if titled:  # "Mr Cooper" has his surname, "Mr Mark" may have not
-    title = before.lower() or _dotted(text, start)
+    title = since or _dotted(text, start)
     surname = low in PLACES and not family and title in COURTESY
     return 'surname' if surname else 'person'
-  if word.isupper():
+  if text[start:end].isupper():
     return 'no'
   # A word, a place, a season, an office: the neighbours must say a person.
   if _is_thing(text, start, low, before, after):
     return 'no'
-  acts = after.lower() in _ACTS
+  acts = then in _ACTS
   if low in OFFICES:
-    if low in TITLES and after.lower() in names:
+    if low in TITLES and then in names:
       return 'no'  # Justice Ruth Ginsburg
     return 'person' if family or acts else 'no'
   if low in PLACES:
