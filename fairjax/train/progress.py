@@ -313,7 +313,7 @@ class Progress:
     (then, first, before), (now, done, tokens) = self.past[0], self.past[-1]
     seconds = max(now - then, 1e-9)
     speed = (done - first) / seconds
-    parts = [f'{self.what} {done:,}/{self.total:,}']
+    parts = [*self.around(), f'{self.what} {done:,}/{self.total:,}']
     if self.examples:
       parts.append(f'{speed * self.examples:,.0f} examples/s')
     if self.tokens:
@@ -322,6 +322,12 @@ class Progress:
     if speed:
       parts.append(f'{duration((self.total - done) / speed)} left')
     return ' · '.join(parts)
+
+  def around(self) -> list[str]:
+    """Where the loops around this one are: `shards 4/23`."""
+    live = self.log.live
+    outer = live[: live.index(self)] if self in live else []
+    return [f'{one.what} {one.done:,}/{one.total:,}' for one in outer]
 
   def erase(self) -> None:
     """Clears the live line; the next update draws it again."""

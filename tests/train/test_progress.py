@@ -12,6 +12,7 @@ import pytest
 from fairjax.config import Config
 from fairjax.core import announce, artefacts
 from fairjax.core.errors import UserError
+from fairjax.data.corpora import shard_map
 from fairjax.train import progress
 
 
@@ -290,3 +291,28 @@ def test_long_loops_below_say_how_far_they_are(tmp_path, monkeypatch):
   assert said[:2] == ['texts written: 2/5', 'texts written: 5/5']
   assert said[2:] == ['batch 1/3', 'batch 2/3', 'batch 3/3']
   assert not (tmp_path / 'outer' / 'log.txt').read_text()
+
+
+def test_a_loop_inside_another_says_where_both_are(tmp_path, monkeypatch):
+  monkeypatch.setattr(progress, 'TELL', 0.0)
+  (tmp_path / 'texts').mkdir()
+  for name in 'abc':
+    (tmp_path / 'texts' / f'{name}.txt').write_text('one\n')
+
+  def work(source, target):
+    for _ in announce.rounds(range(2), 2, 'rows'):
+      pass
+    target.write_text(source.read_text())
+    return {'rows': 1}
+
+  screen = io.StringIO()
+  with progress.Log(tmp_path / 'run', screen=screen):
+    names = shard_map.find_shards(tmp_path / 'texts')
+    rows = shard_map.shard_map(
+      work, tmp_path / 'texts', names, tmp_path / 'out', workers=1
+    )
+  assert [row['status'] for row in rows] == ['made'] * 3
+  said = [line.split(' · ') for line in screen.getvalue().splitlines()]
+  assert said[1][:2] == ['shards 0/3', 'rows 2/2']
+  assert said[2][0] == 'shards 1/3' and said[2][1].endswith('left')
+  assert said[-1][0] == 'shards 3/3'

@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fairjax.core import artefacts, paths
+from fairjax.core import announce, artefacts, paths
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import shards
 
@@ -70,7 +70,7 @@ def shard_map(
   if backend == 'spmd':
     index, count = share(where)
     mine = names[index::count]
-    result = [task(name) for name in mine]
+    result = [task(name) for name in announce.rounds(mine, len(mine), 'shards')]
     for name in mine:  # the parts of others may be at work
       _remove_parts(pathlib.Path(out) / name)
     return result
@@ -151,7 +151,7 @@ def _local(task: ShardTask, names: list[str], where: str, workers: int) -> list:
 
   workers = workers or os.cpu_count() or 1
   if workers == 1 or len(names) == 1:
-    return [task(name) for name in names]
+    return [task(name) for name in announce.rounds(names, len(names), 'shards')]
   results: dict[str, dict] = {}
   for _ in range(ATTEMPTS):
     todo = [name for name in names if name not in results]
@@ -162,7 +162,8 @@ def _local(task: ShardTask, names: list[str], where: str, workers: int) -> list:
       min(workers, len(todo)), multiprocessing.get_context('spawn')
     ) as pool:
       pending = {pool.submit(task, name): name for name in todo}
-      for job in futures.as_completed(pending):
+      done = futures.as_completed(pending)
+      for job in announce.rounds(done, len(todo), 'shards'):
         try:
           results[pending[job]] = job.result()
         except futures.process.BrokenProcessPool:
