@@ -7,7 +7,7 @@ from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
 from fairjax.report import tables
 from fairjax.report.blocks import bullets, details, text
-from fairjax.report.findings import named, opened
+from fairjax.report.names import named, opened
 from fairjax.report.tables import plural
 from fairjax.results import Results
 
