@@ -11,7 +11,7 @@ from fairjax.config.axes import AXES
 from fairjax.metrics import measures
 from fairjax.report import tables
 from fairjax.report.blocks import beside, bullets, text
-from fairjax.report.names import named
+from fairjax.report.names import named, of_set
 from fairjax.report.parts import Pictures
 from fairjax.report.pictures import plots
 from fairjax.report.tables import defined, printable
@@ -56,7 +56,6 @@ WORDS = {
   'recall': 'of 100 known pairs it finds {1:.0f}',
 }
 GUESSED = ('bbq_accuracy', 'stereoset_lm', 'sembias_definition')
-SETS = {'held_out': 'held-out text', 'all': 'all held-out pairs'}
 
 
 def html_of(results: Results, pictures: Pictures) -> str:
@@ -124,11 +123,6 @@ def lines(results: Results, others: bool = True) -> list[str]:
       where = f'On {of_set(name)}, {who or "the model"}: '
       out.append(where + '; '.join(said) + f'{rest}.')
   return out
-
-
-def of_set(name: str) -> str:
-  """What a set of texts is called in a sentence."""
-  return SETS.get(name, printable(name))
 
 
 def _ours(results: Results) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from fairjax.report.tables import printable
 from fairjax.results import Results
 
 # Only where the name stands for the same thing in every recipe.
@@ -32,6 +33,20 @@ ADDED = {  # to a model, behind '+'
   'inlp': 'INLP',
   'sentence': 'SentenceDebias',
   'self_debias': 'Self-Debias',
+}
+SETS = {
+  'held_out': 'held-out text',
+  'all': 'all held-out pairs',
+  'weat': 'WEAT and SEAT',
+  'crows': 'CrowS-Pairs',
+  'stereoset': 'StereoSet',
+  'winobias': 'WinoBias',
+  'winogender': 'Winogender',
+  'bbq': 'BBQ',
+  'holistic': 'HolisticBias',
+  'lpbs': 'log-probability bias',
+  'sembias': 'SemBias',
+  'eec': 'the Equity Evaluation Corpus',
 }
 PATH = re.compile(r'(?:[A-Za-z]:)?[\w.~-]*(?:[/\\][\w.@+~=-]+){2,}[/\\]?')
 # module:function; no option (balance:how=up), no file (terms:FILE.txt).
@@ -61,6 +76,11 @@ def named(words: str) -> str:
   bare = CODE.sub(called, PATH.sub(last, words))
   match = re.fullmatch(r'(.+) \((.+)\)', bare)
   return match[1] if match and match[1] == match[2] else bare
+
+
+def of_set(name: str) -> str:
+  """What a set of texts is called in a sentence."""
+  return SETS.get(name, printable(name))
 
 
 def opened(words: str) -> str:

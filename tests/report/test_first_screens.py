@@ -10,6 +10,7 @@ import pytest
 
 import fairjax
 from fairjax import results
+from fairjax.benchmarks import BENCHMARKS
 from fairjax.report import (
   findings,
   names,
@@ -108,7 +109,7 @@ def test_what_a_measure_says_is_in_words():
   assert found.recipe == 'benchmarks'
   lead = findings.lines(found)[0]
   assert lead.startswith(
-    'On stereoset, gpt2: in 75 of 100 items the stereotype'
+    'On StereoSet, gpt2: in 75 of 100 items the stereotype'
   )
   assert '(no preference gives 50; chance alone can do this)' in lead
 
@@ -376,3 +377,12 @@ def test_data_of_a_file_are_called_as_the_file(tmp_path):
   (tmp_path / 'config.json').write_text('{"data": {"path": "a/my.csv"}}')
   assert page._title(found, tmp_path) == 'tiny on my (train)'
   assert terminal.summary(found).startswith('## tiny')
+
+
+def test_benchmarks_have_the_names_that_people_give_them(tmp_path):
+  path = next(path for path in KEPT if path.stem == 'benchmarks')
+  results.write(tmp_path, results.of(json.loads(path.read_text())))
+  shown = words(page.report(tmp_path).partition('To take away')[0])
+  for name in ('stereoset', 'sembias', 'winogender'):
+    assert f'Test set {name}' not in shown and f'On {name}' not in shown
+  assert {*BENCHMARKS} - {*names.SETS} == {'twins'}
