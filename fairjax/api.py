@@ -22,8 +22,9 @@ from fairjax.core import announce, python_words
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need
 from fairjax.data.tables import inputs
-from fairjax.report.faces import SET, Assessment, Comparison, Equalized, Face
+from fairjax.report.faces import SET, Comparison, Equalized, Face
 from fairjax.results import Results
+from fairjax.stages.assessed import Assessment as Assessment
 from fairjax.stages.classifier import Classifier as Classifier
 from fairjax.stages.classifier import load as load
 
@@ -101,7 +102,7 @@ def assess(
     metrics is None or isinstance(metrics, Mapping),
     *('metrics', metrics, '{name: function} is needed'),
   )
-  labels, scores = inputs.predicted(y_true, y_score, pos_label)
+  names, labels, scores = inputs.predicted(y_true, y_score, pos_label)
   columns, remarks = inputs.columns(groups, len(labels))
   members, group_names, attributes = of_groups.memberships(
     columns, intersections=intersections
@@ -138,6 +139,7 @@ def assess(
     data=SET,
     seeds=list(range(len(scores))),
     level=confidence_level,
+    classes=names,
     title='Assessment',
     contenders={'model': {'sets': {SET: measurement}}},
     focus='model',
@@ -285,7 +287,7 @@ def thresholds(
   inputs.options(
     threshold, confidence_level, n_resamples, random_state, min_group
   )
-  labels, scores = inputs.predicted(y_true, y_score, pos_label)
+  _, labels, scores = inputs.predicted(y_true, y_score, pos_label)
   if scores.shape[:-1] != (1,):
     raise UserError(
       f'y_score has shape {np.shape(y_score)}; thresholds of groups are of one '

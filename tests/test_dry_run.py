@@ -276,6 +276,23 @@ def test_decoding_reads_the_weights_once_a_token():
   assert wide.flops > 2 * one.flops
 
 
+def test_benchmarks_read_each_text_once_a_token_by_a_mask():
+  config = small(recipe='benchmarks')
+  (alone,) = stages.benchmarks(plan(config, rows=256))  # a size is a GPT-2's
+  assert alone.what == '256 texts'
+  config.model = 'bert-base-uncased'
+  (one,) = stages.benchmarks(plan(config, rows=256))
+  assert one.what == '256 texts × 16' and one.tokens == 256 * 16 * 16
+  assert one.flops > 2 * one.tokens * 12 * 12 * 768**2
+
+
+def test_odd_words_are_filled_by_a_masked_lm():
+  config = flow_config()
+  config.repair.filler = 'bert-base-uncased'
+  every = {one.name: one for one in stages.repair(plan(config), 2)}
+  assert every['4 odd words filled, at most'].flops > 0
+
+
 # The command
 
 

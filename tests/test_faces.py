@@ -297,6 +297,50 @@ def test_results_have_one_face():
   )
 
 
+def test_results_of_either_are_saved_as_a_page(tmp_path, capsys):
+  for k, one in enumerate(faces()):
+    folder = tmp_path / str(k)
+    page = one.save(folder)
+    assert page == folder / 'report.html'
+    words = page.read_text(encoding='utf-8')
+    assert 'is missing' not in words and 'of those about ' in words
+    kept = pd.read_parquet(folder / 'predictions.parquet')
+    assert (kept['p0'] == P).all() and (kept['group'] == SEX).all()
+    assert json.loads((folder / 'results.json').read_text())['contenders']
+    assert (folder / 'documents' / 'numbers.csv').exists()
+    assert f'the report is {page}' in capsys.readouterr().err
+    with pytest.raises(UserError, match='is a file; name a folder'):
+      one.save(page)
+    with pytest.raises(UserError, match='the path of a folder is needed'):
+      one.save(3)
+
+
+@pytest.mark.parametrize('positive', ['ok', 'toxic'])
+def test_a_page_of_an_assessment_has_the_names_of_labels(tmp_path, positive):
+  y = np.array(['ok', 'toxic'])[Y]
+  p = P if positive == 'toxic' else 1 - P
+  found = fairjax.assess(y, p, SEX, pos_label=positive, **QUICK)
+  words = found.save(tmp_path).read_text(encoding='utf-8')
+  other = {'ok': 'toxic', 'toxic': 'ok'}[positive]
+  assert f'decided ‘{positive}’' in words or f'decided ‘{other}’' in words
+  kept = pd.read_parquet(tmp_path / 'predictions.parquet')
+  assert (kept['label'] == (y == positive)).all()
+  assert f'probability of &#x27;{positive}&#x27;' in words
+
+
+def test_assessments_of_classes_and_of_seeds_are_saved(tmp_path):
+  y = RNG.integers(0, 3, N)
+  chances = RNG.dirichlet([1, 1, 1], N)
+  several = fairjax.assess(Y, np.stack([P, 1 - P]), {'a': SEX, 'b': SEX})
+  fairjax.assess(y, chances, SEX, **QUICK).save(tmp_path / 'classes')
+  kept = pd.read_parquet(tmp_path / 'classes' / 'predictions.parquet')
+  assert (kept[['p0_c0', 'p0_c1', 'p0_c2']].to_numpy() == chances).all()
+  several.save(tmp_path / 'seeds')
+  kept = pd.read_parquet(tmp_path / 'seeds' / 'predictions.parquet')
+  assert (kept['p1'] == 1 - P).all()
+  assert fairjax.assess(Y, P).save(tmp_path / 'all').exists()
+
+
 def test_a_gate_is_read_off_the_result():
   rule = 'accuracy<0.6'
   found = fairjax.audit(P, plain(), groups='sex', fail_if=rule, **QUICK)

@@ -444,6 +444,7 @@ def test_every_package_that_is_imported_is_declared():
 
 def test_a_release_is_described_and_whole():
   """What an index shows, and the files that are no Python."""
+  import re
   import tomllib
 
   whole = tomllib.loads((ROOT / 'pyproject.toml').read_text())
@@ -456,6 +457,12 @@ def test_a_release_is_described_and_whole():
 
   assert project['version'] == fairjax.__version__
   assert f'version: {fairjax.__version__}\n' in citation
+  log = (ROOT / 'CHANGELOG.md').read_text(encoding='utf-8')
+  version, date = re.search(r'^## (\S+) \((.+)\)$', log, re.M).groups()
+  assert version == fairjax.__version__, 'the topmost section is no release'
+  assert f'date-released: {date}\n' in citation
+  readme = (ROOT / 'README.md').read_text(encoding='utf-8')
+  assert f'fairjax {version} ({date})' in readme
   for url in project['urls'].values():
     assert url in citation
   data = whole['tool']['setuptools']['package-data']

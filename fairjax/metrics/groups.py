@@ -10,6 +10,7 @@ two left it is undefined itself.
 """
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -253,6 +254,19 @@ def memberships(
     members[first + code[rows], rows] = True
     first += int(code.max(initial=-1)) + 1
   return members, names, attributes
+
+
+def of_rows(
+  members: Bool[np.ndarray, 'g n'],
+  names: Sequence[str],
+  attributes: Sequence[str],
+) -> np.ndarray:
+  """Each row's group of the first attribute, '' for none or for several."""
+  first = [kind == attributes[0] for kind in attributes]
+  own = members[np.array(first, bool)]
+  name = np.array([*itertools.compress(names, first), ''], object)
+  alone = own.sum(0) == 1
+  return name[np.where(alone, own.argmax(0) if len(own) else 0, len(own))]
 
 
 def _codes(values: Sequence | np.ndarray) -> tuple[np.ndarray, list[str]]:

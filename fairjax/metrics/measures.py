@@ -13,8 +13,8 @@ classes there is a `tpr_C` for each class C.
 
 import importlib
 import re
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 INF = float('inf')
 
@@ -730,6 +730,12 @@ def label(key: str) -> str:
   """What people call a measure; the key itself where it is no measure."""
   row = measure(key)
   return row.label if row else key
+
+
+def in_print(key: str, value: Mapping[str, Any]) -> dict[str, Any]:
+  """An Estimate, of a measure in percent with one digit behind the point."""
+  of = measure(key)
+  return {**value, 'digits': 1} if of and of.high == 100.0 else {**value}
 
 
 def about(key: str) -> str:

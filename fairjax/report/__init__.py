@@ -17,6 +17,7 @@ In this room:
                 their origin
   lights        Traffic lights of a first screen: quality, gap, flips
   measured      Measurements on a page: contenders, test sets, paired tests
+  names         What people call models and contenders
   page          The report of a run: one page made of what its folder holds
   parts         Sections that recipes add to a page, rendered
   sentences     A run's findings in plain words: the first paragraphs of its

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fairjax.metrics import measures
-from fairjax.report import findings, kept, tables, verdict
+from fairjax.report import kept, names, tables, verdict
 from fairjax.results import Results, read
 
 # Of the verdicts of recipes whose tests are read, those that no test decides.
@@ -175,7 +175,7 @@ def for_people(
   for row in rows(folders, papers):
     said = f'{row["claim"]}: {row["by"]}' if row.get('by') else row['claim']
     data = f' ({row["data"]})' if row.get('data') else ''
-    said = findings.said_by_people(said + data, findings.NAMES)
+    said = names.said_by_people(said + data, names.NAMES)
     lines = textwrap.wrap(tables.printable(said), 62)
     heads = [row['verdict'], *[''] * len(lines)]
     own = out.setdefault(row['paper'], [''])

@@ -109,31 +109,6 @@ class Face:
 
 
 @dataclasses.dataclass(repr=False)
-class Assessment(Face):
-  """What `assess` measured: result['dp'] is {value, low, high, …}."""
-
-  labels: np.ndarray  # [n], 1 is positive
-  scores: np.ndarray  # [s, n] or [s, n, c]
-  members: np.ndarray  # bool [g, n]
-  group_names: list[str]
-  attributes: list[str]  # that each group is of
-  options: dict  # of the measures: threshold, options, cluster, weight
-
-  def to_frame(self) -> pd.DataFrame:
-    """One row a number: group ('' is everyone), measure, value, low, high."""
-    return self.results.to_frame().drop(columns=['contender', 'set'])
-
-  def __repr__(self) -> str:
-    frame = self.to_frame()
-    return escape.lines_of(frame[frame['group'] == ''])
-
-  def _repr_html_(self) -> str:
-    lines = ''.join(f'<li>{escape.html(w)}</li>' for w in self.warnings)
-    frame = self.to_frame().drop(columns='note', errors='ignore')
-    return f'{escape.table_of(frame)}<ul>{lines}</ul>'
-
-
-@dataclasses.dataclass(repr=False)
 class Comparison:
   """What `compare` tested: result['dp'] is {difference, p, test, …}."""
 
@@ -176,8 +151,8 @@ class Equalized:
   """What `thresholds` found, judged on rows that it was not chosen on."""
 
   rule: Thresholds
-  before: Assessment  # decisions by one threshold
-  after: Assessment  # decisions by those of the groups
+  before: Face  # decisions by one threshold
+  after: Face  # decisions by those of the groups
   comparison: Comparison  # after less before, on the same rows
 
   @property

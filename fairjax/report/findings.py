@@ -1,22 +1,17 @@
 """The first sentences of a page where no groups' decisions were compared.
 
 Benchmarks, dictionaries of pairs, rewriters, language models: what the leading
-measures say in words that need no paper, and one picture of them. And what
-people call models and contenders: results.json, the terminal and every exported
-file keep the names that commands take; the page gives them once, beside what
-each contender is.
+measures say in words that need no paper, and one picture of them.
 """
 
-import dataclasses
 import math
-import re
 from collections.abc import Mapping
-from typing import Any
 
 from fairjax.config.axes import AXES
 from fairjax.metrics import measures
 from fairjax.report import tables
 from fairjax.report.blocks import beside, bullets, text
+from fairjax.report.names import named, of_set
 from fairjax.report.parts import Pictures
 from fairjax.report.pictures import plots
 from fairjax.report.tables import defined, printable
@@ -61,58 +56,6 @@ WORDS = {
   'recall': 'of 100 known pairs it finds {1:.0f}',
 }
 GUESSED = ('bbq_accuracy', 'stereoset_lm', 'sembias_definition')
-# Only where the name stands for the same thing in every recipe.
-NAMES = {
-  'none': 'no mitigation',
-  'cda': 'all twins (CDA)',
-  'cds': 'twins by coin (CDS)',
-  'healthy_random': 'healthy diet',
-  'unhealthy_random': 'unhealthy diet',
-  'super_healthy_random': 'healthy diet, twins apart',
-  'healthy_ge': 'healthy diet, rows by GE',
-  'unhealthy_ge': 'unhealthy diet, rows by GE',
-  'healthy_el2n': 'healthy diet, rows by EL2N',
-  'healthy_forgetting': 'healthy diet, rows by forgetting',
-  'healthy_grand': 'healthy diet, rows by GraNd',
-  'baseline': 'no weights',
-  'weight': 'instance weights',
-}
-SETS = {'held_out': 'held-out text', 'all': 'all held-out pairs'}
-ADDED = {  # to a model, behind '+'
-  'leace': 'LEACE',
-  'inlp': 'INLP',
-  'sentence': 'SentenceDebias',
-  'self_debias': 'Self-Debias',
-}
-PATH = re.compile(r'(?:[A-Za-z]:)?[\w.~-]*(?:[/\\][\w.@+~=-]+){2,}[/\\]?')
-INNER = re.compile(r'seed_\d+|export|models?|runs?|checkpoint(-\d+)?')
-
-
-def named(words: str) -> str:
-  """A model as people call it: no path, but the folder that it ends in.
-
-  >>> named('gpt2 (/home/me/runs/gpt2/export/seed_0)')
-  'gpt2'
-  """
-
-  def last(match: re.Match) -> str:
-    parts = [p for p in re.split(r'[/\\]', match[0]) if p]
-    kept = [p for p in parts if not INNER.fullmatch(p)]
-    return (kept or parts)[-1]
-
-  bare = PATH.sub(last, words)
-  match = re.fullmatch(r'(.+) \((.+)\)', bare)
-  return match[1] if match and match[1] == match[2] else bare
-
-
-def opened(words: str) -> str:
-  """A sentence with a capital, if it opens with a name that we gave.
-
-  >>> opened('healthy diet is fairer'), opened('gpt2 is fairer')
-  ('Healthy diet is fairer', 'gpt2 is fairer')
-  """
-  ours = words.startswith((*NAMES.values(), 'fairtun'))
-  return words[:1].upper() + words[1:] if ours else words
 
 
 def html_of(results: Results, pictures: Pictures) -> str:
@@ -180,11 +123,6 @@ def lines(results: Results, others: bool = True) -> list[str]:
       where = f'On {of_set(name)}, {who or "the model"}: '
       out.append(where + '; '.join(said) + f'{rest}.')
   return out
-
-
-def of_set(name: str) -> str:
-  """What a set of texts is called in a sentence."""
-  return SETS.get(name, printable(name))
 
 
 def _ours(results: Results) -> str:
@@ -285,65 +223,3 @@ def _picture(results: Results, pictures: Pictures) -> str:
       'answer', plots.forest(shown, label, zero=null), caption
     )
   return ''
-
-
-def by_people(results: Results) -> Results:
-  """The results with people's names in contenders, tests, claims and tables.
-
-  Alone, a contender is no choice among several, and keeps its name.
-  """
-  names = {c: NAMES[c] for c in results.contenders if c in NAMES}
-  for c in results.contenders:
-    model, plus, added = c.rpartition(' + ')
-    if plus and added in ADDED:
-      names[c] = f'{model} + {ADDED[added]}'
-  if len(results.contenders) < 2 or not names:
-    return results
-  if set(names.values()) & set(results.contenders):
-    return results  # somebody's own run is called so
-  own = lambda name: names.get(name, name)
-  words = lambda said: said_by_people(said, NAMES)
-  contenders = {}
-  for name, one in results.contenders.items():
-    facts = dict(one.get('facts') or {})
-    if name in names:
-      facts = {'in configs': name} | facts
-    contenders[own(name)] = one | {'facts': facts}
-  return dataclasses.replace(
-    results,
-    contenders=contenders,
-    focus=own(results.focus),
-    tests=[
-      t | {'ours': own(t['ours']), 'theirs': own(t['theirs'])}
-      for t in results.tests
-    ],
-    verdicts=[
-      c | {'claim': words(c['claim']), 'what': words(c['what'])}
-      for c in results.verdicts
-    ],
-    notes=[words(note) for note in results.notes],
-    sections=_renamed(results.sections, names),
-  )
-
-
-def said_by_people(said: str, names: Mapping[str, str]) -> str:
-  """A sentence with the names in it exchanged, none within another word.
-
-  >>> said_by_people('healthy_random is above none in AUC; none of 3', NAMES)
-  'healthy diet is above no mitigation in AUC; none of 3'
-  """
-  for name, called in names.items():
-    before = '(?<![\\w-])' if '_' in name else '(?:(?<=above )|(?<= of ))'
-    after = '(?![\\w-])' if '_' in name else r'(?=$| in | on )'
-    said = said.replace(f'diet {name}:', f'{called}:')
-    said = re.sub(before + re.escape(name) + after, called, said)
-  return said
-
-
-def _renamed(part: Any, names: Mapping[str, str]) -> Any:
-  """A section's tables and pictures, whose cells and keys may be names."""
-  if isinstance(part, Mapping):
-    return {names.get(k, k): _renamed(v, names) for k, v in part.items()}
-  if isinstance(part, list | tuple):
-    return [_renamed(one, names) for one in part]
-  return names.get(part, part) if isinstance(part, str) else part

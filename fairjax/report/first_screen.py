@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
-from fairjax.report import findings, lights, tables
+from fairjax.report import findings, lights, names, tables
 from fairjax.report.blocks import beside, text
 from fairjax.report.lights import Gap, hundred, points
 from fairjax.report.parts import Pictures
@@ -196,7 +196,7 @@ def _compared(results: Results, name: str) -> list[str]:
       f'{measures.label(test["measure"])} differs by '
       f'{sign * one["value"]:+.2f} [{low:+.2f}, {high:+.2f}]{sure}.'
     )
-    out.append(findings.opened(said))
+    out.append(names.opened(said))
   return [' '.join(out[:4])] if out else []
 
 
@@ -209,7 +209,7 @@ def _who(results: Results, gap: Gap) -> str:
   }.get(gap.rate) or (f' labelled {_class(results, gap)}', 'recognised')
   count = lambda g: hundred(gap.groups[g][gap.rate]['value'])
   high, low = count(gap.high), count(gap.low)
-  who = findings.opened(results.focus)
+  who = names.opened(results.focus)
   lead = f'{who}: of' if len(results.contenders) > 1 else 'Of'
   other = of_people(results, gap.low)
   return (

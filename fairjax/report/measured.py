@@ -10,6 +10,7 @@ from fairjax.core import escape
 from fairjax.metrics import measures
 from fairjax.report import tables
 from fairjax.report.blocks import Section, details, heading, side, table, text
+from fairjax.report.names import of_set
 from fairjax.report.parts import Pictures
 from fairjax.report.pictures import figures, plots
 from fairjax.report.sentences import daggers, side_by_side
@@ -39,10 +40,10 @@ def contenders(results: Results, pictures: Pictures) -> list[Section]:
         pictures.add(
           f'contenders_{key}_{name}',
           plot,
-          f'{_capital(key)} on {name}; {_better(key)}.',
+          f'{_capital(key)} on {of_set(name)}; {_better(key)}.',
         )
       )
-    body += [heading(f'Test set {name}'), side(*beside)]
+    body += [heading(f'Test set {of_set(name)}'), side(*beside)]
   if daggers(results):
     body.append(
       text(
@@ -125,7 +126,7 @@ def in_full(
   """
   out = []
   for name, one in results.sets.items():
-    title = f'Test set {name}'
+    title = f'Test set {of_set(name)}'
     if len(results.contenders) > 1:
       title += f': {results.focus}'
     body = _numbers(one)

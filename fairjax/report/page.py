@@ -15,10 +15,10 @@ from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.report import (
   documents,
-  findings,
   first_screen,
   kept,
   measured,
+  names,
   parts,
   verdict,
 )
@@ -74,7 +74,7 @@ def report(folder: str | os.PathLike) -> str:
   folder = pathlib.Path(folder)
   load = lambda name: kept.described(folder, name)
   whole = read_results(folder) if (folder / FILE).exists() else None
-  results = whole and findings.by_people(whole)
+  results = whole and names.by_people(whole)
   pictures = Pictures(folder)
   first = first_screen.html_of(results, pictures)
   sections = [Section('In short', first + in_words(results, bool(first)))]
@@ -106,7 +106,7 @@ def report(folder: str | os.PathLike) -> str:
       'How it was made', provenance(load(kept.CONFIG), load(kept.VERSIONS))
     ),
   ]
-  return page(findings.opened(_title(results, folder)), sections)
+  return page(names.opened(_title(results, folder)), sections)
 
 
 def _documents(folder: pathlib.Path, results: Results | None) -> list[Section]:
@@ -137,7 +137,7 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
   if results is None:
     return f'Run {folder.name}'
   if results.title:
-    return findings.named(results.title)
+    return names.named(results.title)
   name = results.data or folder.name
   if name == 'file':
     data = (kept.described(folder, kept.CONFIG) or {}).get('data', {})
@@ -157,7 +157,7 @@ def learning(folder: pathlib.Path, pictures: Pictures) -> str:
   by_part: dict[str, list] = {}
   for row in rows:
     part = str(row.get('part', ''))
-    by_part.setdefault(findings.NAMES.get(part, part), []).append(row)
+    by_part.setdefault(names.NAMES.get(part, part), []).append(row)
   curves = []
   for name, rows in by_part.items():
     if not plots.learning_series(rows):

@@ -7,7 +7,7 @@ from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
 from fairjax.report import tables
 from fairjax.report.blocks import bullets, details, text
-from fairjax.report.findings import named, opened
+from fairjax.report.names import named, of_set, opened
 from fairjax.report.tables import plural
 from fairjax.results import Results
 
@@ -51,7 +51,7 @@ def in_words(results: Results | None, answered: bool = False) -> str:
     told = [one for one in told if f': {warn.REVERSED}' not in one[0]]
     name, first = next(iter(results.sets.items()), ('', {}))
     if warn.is_void(first.get('fairness', {})):
-      led = f'{name}: ', warn.CONSTANT
+      led = f'{of_set(name)}: ', warn.CONSTANT
       told = [o for o in told if not (o[1] and all(x in o[0] for x in led))]
   # A kind stands once: above where it is the focus's too.
   kinds = {_kind(line) for line, first in told if first}
@@ -88,9 +88,9 @@ def warnings(results: Results) -> list[tuple[str, bool]]:
   focus = results.focus or next(iter(results.contenders), '')
   return [
     (
-      f'{name}: {warning}'
+      f'{of_set(name)}: {warning}'
       if len(names) == len(results.contenders)
-      else f'{name}, {_who(names)}: {warning}',
+      else f'{of_set(name)}, {_who(names)}: {warning}',
       focus in names,
     )
     for (name, warning), names in about.items()
@@ -174,9 +174,9 @@ def _sentence(name: str, one: Mapping, who: str) -> str:
   """How good and how unfair on one test set, on which evidence."""
   quality, fairness = one.get('quality', {}), one.get('fairness', {})
   rows = plural(one['rows'], 'row') if 'rows' in one else 'the rows'
-  lines = [f'On {rows} of {name}']
+  lines = [f'On {rows} of {of_set(name)}']
   if leads := _of_benchmark(quality, fairness):
-    return f'On {rows} of {name}, {who} has {leads}.'
+    return f'On {rows} of {of_set(name)}, {who} has {leads}.'
   keys = [
     key
     for key in [*QUALITY_WORDS, *measures.leading(quality)]
@@ -234,7 +234,7 @@ def _range(results: Results, name: str) -> str:
     if len(ranked) > 1:
       best, *_, worst = ranked
       return (
-        f'On {name}, {measures.label(key)} is best with {best}, '
+        f'On {of_set(name)}, {measures.label(key)} is best with {best}, '
         f'{tables.estimate(values[best][key])}, and worst with {worst}, '
         f'{tables.estimate(values[worst][key])}.'
       )

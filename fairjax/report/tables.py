@@ -79,10 +79,7 @@ def estimate(value: Mapping[str, Any]) -> str:
   return f'{number(float(middle), digits)} [{low}, {high}]'
 
 
-def of_measure(key: str, value: Mapping[str, Any]) -> dict[str, Any]:
-  """An Estimate, of a measure in percent with one digit behind the point."""
-  of = measures.measure(key)
-  return {**value, 'digits': 1} if of and of.high == 100.0 else {**value}
+of_measure = measures.in_print
 
 
 def cell(value: Any) -> str:

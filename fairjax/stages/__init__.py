@@ -8,6 +8,8 @@ In this room:
 
   answers        A model under audit, and its answers: asked, checked, kept,
                  and aligned
+  assessed       What `fairjax.assess` returns: measures of predictions, and
+                 their page
   assessment     Predictions as a table, and their measures with intervals and
                  tests
   audited        Audited models: anything that gives texts, or rows,
@@ -36,7 +38,7 @@ _STAGES = {
   'train write_models',
   'loading': 'as_read load membership mitigate notes test_sets',
   'reuse': 'stage write_json write_table',
-  'runs': 'begin file_name keep_config keep_predictions publish results '
+  'runs': 'begin file_name keep_config keep_predictions leave publish results '
   'versions',
 }
 _MODULE_OF = {name: m for m, names in _STAGES.items() for name in names.split()}

@@ -2,19 +2,21 @@
 
 import contextlib
 import importlib.metadata
+import os
 import pathlib
 import platform
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import pandas as pd
 
 import fairjax
 from fairjax.config import Config, seed_list
 from fairjax.core import artefacts, lock
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, need
 from fairjax.data.tables import published
 from fairjax.data.tables.schema import Tables
 from fairjax.report import page, terminal
@@ -62,12 +64,34 @@ def keep_config(config: Config, folder: pathlib.Path) -> None:
   artefacts.remove_file(folder / 'configs' / name)  # it is config.json again
 
 
-def versions(config: Config) -> dict:
-  """What the run's numbers depend on beside its config."""
-  from fairjax.core import backend
-  from fairjax.train import mesh
+def leave(
+  folder: str | os.PathLike,
+  config: Config,
+  results: Results,
+  keep: Callable[[pathlib.Path], None],
+) -> pathlib.Path:
+  """What a result of the library leaves in a folder; returns its page.
 
-  result = {name: importlib.metadata.version(name) for name in PACKAGES}
+  `keep` writes what only this kind of result has.
+  """
+  need(
+    isinstance(folder, str | os.PathLike),
+    *('folder', folder, 'the path of a folder is needed'),
+  )
+  folder = pathlib.Path(folder)
+  if folder.exists() and not folder.is_dir():
+    raise UserError(f'{folder} is a file; name a folder')
+  with Log(folder) as log:
+    keep_config(config, folder)
+    artefacts.write_json(folder / 'versions.json', software())
+    keep(folder)
+    page.publish(folder, results)
+    log.line(f'the report is {folder / "report.html"}')
+  return folder / 'report.html'
+
+
+def software() -> dict:
+  """The versions that numbers depend on; what needs no jax to be asked."""
   root = pathlib.Path(fairjax.__file__).parent.parent
   git = ['git', '-C', str(root)]
   try:
@@ -84,10 +108,20 @@ def versions(config: Config) -> dict:
   return {
     'fairjax': fairjax.__version__,
     'python': platform.python_version(),
-    **result,
+    **{name: importlib.metadata.version(name) for name in PACKAGES},
+    'git': {'commit': commit, 'changed': changed},
+  }
+
+
+def versions(config: Config) -> dict:
+  """What the run's numbers depend on beside its config."""
+  from fairjax.core import backend
+  from fairjax.train import mesh
+
+  return {
+    **software(),
     'precision': backend.resolved(config.net.precision),
     **mesh.layout(),
-    'git': {'commit': commit, 'changed': changed},
     'command': sys.argv,
   }
 

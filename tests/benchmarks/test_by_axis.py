@@ -5,6 +5,7 @@ import pandas as pd
 from fairjax.benchmarks import BENCHMARKS, bbq
 from fairjax.benchmarks.shared import by_axis
 from fairjax.config.axes import AXES
+from fairjax.metrics import measures
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.pairs.axes import exchange
 
@@ -80,5 +81,15 @@ def test_the_table_is_of_every_number_and_holm_is_over_all_of_them():
   assert 'over the 5 numbers' in words
   assert 'gender by' in words and 'race by CrowS-Pairs (original) (70' in words
   assert 'age by' not in words and 'p 0.04' in words
+  assert rows[2]['BBQ bias']['value'] == 0.1
+  assert rows[1][label]['digits'] == 1 and 'digits' not in rows[2]['BBQ bias']
   for name, row in BENCHMARKS.items():  # each shows what it can measure
     assert row.headline or row.by_axis or name in ('twins', 'eec'), name
+
+
+def test_heads_fit_above_their_numbers_and_name_the_benchmark():
+  for name, row in BENCHMARKS.items():
+    for measure in row.by_axis or row.headline[:1]:
+      head = by_axis.HEADS.get(measure, measures.label(measure))
+      assert len(head) <= len('CrowS-Pairs (left to right)'), head
+      assert name[:3] in head.lower() or name == 'twins' in head, head

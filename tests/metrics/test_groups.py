@@ -153,6 +153,15 @@ def test_groups_are_named_by_what_their_values_print(values):
     assert member.tolist() == [t == name for t in text]
 
 
+def test_a_row_has_its_group_of_the_first_attribute():
+  columns = {'sex': ['f', '', 'm'], 'age': ['old', 'old', None]}
+  found = groups.memberships(columns, intersections=True)
+  assert list(groups.of_rows(*found)) == ['sex: f', '', 'sex: m']
+  both = np.array([[True, False, True], [True, True, False]])
+  assert list(groups.of_rows(both, 'ab', 'tt')) == ['', 'b', 'a']
+  assert list(groups.of_rows(both[:0], [], [])) == ['', '', '']
+
+
 def test_memberships_of_unequal_length_are_refused():
   with pytest.raises(UserError, match='different lengths'):
     groups.memberships({'a': ['x'], 'b': ['y', 'z']})

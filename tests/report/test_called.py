@@ -6,8 +6,8 @@ import pathlib
 import re
 
 from fairjax import results
-from fairjax.report import findings, page
-from fairjax.report.findings import NAMES
+from fairjax.report import names, page
+from fairjax.report.names import NAMES
 
 DIET = (
   pathlib.Path(__file__).parents[2] / 'configs/claims/results/quickstart_diet'
@@ -34,11 +34,11 @@ def test_names_are_told_apart():
   assert len(set(NAMES.values())) == len(NAMES)
   kept = results.of(json.loads((DIET / 'results.json').read_text()))
   kept.contenders['healthy diet'] = kept.contenders['none']
-  assert findings.by_people(kept) is kept
+  assert names.by_people(kept) is kept
 
 
 def test_what_is_no_contender_stays():
-  words = findings.said_by_people
+  words = names.said_by_people
   assert words('none of 3 rows', NAMES) == 'none of 3 rows'
   assert words('above none in AUC', NAMES) == ('above no mitigation in AUC')
   assert words('my_healthy_random', NAMES) == 'my_healthy_random'

@@ -300,3 +300,17 @@ def test_each_number_of_readmes_claims_is_one_of_that_papers_runs():
       digits = len(one.partition('.')[2])
       judged = sizes(one, digits) <= sizes(by, digits)
       assert judged or one in NUMBER.findall(section), (paper.title, one)
+
+
+def test_the_map_has_the_hours_of_kept_runs_and_configs_that_are_there():
+  place = ROOT / 'configs'
+  words = (place / 'MAP.md').read_text(encoding='utf-8')
+  rows = [line.split(' | ') for line in words.splitlines() if '.py' in line]
+  for name in re.findall(r'`(?:configs/)?([\w/]+\.py)', words):
+    assert (place / name).exists(), name
+  for path in sorted((place / 'claims' / 'results').glob('*/run.json')):
+    hours = json.loads(path.read_text(encoding='utf-8'))['seconds'] / 3600
+    named = re.compile(rf'\b(claims/)?{path.parent.name}\.py')
+    cells = [row[3] for row in rows if len(row) == 5 and named.search(row[1])]
+    assert any(f'{hours:.2f}'.lstrip('0') in cell for cell in cells), path
+  assert all(len(row) == 5 for row in rows if row[0].startswith('| '))

@@ -10,8 +10,10 @@ import pytest
 
 import fairjax
 from fairjax import results
+from fairjax.benchmarks import BENCHMARKS
 from fairjax.report import (
   findings,
+  names,
   page,
   sentences,
   tables,
@@ -55,6 +57,7 @@ def test_it_has_a_number_a_picture_and_no_path(path, tmp_path):
   assert re.search(r'\d', lead), lead
   assert '<svg' in part or '<img' in part
   assert not re.search(r'(/[\w.-]+){2,}|[A-Z]:\\\\', said), said
+  assert not re.search(r'[a-z_]\w*:[a-z_]\w*', said), said
   if json.loads(path.read_text())['recipe'] not in page.TRAINED:
     shown = page.report(tmp_path).partition('How it was')[0]
     assert 'is missing' not in shown
@@ -62,12 +65,51 @@ def test_it_has_a_number_a_picture_and_no_path(path, tmp_path):
   assert 'class="warning"' not in part.partition('class="lead"')[0]
 
 
+@pytest.mark.parametrize('kind', ['audit', 'writing', 'benchmarks'])
+def test_a_function_is_called_without_its_module(kind, tmp_path):
+  """Only how it was made says where the code is."""
+  path = next(path for path in KEPT if path.stem == kind)
+  found = json.loads(path.read_text())
+  old, new = next(iter(found['contenders'])), 'my_models:quite_biased'
+  found['contenders'] = {new: found['contenders'][old]}
+  found['focus'], found['model'] = found['focus'] and new, new
+  found['title'], found['tests'] = f'What {new} does', []
+  results.write(tmp_path, results.of(found))
+  shown = words(page.report(tmp_path).partition('To take away')[0])
+  assert 'What quite biased does' in shown
+  assert 'my_models' not in shown
+
+
+def test_functions_have_names_that_say_something():
+  called = {
+    'writers_of:biased': 'biased',
+    'profanity_check:predict_prob': 'profanity check',
+    'a.b.perspective:score': 'perspective',
+    'What writers_of:biased writes': 'What biased writes',
+    'balance:how=up': 'balance:how=up',
+    'terms:my_terms.txt': 'terms:my_terms.txt',
+    'sex: f': 'sex: f',
+  }
+  for name, words_ in called.items():
+    assert names.named(name) == words_
+
+
+def test_two_functions_of_one_name_keep_their_modules(tmp_path):
+  found = results.of(json.loads((KEPT[0].parent / 'audit.json').read_text()))
+  one = found.contenders[found.focus]
+  found.contenders = {'one:biased': one, 'two:biased': one}
+  found.focus, found.tests = 'one:biased', []
+  assert [*names.by_people(found).contenders] == ['one:biased', 'two:biased']
+  found.contenders = {'one:biased': one, 'two:fair': one}
+  assert [*names.by_people(found).contenders] == ['biased', 'fair']
+
+
 def test_what_a_measure_says_is_in_words():
   found = results.of(json.loads(KEPT[1].read_text()))
   assert found.recipe == 'benchmarks'
   lead = findings.lines(found)[0]
   assert lead.startswith(
-    'On stereoset, gpt2: in 75 of 100 items the stereotype'
+    'On StereoSet, gpt2: in 75 of 100 items the stereotype'
   )
   assert '(no preference gives 50; chance alone can do this)' in lead
 
@@ -91,11 +133,11 @@ def test_both_errors_lead(tmp_path):
 
 
 def test_models_are_called_by_their_names():
-  assert findings.named('/home/me/gpt2/export/seed_0') == 'gpt2'
-  assert findings.named('gpt2 (/home/me/gpt2/export/seed_0)') == 'gpt2'
-  assert findings.named('tiny') == 'tiny'
-  assert findings.named('org/model') == 'org/model'
-  assert findings.named('read/write') == 'read/write'
+  assert names.named('/home/me/gpt2/export/seed_0') == 'gpt2'
+  assert names.named('gpt2 (/home/me/gpt2/export/seed_0)') == 'gpt2'
+  assert names.named('tiny') == 'tiny'
+  assert names.named('org/model') == 'org/model'
+  assert names.named('read/write') == 'read/write'
 
 
 def test_warnings_of_one_kind_are_one_line():
@@ -335,3 +377,12 @@ def test_data_of_a_file_are_called_as_the_file(tmp_path):
   (tmp_path / 'config.json').write_text('{"data": {"path": "a/my.csv"}}')
   assert page._title(found, tmp_path) == 'tiny on my (train)'
   assert terminal.summary(found).startswith('## tiny')
+
+
+def test_benchmarks_have_the_names_that_people_give_them(tmp_path):
+  path = next(path for path in KEPT if path.stem == 'benchmarks')
+  results.write(tmp_path, results.of(json.loads(path.read_text())))
+  shown = words(page.report(tmp_path).partition('To take away')[0])
+  for name in ('stereoset', 'sembias', 'winogender'):
+    assert f'Test set {name}' not in shown and f'On {name}' not in shown
+  assert {*BENCHMARKS} - {*names.SETS} == {'twins'}

@@ -32,6 +32,13 @@ CALLED = {
   ),
   'appearance': (*('physical-appearance', 'physical_appearance', 'body_type'),),
 }
+# Heads of columns where a measure's own name is long, or has no benchmark's.
+HEADS = {
+  'weat_mean_mean': 'WEAT, mean |d|',
+  'stereoset_ss_log': 'StereoSet SS',
+  'bbq_bias_mean': 'BBQ bias',
+  'holistic_pairs_fdr': 'HolisticBias',
+}
 AXIS = {name: axis for axis, names in CALLED.items() for name in names}
 
 
@@ -90,10 +97,11 @@ def lines(
   rows: dict[str, dict] = {}
   sure = []
   for (axis, measure, one), p in zip(found, adjusted):
-    column = measures.label(measure)
+    column = HEADS.get(measure, measures.label(measure))
     line = rows.setdefault(axis, {'axis': axis})
     column = next(c for c in _names(column) if c not in line)
-    line[column] = {k: one.get(k) for k in ('value', 'low', 'high')}
+    value = {k: one.get(k) for k in ('value', 'low', 'high')}
+    line[column] = measures.in_print(measure, value)
     if p is not None and p < SURE:
       sure.append(f'{axis} by {column} ({one["value"]:.3g}, p {_p(p)})')
   order = [axis for axis in CALLED if axis in rows]

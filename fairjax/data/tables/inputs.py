@@ -61,8 +61,8 @@ def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
 
 def predicted(
   y_true: Sequence, y_score: Sequence, pos_label: Any
-) -> tuple[np.ndarray, np.ndarray]:
-  """Labels as classes, and scores of them: of two, of label 1.
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+  """The classes' names, labels as classes, and scores: of two, of label 1.
 
   The one door: `labels` turns its classes where `pos_label` is the first of
   two, and columns and decisions must turn with them.
@@ -70,7 +70,9 @@ def predicted(
   names, classes = labels(y_true, pos_label)
   first = pos_label is not None and names.index(pos_label) == 0
   positive = 0 if first and len(names) == 2 else 1
-  return classes, scores(y_score, len(classes), names, positive)
+  found = scores(y_score, len(classes), names, positive)
+  turned = names[::-1] if first and len(names) == 2 else names
+  return list(map(str, turned)), classes, found
 
 
 def scores(

@@ -16,10 +16,9 @@ from fairjax.core.errors import UserError, is_listed, need
 from fairjax.data.tables import audit_table, inputs, labels, readers
 from fairjax.recipes.audit import recipe
 from fairjax.recipes.audit.what_if import WhatIf
-from fairjax.report import page
 from fairjax.report.faces import Face
 from fairjax.stages import answers
-from fairjax.train.progress import Log, shown
+from fairjax.train.progress import shown
 
 
 @dataclasses.dataclass(repr=False)
@@ -57,13 +56,8 @@ class Audited(Face):
 
   def save(self, folder: str | os.PathLike) -> pathlib.Path:
     """Writes the page, its documents and predictions; returns the page."""
-    folder = pathlib.Path(folder)
-    with Log(folder) as log:
-      stages.keep_config(self.config, folder)
-      recipe.keep(self.config, folder, self.table, self.measured)
-      log.line(f'the report is {folder / "report.html"}')
-    page.publish(folder, self.results)
-    return folder / 'report.html'
+    keep = lambda at: recipe.keep(self.config, at, self.table, self.measured)
+    return stages.leave(folder, self.config, self.results, keep)
 
 
 # The knobs that have another name as arguments.

@@ -59,6 +59,7 @@ class Measured:
   set: dict  # as results.json has it
   limit: Any  # the threshold, or one a seed
   swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
+  group: np.ndarray  # [n], of the first attribute
   edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]] = field(
     default_factory=dict
   )
@@ -187,7 +188,11 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
     without_labels(one)
   if model.hard:
     _without_scores(one)
-  out = Measured(model.name, scores, chances, decisions, one, limit, edits)
+  who = groups.members, groups.names, groups.attributes
+  group = group_rates.of_rows(*who)
+  out = Measured(
+    *(model.name, scores, chances, decisions, one, limit, edits, group)
+  )
   _calibrated(out, labels, groups, options, least, model.hard, sample)
   _beside_reference(out, labels, groups, config, options, sample)
   _given_controls(out, labels, groups, options, least, sample)

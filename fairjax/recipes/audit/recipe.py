@@ -300,6 +300,7 @@ def keep(
   for k, (model, one) in enumerate(measured.items()):
     frame = table if 'label' in table else table.assign(label=-1)
     rows = stages.prediction_table(name, frame, one.chances)
+    rows['group'] = one.group
     if 'label' not in table:
       rows = rows.drop(columns='label')
     stem = stages.file_name(model)

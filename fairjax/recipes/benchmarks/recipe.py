@@ -343,7 +343,7 @@ def section(
           {
             'part': part,
             'measure': measures.label(measure),
-            'value': value,
+            'value': measures.in_print(measure, value),
             'items': value.get('items'),
             'without a preference': value.get('null'),
             'by chance': None if low is None else f'{low:.3g} to {high:.3g}',

@@ -107,7 +107,7 @@ def texts_of(count: int, length: int, places: bool = False) -> dict:
   arrays = of('head_index', 'example', 'label')
   for name in ('tokens', 'segment_ids', 'positions'):
     arrays[name] = np.zeros((1, length), np.int32)
-  asked = ('head_columns', 'places')[: 1 + places]
+  asked = ('head_columns', 'places', 'asked')[: 3 if places else 1]
   arrays |= dict.fromkeys(asked, np.zeros((1, 1), np.int32))
   return shapes(arrays | {'weight': np.ones(1, np.float32)}, count)
 

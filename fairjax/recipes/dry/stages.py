@@ -257,7 +257,7 @@ def benchmarks(goal: Goal) -> list[Stage]:
   config, a = goal.config, goal.amount
   heads = families.find(shape_of(config, config.model, 'gpt2').family).heads
   can = 'mask' if 'mask' in heads else 'judge'
-  model = model_of(goal, config.model, '', can)
+  model = model_of(goal, config.model, 'gpt2', can)
   times = a.length if can == 'mask' else 1
   return [sweep(goal, 'texts scored', model, a.train, a.length, times)]
 

@@ -14,9 +14,7 @@ from fairjax.config import Config, Generate, Measures, Writing
 from fairjax.core import artefacts, knobs, python_words
 from fairjax.core.errors import UserError
 from fairjax.recipes.writing import recipe
-from fairjax.report import page
 from fairjax.report.faces import Face
-from fairjax.train.progress import Log
 
 if TYPE_CHECKING:
   import matplotlib.figure
@@ -35,13 +33,8 @@ class Written(Face):
 
   def save(self, folder: str | os.PathLike) -> pathlib.Path:
     """Writes the page, its documents and the texts; returns the page."""
-    folder = pathlib.Path(folder)
-    with Log(folder) as log:
-      stages.keep_config(self.config, folder)
-      artefacts.write_table(folder / 'texts.parquet', self.texts)
-      log.line(f'the report is {folder / "report.html"}')
-    page.publish(folder, self.results)
-    return folder / 'report.html'
+    keep = lambda at: artefacts.write_table(at / 'texts.parquet', self.texts)
+    return stages.leave(folder, self.config, self.results, keep)
 
 
 # The knobs that have another name as arguments.
