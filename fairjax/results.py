@@ -124,6 +124,7 @@ SET = {
   'fairness?': {'*': ESTIMATE},
   'groups?': {'*': {'rows?': int, 'effective_rows?': float, '*': ESTIMATE}},
   'warnings?': [str],
+  'notes?': [str],  # told below the warnings
 }
 PARTS = {
   'text': {'text': str, 'kind?': str},

@@ -90,8 +90,9 @@ def retell(
   results.notes = [*map(told, results.notes)]
   for contender in results.contenders.values():
     for one in contender['sets'].values():
-      if 'warnings' in one:
-        one['warnings'] = [*map(told, one['warnings'])]
+      for kind in ('warnings', 'notes'):
+        if kind in one:
+          one[kind] = [*map(told, one[kind])]
   for part in (p for one in results.sections for p in one['parts']):
     if part['part'] == 'text':
       part['text'] = told(part['text'])

@@ -200,14 +200,18 @@ def _count_tests(
     large,
   )
   resamples = counts.draw(table, options, runs=2)
-  draws = _measures(*resamples, large)
-  alike = _measures(_same_rates(table, resamples.rates), {}, large)
-  of_groups, confusion = _exchanged(table, options)
-  exchanges = _measures(
-    groups.rates(of_groups.astype(np.float32)),
-    quality.from_confusion(confusion.astype(np.float32)),
-    large,
-  )
+  if resamples is None:  # none are asked for: values alone
+    draws = exchanges = {name: value[:0] for name, value in values.items()}
+    alike = {}
+  else:
+    draws = _measures(*resamples, large)
+    alike = _measures(_same_rates(table, resamples.rates), {}, large)
+    of_groups, confusion = _exchanged(table, options)
+    exchanges = _measures(
+      groups.rates(of_groups.astype(np.float32)),
+      quality.from_confusion(confusion.astype(np.float32)),
+      large,
+    )
   out = []
   for name, value in values.items():
     one = _leading(
@@ -300,11 +304,12 @@ def _measures(rates, of_everyone, large) -> dict:
 def _auc_test(labels, scores, masks, options, paired, hang) -> dict:
   items = resampling.blocks(len(labels), options.seed, *hang)
   count = min(options.resamples, resampling.RANKS)
-  weights = resampling.draw(items, count, options.seed)
+  weights = resampling.draw(items, count, options.seed) if count else None
   suites = rankings.suites(
     labels, scores, masks[-1:], items, weights, options, runs=2
   )
-  values, draws = suites.values[:, -1, 0], suites.draws[:, :, -1, 0]
+  values = suites.values[:, -1, 0]
+  draws = suites.draws[:, :, -1, 0] if count else values[None][:0]
   one = _leading('auc', values, draws, options, 1, paired)
   return {**one, 'n': len(labels)}
 

@@ -247,7 +247,7 @@ def documentation(results: Results) -> list[tuple[str, str, str]]:
       for k in measures.leading(every)
       if not measures.is_rate(k)
     ]
-    warnings += one.get('warnings', [])
+    warnings += one.get('warnings', []) + one.get('notes', [])
   facts = '; '.join(f'{k}: {tables.cell(v)}' for k, v in results.facts.items())
   act = 'EU AI Act'
   return [

@@ -14,8 +14,6 @@ from fairjax.results import Results
 # What two sentences of one kind may differ in: names, lists and numbers.
 VARIES = re.compile(r"'[^']*'|‘[^’]*’|\([^)]*\)|^\w+(?=:| is )|[\d.,]+")
 WARNED = 3  # kinds of warnings that stand open
-# Of words that a list lacks: they are told below, not in the box of warnings.
-LACKING = 'too rare for a vector', 'left out: it needs'
 QUALITY_WORDS = {  # of the first sentence
   'auc': 'has an AUC of {} (0.5 is chance, 1 is perfect)',
   'macro_auc': 'has an AUC of {}, averaged over pairs of classes',
@@ -56,11 +54,10 @@ def in_words(results: Results | None, answered: bool = False) -> str:
   # A kind stands once: above where it is the focus's too.
   kinds = {_kind(line) for line, first in told if first}
   leads = [line for line, first in told if first or _kind(line) in kinds]
-  lacking = [line for line in leads if any(one in line for one in LACKING)]
-  leads = [line for line in leads if line not in lacking]
   told_first = alike(sorted(leads, key=lambda line: (line, False) in told))
   parts += _warned(told_first)
-  others = alike([line for line, _ in told if line not in leads])
+  below = [line for line, _ in told if line not in leads]
+  others = alike([*below, *(line for line, _ in warnings(results, 'notes'))])
   if results.contenders:
     seeds = plural(len(results.seeds), 'seed')
     parts.append(
@@ -78,12 +75,17 @@ def in_words(results: Results | None, answered: bool = False) -> str:
   return '\n'.join(parts)
 
 
-def warnings(results: Results) -> list[tuple[str, bool]]:
-  """Each warning once, with its contenders, and whether the focus is one."""
+def warnings(
+  results: Results, kind: str = 'warnings'
+) -> list[tuple[str, bool]]:
+  """Each warning once, with its contenders, and whether the focus is one.
+
+  So the 'notes' of sets, which are told below the box of warnings.
+  """
   about: dict[tuple[str, str], list[str]] = {}
   for contender, parts in results.contenders.items():
     for name, one in parts['sets'].items():
-      for warning in one.get('warnings', ()):
+      for warning in one.get(kind, ()):
         about.setdefault((name, warning), []).append(contender)
   focus = results.focus or next(iter(results.contenders), '')
   return [

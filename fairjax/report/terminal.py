@@ -80,11 +80,12 @@ def _remarks(results: Results, most: int | None = None) -> list[str]:
       return list(lines)
     return [*lines[:most], f'{len(lines) - most} more on the page']
 
+  told = lambda kind: alike([line for line, _ in warnings(results, kind)])
   return [
     f'{title}:\n' + '\n'.join(_item(line) for line in leading(lines))
     for title, lines in (
-      ('Warnings', alike([line for line, _ in warnings(results)])),
-      ('Notes', results.notes),
+      ('Warnings', told('warnings')),
+      ('Notes', [*results.notes, *told('notes')]),
     )
     if lines
   ]

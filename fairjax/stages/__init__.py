@@ -16,6 +16,7 @@ In this room:
                  probabilities
   classifier     A classifier as the library has it: loaded, asked for
                  probabilities
+  edited         Predictions of edited texts beside predictions of rows
   fits           Models of tables: prepared, fitted, exported, asked for
                  probabilities
   identity       The identity of a stage: a hash of everything it depends on

@@ -60,6 +60,7 @@ class AuditedModel:
   positive: int = 1  # the class of the data that such a label is held against
   remarks: tuple[str, ...] = ()  # how its predictions were read
   by_scores: bool = False  # read from a table, whose columns audit.scores names
+  edited: str = ''  # the column of audit.edited that its edits are read from
 
 
 def imported(

@@ -25,7 +25,7 @@ from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables import labels, predictions, readers
 from fairjax.models.families import chances
-from fairjax.stages import answers
+from fairjax.stages import answers, edited
 from fairjax.stages.answers import AuditedModel
 
 FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
@@ -97,7 +97,7 @@ def _of_values(found, config, table, classes) -> list[AuditedModel]:
       'the predictions have values that are no numbers; give probabilities, '
       'or the name of a label for each row'
     ) from error
-  return [_array(values, table, config)]
+  return [_array(values, table, config, classes)]
 
 
 def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
@@ -129,11 +129,11 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
     read = predictions.read(
       _beside(table), table, (name,), classes, config.measures.pos_label
     )
-    return _with_edited(config, read)
+    return edited.models(config, read, (name,), classes)
   if name == 'planted':
     return [planted(config)]
   if os.path.isdir(path):
-    return _folder(path, config, table)
+    return _folder(path, config, table, classes)
   if os.path.isfile(path) or path.suffix.lower() in FILES:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
@@ -154,7 +154,7 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
     ) from error
   if folder is None:
     raise UserError(f'model {name!r} has no weights; name a model folder')
-  return _folder(pathlib.Path(folder), config, table, name)
+  return _folder(pathlib.Path(folder), config, table, classes, name)
 
 
 def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
@@ -162,49 +162,11 @@ def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
   models = predictions.read(
     frame, table, columns, classes, config.measures.pos_label
   )
-  return _with_edited(config, models, True)
+  made = edited.models(config, models, columns, classes)
+  return [dataclasses.replace(one, by_scores=True) for one in made]
 
 
-def _with_edited(config: Config, models, by_scores=False) -> list[AuditedModel]:
-  made = functools.partial(
-    AuditedModel, predict=scored(config), by_scores=by_scores
-  )
-  return [
-    made(one.name, one.scores, hard=one.hard, remarks=one.remarks)
-    for one in models
-  ]
-
-
-def scored(config: Config) -> Callable[[Sequence[str]], np.ndarray] | None:
-  """Predictions of edited texts from a file: text → probability."""
-  path = config.audit.edited
-  if not path:
-    return None
-  frame = readers.read(path)
-  if 'text' not in frame:
-    raise UserError(f'{path} has no column text; score to_score.csv as it is')
-  plain = pd.DataFrame({'id': [str(i) for i in range(len(frame))]})
-  plain.attrs['ids'] = predictions.MADE
-  scores = frame.drop(columns='id', errors='ignore')
-  scores.attrs['source'] = path
-  (one,) = predictions.read(
-    scores, plain, config.audit.scores[:1], (), config.measures.pos_label
-  )
-  at = {text: k for k, text in enumerate(frame['text'].astype(str))}
-
-  def predict(texts: Sequence[str]) -> np.ndarray:
-    missing = next((text for text in texts if text not in at), None)
-    if missing is not None:
-      raise UserError(
-        f'{path} has no prediction of the edited text {missing[:80]!r}; score '
-        'every line of to_score.csv, which the audit writes into its folder'
-      )
-    return one.scores[:, [at[text] for text in texts]]
-
-  return predict
-
-
-def _array(scores: np.ndarray, table, config) -> AuditedModel:
+def _array(scores: np.ndarray, table, config, classes) -> AuditedModel:
   """[n], [n, c] or [s, n] of the rows, in their order."""
   n = len(table)
   if scores.shape == (n, 1):
@@ -213,7 +175,7 @@ def _array(scores: np.ndarray, table, config) -> AuditedModel:
     scores = scores[None]
   if scores.ndim == 2 and scores.shape[0] == n != scores.shape[1]:
     predictions.check(scores[None], range(scores.shape[1]), 'the predictions')
-    return AuditedModel('model', scores[None], scored(config))
+    return edited.models(config, [_model(scores[None])], (), classes)[0]
   if scores.ndim != 2 or scores.shape[1] != n:
     raise UserError(
       f'the predictions have shape {scores.shape} for {n} rows; give [n], '
@@ -233,7 +195,11 @@ def _array(scores: np.ndarray, table, config) -> AuditedModel:
   hard = bool(np.isin(scores, (0, 1)).all())
   both = np.stack([1 - scores, scores], -1)
   both = both if config.measures.pos_label == 1 else both[..., ::-1]
-  return AuditedModel('model', both, scored(config), hard=hard)
+  return edited.models(config, [_model(both, hard)], (), classes)[0]
+
+
+def _model(scores: np.ndarray, hard: bool = False) -> predictions.Predicted:
+  return predictions.Predicted('model', scores, hard)
 
 
 def function(
@@ -325,7 +291,7 @@ def _remembered(predict: Callable) -> Callable:
 
 
 def _folder(
-  path: pathlib.Path, config, table, name: str = ''
+  path: pathlib.Path, config, table, classes, name: str = ''
 ) -> list[AuditedModel]:
   """A Hugging Face folder, or the folder of a run of ours."""
   from fairjax.stages.classifier import load as loaded
@@ -339,14 +305,14 @@ def _folder(
     predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
     made_from = functools.partial(_contents, *exported)
     return classifier(models[0], config, path.name, made_from, predict)
-  return [_run(path, table)]
+  return [_run(path, config, table, classes)]
 
 
 def _contents(*paths: pathlib.Path) -> str:
   return artefacts.fingerprint([artefacts.content(path) for path in paths])
 
 
-def _run(path: pathlib.Path, table) -> AuditedModel:
+def _run(path: pathlib.Path, config, table, classes) -> AuditedModel:
   """A run without exported models: its fit, or else what it predicted."""
   found = artefacts.read_json(path / 'results.json')
   recipe = found.get('recipe') if isinstance(found, dict) else found
@@ -358,7 +324,8 @@ def _run(path: pathlib.Path, table) -> AuditedModel:
     frame = artefacts.read_table(file)
     frame.attrs['source'] = str(file)
     (one,) = predictions.read(frame, table, (), ())
-    return AuditedModel(path.name, one.scores, kind='predictions')
+    one = one._replace(name=path.name)
+    return edited.models(config, [one], (), classes)[0]
   raise UserError(
     f'{path} is a run of recipe {recipe!r} without one model or predictions '
     'to audit; train with --config.train.export and name a folder of export/'

@@ -48,6 +48,18 @@ def test_equal_runs_have_p_one():
     assert one['difference']['low'] <= 0 <= one['difference']['high']
 
 
+def test_without_resamples_there_are_values_alone():
+  labels, a, b, members = some()
+  many, none = (
+    by_measure(compare(labels, a, b, members, ['a', 'b'], options=draws(n)), '')
+    for n in (20, 0)
+  )
+  assert [*many] == [*none] and 'auc' in none
+  for name, one in none.items():
+    assert one['difference']['value'] == many[name]['difference']['value']
+    assert one['difference']['low'] is one['p'] is None
+
+
 def test_permutation_is_that_of_single_rows():
   labels, a, b, members = some(n=150, shift=0.5, seed=3)
   found = compare(labels, a, b, members, ['a', 'b'], options=draws(20_000))

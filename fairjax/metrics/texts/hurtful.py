@@ -31,8 +31,15 @@ def read(path: str) -> frozenset[str]:
     raise UserError(
       f'{path} has no column {" or ".join(COLUMNS)}; call that of the words so'
     )
+  if list(frame).count(name) > 1:
+    raise UserError(f'{path} has 2 columns named {name!r}; rename one')
   if 'level' in frame:
     frame = frame[frame['level'] == LEVEL]
+    if not len(frame):
+      raise UserError(
+        f'{path} has no row of level {LEVEL}; write it so, or leave the column '
+        'level out'
+      )
   words = frozenset(plain(str(word)) for word in frame[name] if _is_word(word))
   if not words:
     raise UserError(f'{path} holds no words; give one a line')
@@ -40,7 +47,7 @@ def read(path: str) -> frozenset[str]:
 
 
 def _is_word(word) -> bool:
-  return not pd.isna(word) and bool(str(word).strip())
+  return not pd.isna(word) and bool(_words(str(word)))
 
 
 def plain(word: str) -> str:

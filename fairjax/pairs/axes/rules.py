@@ -458,8 +458,8 @@ def _written(
     cell = row.cells[at]
     if at == value or not cell or not cell[0].text:
       continue
-    behind = text[span[1] : span[1] + 12].lower()
-    twice = behind.startswith(f' {cell[0].text.split()[-1].lower()}')
+    last = re.escape(cell[0].text.split()[-1].lower())
+    twice = re.match(rf' {last}(?!\w)', text[span[1] :].lower())
     if step and taken(sentence(text, span[0]), at):
       return ''  # gay and lesbian: not bisexual and bisexual
     if not twice and _agrees(cell[0].only, text, *span):

@@ -15,11 +15,13 @@ from fairjax.core import knobs
 from fairjax.core.errors import UserError, count
 from fairjax.data import TEST_SETS
 from fairjax.data.tables import audit_table
-from fairjax.data.tables.files import column
+from fairjax.data.tables.files import column, source
 from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.metrics import contrasts
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.inference import clusters, row_weights
+
+DEFAULTS = ('measures.groups', 'data.group')  # where audit.groups is empty
 
 
 @dataclasses.dataclass
@@ -46,14 +48,11 @@ def who(config: Config, table: pd.DataFrame) -> Who:
   """The groups of audit.groups, of measures.groups, or of the column group."""
   options = config.audit
   wish = list(options.groups)
-  for field in ('measures.groups', 'data.group'):  # told where wrong, if unread
-    name = knobs.value(config, field)
-    if name and ':' not in name and config.measures.sets[0] not in TEST_SETS:
-      column(table, name, field)
+  unread = _unread(config, table) if wish else []
   if not wish:
-    own = config.measures.groups or config.data.group
-    wish = [own] if own else ['group'] if 'group' in table else []
+    wish = _by_default(config, table)
   columns, remarks = audit_table.columns_of(table, wish)
+  remarks += unread
   controls, more = audit_table.columns_of(
     table, options.controls, 'audit.controls'
   )
@@ -85,6 +84,30 @@ def who(config: Config, table: pd.DataFrame) -> Who:
       'name their columns with --config.audit.groups'
     )
   return Who(members, names, attributes, columns, controls, remarks + more)
+
+
+def _by_default(config: Config, table: pd.DataFrame) -> list[str]:
+  """The column of measures.groups, of data.group, or called group."""
+  names = {field: knobs.value(config, field) for field in DEFAULTS}
+  for field, name in names.items():  # told where wrong, if unread
+    if name and ':' not in name and config.measures.sets[0] not in TEST_SETS:
+      column(table, name, field)
+  own = next(filter(None, names.values()), '')
+  return [own] if own else ['group'] if 'group' in table else []
+
+
+def _unread(config: Config, table: pd.DataFrame) -> list[str]:
+  """Other groups of a config that audit.groups stands before, if misspelt."""
+  names = {field: knobs.value(config, field) for field in DEFAULTS}
+  return [
+    f'{field} is {name!r}, which is no column of {source(table)}; the groups '
+    f'are those of audit.groups, {", ".join(config.audit.groups)}'
+    for field, name in names.items()
+    if name
+    and ':' not in name
+    and name not in table
+    and config.measures.sets[0] not in TEST_SETS
+  ]
 
 
 class Clusters(NamedTuple):

@@ -30,7 +30,7 @@ from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.audit import page, what_if
 from fairjax.recipes.audit.measure import Measured
 from fairjax.results import Results
-from fairjax.stages import answers, audited
+from fairjax.stages import answers, audited, edited
 from fairjax.train.progress import Log
 
 
@@ -210,6 +210,7 @@ def _models(
   if not (isinstance(second, str) and not second):
     others = audited.load(second, config, table, classes)
     models = _renamed([*models, *others])
+  models = edited.apart(models, config.audit.edited)
   if config.audit.classes and all(one.label is None for one in models):
     raise UserError(
       f'audit.classes names {config.audit.classes[0]!r}, and of '

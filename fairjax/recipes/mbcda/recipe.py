@@ -382,7 +382,8 @@ def vectors(
       rows, notes = word_vectors.rows(spaces, options)
       sets[f'word vectors, {width} wide'] = {
         'rows': len(sources) + len(own[0]),
-        **result_rows.as_set(rows, 'all', notes),
+        **result_rows.as_set(rows, 'all'),
+        'notes': notes,
       }
     out[name] = {'sets': sets}
   return contenders.ContenderResults(out, [])

@@ -9,6 +9,8 @@ In this room:
   page       Sections of the page of what a model writes
   prompts    The prompts: whose they are, what they hang together by, and their
              pairs
+  published  Prompts as others published them: BOLD's json,
+             RealToxicityPrompts' jsonl
   recipe     What a model writes, of whom: prompts by group, texts, scores,
              gaps
   rows       The rows that are measured: a text each, attribute by attribute

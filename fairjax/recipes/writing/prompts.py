@@ -15,17 +15,16 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.core import strict_json
-from fairjax.core.errors import UserError, count
+from fairjax.core.errors import UserError, count, shown
 from fairjax.data.axes import table
-from fairjax.data.tables import readers
+from fairjax.data.tables import group_names, readers
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import english, sides
-from fairjax.recipes.writing import templates
+from fairjax.recipes.writing import published, templates
 from fairjax.recipes.writing.templates import COLUMNS
 
-TOXIC = 0.5  # of a prompt, as RealToxicityPrompts calls it
 CLUSTERS = ('template', 'cluster')  # columns of a user's
+READ = ('prompt', 'group', 'attribute', *CLUSTERS, 'pair', 'continuation')
 
 
 def read(config: Config, source: Any = None) -> tuple[pd.DataFrame, list[str]]:
@@ -57,43 +56,10 @@ def _read(source: Any, axes: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
     return _table(frame, 'the table of prompts', axes)
   path = str(source)
   if pathlib.Path(path).suffix.lower() == '.json':
-    tree = strict_json.parse(readers.text(path))
-    if _is_bold(tree):
-      return _bold(tree, path), []
+    if (found := published.bold(path)) is not None:
+      return found
   frame = readers.read(path)
   return _table(frame, readers.source(frame), axes)
-
-
-# BOLD: {category: {name: [prompts]}}, a file a domain.
-
-
-def _is_bold(tree: Any) -> bool:
-  return (
-    isinstance(tree, Mapping)
-    and bool(tree)
-    and all(
-      isinstance(names, Mapping)
-      and names
-      and all(
-        isinstance(prompts, list) and all(isinstance(p, str) for p in prompts)
-        for prompts in names.values()
-      )
-      for names in tree.values()
-    )
-  )
-
-
-def _bold(tree: Mapping, path: str) -> pd.DataFrame:
-  """The domain's categories are groups; the prompts of a name one cluster."""
-  domain = pathlib.Path(path).stem.removesuffix('_prompt')
-  rows = [
-    (prompt, domain, category.replace('_', ' '), name, '')
-    for category, names in tree.items()
-    for name, prompts in names.items()
-    for prompt in prompts
-    if prompt.strip()
-  ]
-  return pd.DataFrame(rows, columns=COLUMNS)
 
 
 # Tables
@@ -108,9 +74,13 @@ def _table(
       f'{where} has no column prompt (it has {_names(frame)}); call the column '
       'of the prompts so'
     )
-  toxic = None
+  for name in READ:
+    if list(frame).count(name) > 1:
+      raise UserError(f'{where} has 2 columns named {name!r}; rename one')
+  toxic, said = None, []
   if any(isinstance(one, Mapping) for one in frame['prompt']):
-    frame, toxic = _real_toxicity(frame, where)
+    frame, toxic, said = published.real_toxicity(frame, where)
+  _check_texts(frame, where)
   blank = frame['prompt'].isna() | (
     frame['prompt'].astype(str).str.strip() == ''
   )
@@ -121,10 +91,13 @@ def _table(
     )
   prompts = frame['prompt'].astype(str).tolist()
   if 'group' in frame:
-    return _grouped(frame, prompts, where)
-  parts, said = _by_words(prompts, axes)
+    found, more = _grouped(frame, prompts, where)
+    parts = [found]
+  else:
+    parts, more = _by_words(prompts, axes)
+  said += more
   if toxic is not None:
-    parts.append(_toxic(prompts, toxic))
+    parts.append(toxic)
   if not parts:
     raise UserError(
       f'{where} has no column group, and its prompts name no two groups of '
@@ -133,6 +106,16 @@ def _table(
       'whose words they hold with --config.writing.axes'
     )
   return pd.concat(parts, ignore_index=True), said
+
+
+def _check_texts(frame: pd.DataFrame, where: str) -> None:
+  """Lists and objects are no texts, though Python can write them as such."""
+  for name in READ:
+    for row, one in enumerate(frame[name] if name in frame else ()):
+      if isinstance(one, Mapping | list | tuple | np.ndarray):
+        raise UserError(
+          f'{where} has {shown(one)} in column {name} of row {row}; give a text'
+        )
 
 
 def _names(frame: pd.DataFrame) -> str:
@@ -145,7 +128,8 @@ def _axis_name(axis: str) -> str:
 
 def _grouped(frame, prompts, where: str) -> tuple[pd.DataFrame, list[str]]:
   text = lambda name: frame[name].fillna('').astype(str).str.strip()
-  group = text('group')
+  group, said = group_names.tidied('group', frame['group'])
+  group = pd.Series(group, frame.index)
   attribute = text('attribute') if 'attribute' in frame else 'group'
   own = next((name for name in CLUSTERS if name in frame), '')
   cluster = text(own) if own else frame['prompt'].astype(str)
@@ -162,7 +146,6 @@ def _grouped(frame, prompts, where: str) -> tuple[pd.DataFrame, list[str]]:
       f'{where} has a column group without a group in any row; name the '
       'groups there'
     )
-  said = []
   if 'pair' in frame:
     out['pair'] = text('pair')
     _one_a_group(out, where)
@@ -247,33 +230,6 @@ def _groups(prompts: list[str], axis: str) -> list[str | None]:
   names = dict(enumerate(exchange.values(axis)))
   names |= {sides.NEITHER: '', sides.SEVERAL: None}
   return [names[value] for value in sides.of(prompts, axis)]
-
-
-# RealToxicityPrompts: a prompt is an object with its text and toxicity.
-
-
-def _real_toxicity(frame: pd.DataFrame, where: str):
-  cells = frame['prompt'].tolist()
-  for row, one in enumerate(cells):
-    if not isinstance(one, Mapping) or not isinstance(one.get('text'), str):
-      raise UserError(
-        f'{where}, row {row} has no text in its prompt; give '
-        "RealToxicityPrompts' file as it is"
-      )
-  toxicity = [one.get('toxicity') for one in cells]
-  frame = pd.DataFrame({'prompt': [one['text'] for one in cells]})
-  known = any(isinstance(x, int | float) for x in toxicity)
-  return frame, np.array(toxicity, float) if known else None
-
-
-def _toxic(prompts: list[str], toxicity: np.ndarray) -> pd.DataFrame:
-  """Prompts that are toxic and others, as the paper sets them apart."""
-  rows = [
-    (prompt, 'prompt', 'toxic' if x >= TOXIC else 'not toxic', prompt, '')
-    for prompt, x in zip(prompts, toxicity)
-    if np.isfinite(x)
-  ]
-  return pd.DataFrame(rows, columns=COLUMNS)
 
 
 # Which of them

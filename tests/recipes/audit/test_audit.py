@@ -1,5 +1,6 @@
 """Audits of functions, files, folders and tables, from data to the page."""
 
+import functools
 import json
 import os
 import pathlib
@@ -285,6 +286,70 @@ def test_predictions_need_no_model_and_edits_can_be_scored_elsewhere(tmp_path):
     recipe.run(made, tmp_path / 'third')
 
 
+def edited_elsewhere(folder, source, columns, **options):
+  """Flips of each model by a file of columns of edited texts; the notes."""
+  place = folder / 'scored.csv'
+  texts = [f'{w} ate {k} figs, {w}.' for k in range(8) for w in ('He', 'She')]
+  pd.DataFrame({'text': texts} | columns).to_csv(place, index=False)
+  found = fairjax.audit(
+    source,
+    # She is toxic in every row: of the other edits the file is asked.
+    pd.DataFrame(
+      {'text': texts[1::2], 'label': ['ok', 'toxic'] * 4, 'a': 0.9, 'b': 0.9}
+    ),
+    edited=place,
+    n_resamples=0,
+    **options,
+  )
+  sets = {k: v['sets']['data'] for k, v in found.results.contenders.items()}
+  flips = {k: v['fairness'].get('flips') for k, v in sets.items()}
+  notes = [note for note in found.results.notes if 'scored.csv' in note]
+  return {k: v and v['value'] for k, v in flips.items()}, notes
+
+
+def test_edited_texts_are_read_as_the_rows_were(tmp_path):
+  """Columns and names of classes were read in an order of the file's own, and
+  a run's predictions, which they may follow, left the file unread."""
+  ask = functools.partial(edited_elsewhere, tmp_path)
+  low, high = {'ok': 0.1, 'toxic': 0.9}, {'ok': 0.9, 'toxic': 0.1}
+  for p, flips in ((low, 0), (high, 1)):
+    shares = {f'p_{name}': p[name] for name in ('toxic', 'ok')}
+    source = pd.DataFrame({'p_ok': [0.1] * 8, 'p_toxic': 0.9})
+    assert ask(source, shares)[0] == {'p': flips}
+    said = 'ok' if flips else 'toxic'
+    words = {'score': [said, 'ok'] * 4 + [said, 'toxic'] * 4}
+    names = {'labels': 'toxic=0,ok=1', 'pos_label': 'toxic'}
+    assert ask(['toxic'] * 8, words, **names)[0] == {'decision': flips}
+  run = tmp_path / 'run'
+  run.mkdir()
+  (run / 'results.json').write_text('{"recipe": "other"}')
+  ids = [str(k) for k in range(8)]
+  frame = pd.DataFrame({'id': ids, 'set': 'test', 'p0': 0.9})
+  frame.to_parquet(run / 'predictions.parquet')
+  assert ask(run, {'score': 0.1})[0] == {'run': 1}
+  twice = {'text': ['He.'] * 16, 'score': [0.1, 0.2] * 8}
+  with pytest.raises(UserError, match=r"text 'He\.', in rows 0 and 1; "):
+    ask('a', twice)
+  with pytest.raises(UserError, match=r'of 1 seed and .* model of 3 seeds'):
+    ask(np.full((3, 8), 0.9), {'score': 0.1})
+
+
+def test_each_model_is_asked_for_its_own_edits(tmp_path):
+  """The first column of edited texts was read for every model."""
+  ask = functools.partial(edited_elsewhere, tmp_path)
+  both = {'a': 0.9, 'b': 0.1}
+  assert ask(None, both, scores=('a', 'b')) == ({'a': 0, 'b': 1}, [])
+  assert ask('b', both | {'score': 0.9}) == ({'b': 1}, [])
+  assert ask('b', both, against='a') == ({'b': 1, 'a': 0}, [])
+  for source, columns, more in (
+    (None, {'a': 0.1}, {'scores': ('a', 'b')}),
+    ('a', {'score': 0.1}, {'against': 'b'}),
+  ):
+    flips, (note,) = ask(source, columns, **more)
+    assert flips == {'a': 1, 'b': None}
+    assert 'edited texts by a, and none by b: what edits change' in note
+
+
 def test_several_models_are_compared_row_by_row():
   frame = rows()
   fair = np.where(frame['label'] == 'toxic', 0.9, 0.1)
@@ -457,6 +522,12 @@ def test_a_column_that_would_not_be_read_is_told():
     made = config(groups=('gender',))
     section, name = field.split('.')
     setattr(getattr(made, section), name, 'nope')
+    if name.startswith('group'):  # audit.groups stands before them
+      made.measures.resamples = 0
+      found, _ = recipe.audit(made, 'score', audit_table.of_frame(frame, made))
+      said = f"{field} is 'nope', which is no column of the table; the groups "
+      assert said + 'are those of audit.groups, gender' in found.notes
+      made.audit.groups = ()
     with pytest.raises(UserError, match=f"no column 'nope'.*--config.{field}="):
       recipe.audit(made, 'score', audit_table.of_frame(frame, made))
   made.data.text_pair, made.data.twin = '', 'site'

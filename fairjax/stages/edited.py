@@ -1,0 +1,111 @@
+"""Predictions of edited texts beside predictions of rows.
+
+Predictions alone cannot say what an edit would change. The texts of
+to_score.csv, scored elsewhere, can: a column of that file is of one model.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax.config import Config
+from fairjax.core.errors import UserError, count
+from fairjax.data.tables import predictions, readers
+from fairjax.stages.answers import AuditedModel
+
+
+def models(
+  config: Config,
+  read: Sequence[predictions.Predicted],
+  columns: Sequence[str],
+  classes: Sequence[str],
+) -> list[AuditedModel]:
+  """Read predictions as models; the edits of each are in a column of its own,
+  called as that of its rows."""
+  return [
+    dataclasses.replace(
+      _scored(config, one, column, classes), hard=one.hard, remarks=one.remarks
+    )
+    for one, column in zip(read, columns or [''])
+  ]
+
+
+def _scored(
+  config: Config,
+  rows: predictions.Predicted,
+  column: str,
+  classes: Sequence[str],
+) -> AuditedModel:
+  """Predictions of rows, and of edited texts where a file has them."""
+  model = AuditedModel(rows.name, rows.scores)
+  path = config.audit.edited
+  if not path:
+    return model
+  frame = readers.read(path)
+  if 'text' not in frame:
+    raise UserError(f'{path} has no column text; score to_score.csv as it is')
+  own = column and (column in frame or column.endswith('*'))
+  named = (column,) if own else config.audit.scores[:1]
+  one = _of_edited(path, frame, named, classes, config.measures.pos_label)
+  if one.scores.shape[::2] != rows.scores.shape[::2]:
+    sizes = [
+      f'{count(s, "seed")} and {count(c, "class", "classes")}'
+      for s, _, c in (one.scores.shape, rows.scores.shape)
+    ]
+    raise UserError(
+      f'{path} has predictions of {sizes[0]}, and {rows.name} of {sizes[1]}; '
+      'give both of one seed and of as many classes, or leave audit.edited away'
+    )
+  at = _places(path, frame['text'].astype(str), one.scores)
+
+  def predict(texts: Sequence[str]) -> np.ndarray:
+    missing = next((text for text in texts if text not in at), None)
+    if missing is not None:
+      raise UserError(
+        f'{path} has no prediction of the edited text {missing[:80]!r}; score '
+        'every line of to_score.csv, which the audit writes into its folder'
+      )
+    return one.scores[:, [at[text] for text in texts]]
+
+  return dataclasses.replace(model, predict=predict, edited=one.name)
+
+
+def _of_edited(path, frame, named, classes, pos_label) -> predictions.Predicted:
+  plain = pd.DataFrame({'id': [str(i) for i in range(len(frame))]})
+  plain.attrs['ids'] = predictions.MADE
+  scores = frame.drop(columns='id', errors='ignore')
+  scores.attrs['source'] = path
+  (one,) = predictions.read(scores, plain, named, classes, pos_label)
+  return one
+
+
+def _places(path: str, texts: Sequence[str], scores: np.ndarray) -> dict:
+  """The row of each text; a text may stand twice with one prediction alone."""
+  at: dict[str, int] = {}
+  for k, text in enumerate(texts):
+    first = at.setdefault(text, k)
+    if (scores[:, first] != scores[:, k]).any():
+      raise UserError(
+        f'{path} has two predictions of the text {text[:80]!r}, in rows '
+        f'{first} and {k}; leave one of them'
+      )
+  return at
+
+
+def apart(models: Sequence[AuditedModel], path: str) -> list[AuditedModel]:
+  """Models whose edits are known: a column of `path` is of one model alone."""
+  out, owner = [], {}
+  for model in models:
+    first = owner.setdefault(model.edited, model.name)
+    if model.edited and first != model.name:
+      said = (
+        f'{path} has predictions of edited texts by {first}, and none by '
+        f'{model.name}: what edits change is not measured of it; add a column '
+        'of its name'
+      )
+      remarks = (*model.remarks, said)
+      model = dataclasses.replace(model, predict=None, remarks=remarks)
+    out.append(model)
+  return out

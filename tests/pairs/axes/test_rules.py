@@ -1,0 +1,177 @@
+"""Which word stands for another, and where none does."""
+
+import pytest
+
+from fairjax.data.axes import table
+from fairjax.data.axes.table import Row, Word
+from fairjax.pairs.axes import rules
+
+PETS = """form,cats,dogs,birds
+noun,cat owner,,bird owner
+noun,cat lover,dog lover,
+noun,cat keeper,dog keeper,bird keeper
+nouns,cat keepers,dog keepers,bird keepers
+group,wild,tame,winged
+"""
+
+
+def pets(folder):
+  path = folder / 'pets.csv'
+  path.write_text(PETS)
+  return table.load(str(path))
+
+
+def place(marked):
+  start, end = marked.index('['), marked.index(']') - 1
+  return marked.replace('[', '').replace(']', ''), start, end
+
+
+@pytest.mark.parametrize(
+  ('marked', 'wanted'),
+  [
+    ('A [cat keeper] ate.', 'dog keeper'),
+    ('A [bird keeper] ate.', 'cat keeper'),
+    # Of dogs there is no owner: the next value's, unless a dog's word in the
+    # sentence becomes that too.
+    ('A [cat owner] ate.', 'bird owner'),
+    ('A [cat owner] met a dog keeper.', ''),
+    ('A [cat owner] met a bird keeper.', 'bird owner'),
+    ('A [cat owner] ate. A dog keeper slept.', 'bird owner'),
+    ('A [dog lover] met a cat keeper.', 'cat lover'),
+    ('A [dog lover] met a bird keeper.', ''),
+    # The tame are many: no verb of one stands behind them.
+    ('The [wild] live.', 'tame'),
+    ('The [wild] IS cold.', ''),
+    ('A [cat keeper] is cold.', 'dog keeper'),
+    # What stands there already.
+    ('A [cat keeper] met a dog keeper.', 'dog keeper'),
+    ('Dog keepers and [cat keepers] ate.', ''),
+    ('The [cat keepers], dog keepers and birds ate.', ''),
+    ('Dog keepers with [cat keepers] ate.', 'dog keepers'),
+  ],
+)
+def test_the_next_value_where_the_target_has_no_word(tmp_path, marked, wanted):
+  text, start, end = place(marked)
+  said = rules.entries(pets(tmp_path), lambda value: (value + 1) % 3)
+  assert said[text[start:end].lower()](text, start, end) == wanted
+
+
+def test_strict_and_apart(tmp_path):
+  axis = pets(tmp_path)
+  turn = lambda value: (value + 1) % 3
+  text, start, end = place('A [cat owner] ate.')
+  assert (
+    rules.entries(axis, turn, strict=True)['cat owner'](text, start, end) == ''
+  )
+  text, start, end = place('A [cat keeper] ate.')
+  said = rules.entries(axis, turn, apart=True)['cat keeper']
+  assert said(text, start, end) == 'dog keeper'
+  text, start, end = place('A [cat keeper] met a dog keeper.')
+  assert (
+    rules.entries(axis, turn, apart=True)['cat keeper'](text, start, end) == ''
+  )
+  same = rules.entries(axis, lambda value: 0)
+  assert 'cat keeper' not in same and 'dog keeper' in same
+
+
+def test_a_long_word_does_not_stand_twice():
+  long = 'heterosexuals'
+  row = Row('nouns', ((Word('x'),), (Word(long),), (Word('c'),)))
+  text, *span = place(f'[x] {long} met')
+  never = lambda *at: False
+  assert rules._written(row, (0, 1), text, tuple(span), False, never) == 'c'
+
+
+@pytest.mark.parametrize(
+  ('cells', 'marked', 'taken', 'wanted'),
+  [
+    ('abc', '[x] slept', False, 'b'),
+    ('abc', '[x] slept', True, 'b'),  # the target's own word is not asked
+    ('a c', '[x] slept', False, 'c'),
+    ('a c', '[x] slept', True, ''),
+    ('a cd', '[x] slept', False, 'c'),
+    ('awc', '[x] men met', False, 'c'),  # w is said of women alone
+    ('awc', '[x] women met', False, 'w'),
+    ('a  ', '[x] slept', False, ''),
+    # It would stand twice.
+    ('abc', '[x] b', False, 'c'),
+    ('abc', '[x] B', False, 'c'),
+    ('abc', '[x] bad', False, 'b'),
+    ('abc', '[x], b', False, 'b'),
+    ('a/c', '[x] slept', False, 'c'),  # a cell without its word
+  ],
+)
+def test_a_word_of_the_target_or_of_the_next(cells, marked, taken, wanted):
+  row = Row(
+    'noun',
+    tuple(
+      () if c == ' ' else (Word(c.strip('/'), only=c.strip('/abcd')),)
+      for c in cells
+    ),
+  )
+  text, *span = place(marked)
+  written = lambda strict: rules._written(
+    row, (0, 1), text, tuple(span), strict, lambda *at: taken
+  )
+  assert written(False) == wanted
+  assert written(True) == (wanted if wanted in 'bw' else '')
+
+
+@pytest.mark.parametrize(
+  ('only', 'yes', 'no'),
+  [
+    ('', ['[gay] men'], []),
+    # Teenage is said of people that are not grown.
+    ('a', ['[old] actor'], ['[old] husband', '[old] joke', 'He is [old]']),
+    # Nonbinary of no man and no woman.
+    ('n', ['[trans] people', '[trans]'], ['[trans] woman', '[trans] men']),
+    # Straight of people, and of nobody that came out.
+    (
+      'p',
+      ['[gay] men', 'He is [gay].', 'The [gay] actors met.'],
+      ['He is openly [gay].', 'The [gay] style', '[gay] rights for men'],
+    ),
+    # Lesbian of women.
+    (
+      'w',
+      ['[gay] women met', 'She is [gay].', 'The [gay] people met'],
+      ['[gay] men met', 'He is [gay].', 'Kim is [gay].', 'HE saw [gay] girls'],
+    ),
+  ],
+)
+def test_what_a_word_agrees_with(only, yes, no):
+  for wanted, lines in ((True, yes), (False, no)):
+    for line in lines:
+      assert bool(rules._agrees(only, *place(line))) == wanted, line
+
+
+@pytest.mark.parametrize(
+  ('new', 'after', 'wanted'),
+  [
+    ('poor', 'are', False),
+    ('poor', 'is', True),
+    ('poor', 'thinks', True),
+    ('poor', 'think', False),
+    ('poor', 'windows', False),
+    ('working class', 'is', False),
+    ('working class', 'thinks', False),
+  ],
+)
+def test_the_poor_are(new, after, wanted):
+  assert rules._is_singular(new, after) == wanted
+
+
+@pytest.mark.parametrize(
+  ('marked', 'wanted'),
+  [
+    ('Young people and [kids] met.', True),
+    ('Young people or [kids] met.', True),
+    ('The [kids] and young people met.', True),
+    ('The [kids], Young people too, met.', True),
+    ('Young people, [kids] too, met.', True),
+    ('Young people with [kids] met.', False),
+    ('The [kids] met young people.', False),
+  ],
+)
+def test_a_word_that_stands_beside(marked, wanted):
+  assert rules._beside('Young people', *place(marked)) == wanted
