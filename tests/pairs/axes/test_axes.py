@@ -91,6 +91,84 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('class', 'poor', 'The working class is angry.'),
       )
     ),
+    # Severely so, and joined to a word of the same value or by an adverb.
+    *(
+      ('disability', 'blind', text, text)
+      for text in (
+        'A severely disabled man slept.',
+        'A developmentally and physically disabled man slept.',
+        'Disabled and handicapped people met.',
+        'Disabled people and handicapped people met.',
+      )
+    ),
+    (
+      'gender_identity',
+      'cisgender',
+      *['Genderqueer and nonbinary men met.'] * 2,
+    ),
+    # An adjective with the noun of two, and one that is of no man or woman.
+    (
+      *('orientation', 'straight', 'Trans and gay people met.'),
+      'Trans and straight people met.',
+    ),
+    (
+      *('race', 'asian', 'Muslim, young and black people met.'),
+      'Muslim, young and Asian people met.',
+    ),
+    ('gender_identity', 'nonbinary', *['Trans and lesbian women met.'] * 2),
+    (
+      *('gender_identity', 'nonbinary', 'Trans and lesbian people met.'),
+      'Nonbinary and lesbian people met.',
+    ),
+    # Two that would be one: a blind, deaf man is no disabled, disabled one.
+    ('orientation', 'straight', *['Bisexual and gay people met.'] * 2),
+    ('disability', 'disabled', *['A blind, deaf man slept.'] * 2),
+    # What a body can do, what helps, what the law says.
+    ('disability', 'deaf', *['Her blind mother listens to music.'] * 2),
+    ('disability', 'blind', *['A deaf man watched her.'] * 2),
+    ('disability', 'blind', *['They had no interpreters for deaf men.'] * 2),
+    ('disability', 'blind', *['A disabled man cannot walk.'] * 2),
+    ('disability', 'deaf', *['Mental health courts try mentally ill men.'] * 2),
+    ('disability', 'able-bodied', *['The school helps blind people.'] * 2),
+    ('disability', 'mentally-ill', *['The first deaf player left.'] * 2),
+    ('gender_identity', 'cisgender', *['A trans woman sued the prison.'] * 2),
+    ('gender_identity', 'nonbinary', *['The transgender ban was lifted.'] * 2),
+    (
+      *('gender_identity', 'nonbinary'),
+      *['He met a lesbian, gay and transgender (LGBT) group.'] * 2,
+    ),
+    # Of one value all or none; an abbreviation; a noun; what it is changed to.
+    *(
+      ('gender_identity', to, text, text)
+      for to, text in (
+        ('nonbinary', 'The Transgender Care Act helps transgender people.'),
+        ('nonbinary', 'It is a sissy or transgender who sings.'),
+        ('nonbinary', 'She was trained on transgender care.'),
+        ('transgender', 'They change their gender to nonbinary.'),
+        ('transgender', 'In CIS patients it was high.'),
+        ('nonbinary', 'Transgender is an umbrella term.'),
+        ('cisgender', "It is Wade's transgender alter ego."),
+      )
+    ),
+    *(
+      ('disability', to, text, text)
+      for to, text in (
+        ('deaf', 'The Disabled Union, of disabled people, met.'),
+        ('deaf', 'A congenitally blind man slept.'),
+        ('deaf', 'The educationally disabled students slept.'),
+        ('deaf', 'Schizophrenics have many personalities.'),
+        ('deaf', 'It is a mobility aid for disabled people.'),
+        (
+          'blind',
+          'Adults with developmental disabilities are disabled people.',
+        ),
+        ('blind', 'Deaf people learn CSL.'),
+        ('autistic', 'He became disabled.'),
+        ('deaf', 'Ableism is contempt for disabled people.'),
+        ('deaf', 'It is hard enough for able-bodied people.'),
+        ('able-bodied', 'A schizophrenic man slept.'),
+      )
+    ),
     # Ages: figures, words for children, what agrees.
     (
       *('age', 'child', 'An 80-year-old man is 80 years old.'),
@@ -174,6 +252,11 @@ def test_what_changes_and_what_stays(axis, to, text, wanted):
     ('child', 'An elderly husband slept.', None),
     ('child', 'An elderly actor slept.', 'A teenage actor slept.'),
     ('child', 'It is an elderly joke.', None),
+    (
+      'young',
+      'The girls and boys sang.',
+      'The young women and young men sang.',
+    ),
     ('young', 'Kids will sing.', 'Young people will sing.'),
     ('young', 'We help the old and sick.', 'We help the young and sick.'),
   ],
@@ -223,6 +306,43 @@ def test_ages(to, text, wanted):
     ('It was for lower- middle-income families.', None),
     ('It will help moderate- and low-income families.', None),
     ('We are for the upright man, rich or poor, and no rich man.', None),
+    # What one is to a degree, or does badly; who cannot pay, by law.
+    *(
+      (text, None)
+      for text in (
+        'She is poor, but she smiles.',
+        'He was a rich man, and the others were not rich.',
+        'More affluent families came.',
+        'They were poor doctors.',
+        'An indigent man was jailed.',
+        'He wanted to be a wealthy man.',
+        'They felt pity for the poor people.',
+        'High-income people and low-income people came.',
+        'A smug, middle-class man sipped a latte.',
+      )
+    ),
+    # Fed, of a share, cut in two, of another time, beside a colour of collar.
+    *(
+      (text, None)
+      for text in (
+        'They fed the poor.',
+        'It says the top 20 percent ( the rich ) earn more.',
+        'It appeals to middle and upper-class shoppers.',
+        'Nor will the well-to-do middle peasants leave.',
+        'There was a poor farmer.',
+        'Blue-collar workers and white-collar workers shop there.',
+      )
+    ),
+    # The proletariat, one body, a workman.
+    *(
+      (text, None)
+      for text in (
+        'Socialists speak to the working class.',
+        'It was written by a working-class anarchist.',
+        "It's a poor workman who blames his tools.",
+        'It was a fund-raising drive for the poor.',
+      )
+    ),
     ('My dad was a blue-collar worker.', 'My dad was a middle-class worker.'),
     (
       'Middle-class families need tax cuts.',
@@ -234,6 +354,20 @@ def test_class_turns_to_its_neighbours(text, wanted):
   for seed in range(4):
     said = fairjax.swap(text, axis='class', random_state=seed)
     assert said == (wanted or text)
+
+
+@pytest.mark.parametrize(
+  'text',
+  [
+    'The working class itself must vote.',
+    'It has support in the working class.',
+    "It hit the working class's homes.",
+    'He met his blue-collar customer.',
+    'He met a young working-class woman.',
+  ],
+)
+def test_a_class_is_one_body_and_the_poor_are_many(text):
+  assert fairjax.swap(text, axis='class', direction='poor') == text
 
 
 def test_a_text_takes_the_next_exchange_where_its_own_is_unsure():
