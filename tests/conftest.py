@@ -79,6 +79,17 @@ def shared():
   return SHARED
 
 
+@pytest.fixture(scope='module', autouse=True)
+def drawn_once(request):
+  """A picture of the same data is drawn once, but by tests of drawing."""
+  import drawn
+
+  with pytest.MonkeyPatch.context() as patch:
+    if not getattr(request.module, 'DRAWN_ANEW', False):
+      drawn.once(patch)
+    yield
+
+
 @pytest.fixture(scope='module')
 def small_and_alone():
   """The smallest size is smaller still; several devices compile longer."""

@@ -9,6 +9,8 @@ from sklearn import metrics
 
 from fairjax.report.pictures import figures, group_plots, plots, spoken
 
+DRAWN_ANEW = True  # each picture, also of the same data
+
 
 def made(value, low=None, high=None):
   return {'value': value, 'low': low, 'high': high}

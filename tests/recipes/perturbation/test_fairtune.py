@@ -372,6 +372,32 @@ def glue(tmp_path_factory):
   return folder
 
 
+def test_tasks_joined_have_the_averages_of_each(ran):
+  """One run stood for two tasks: every average is its own number."""
+  _, results = ran
+  parts, asked = {'sst2': results, 'qqp': results}, config()
+  contenders = fairtune_glue.joined(parts)
+  tests = fairtune_glue.compared(asked, parts)
+  for name, one in results.contenders.items():
+    own, sets = one['sets'], contenders[name]['sets']
+    whole = sets['average']['quality']['glue']['value']
+    accuracy = own['test']['quality']['accuracy']
+    assert whole == pytest.approx(accuracy['value'])
+    for by in ('perturbed by rules', 'perturbed by dictionary'):
+      different = own[by]['quality']['different']['value']
+      mean = sets[f'average, {by}']['quality']['different']['value']
+      assert mean == pytest.approx(different)
+    for key in parts:
+      quality = {'accuracy': accuracy}
+      assert sets[key] == {'rows': own['test']['rows'], 'quality': quality}
+  of = {(test['set'], test['measure']): test['difference'] for test in tests}
+  assert of['average', 'glue']['value'] == of['sst2', 'accuracy']['value']
+  assert of['average', 'glue']['low'] > of['sst2', 'accuracy']['low']
+  shown = fairtune_glue.side_by_side(asked, parts, contenders, tests)
+  table = next(p for p in shown['parts'] if p['part'] == 'table')
+  assert [row['task'] for row in table['rows']] == [*parts, 'average']
+
+
 @pytest.mark.parametrize('keys', [('cola', 'stsb'), ('cola', 'rte', 'stsb')])
 def test_tasks_of_glue_stand_side_by_side_with_averages(glue, tmp_path, keys):
   asked = config(
