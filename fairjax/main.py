@@ -377,6 +377,12 @@ def _behind() -> str:
   )
 
 
+def greet(recipe: str, folder: pathlib.Path) -> None:
+  """On a terminal, a line before what takes seconds to load."""
+  if PROCESS.value < 1 and sys.stderr is not None and sys.stderr.isatty():
+    print(f'fairjax {recipe}: starts; results go to {folder}', file=sys.stderr)
+
+
 def main(argv: list[str]) -> None:
   if len(argv) > 1:
     refuse(f'{argv[1]!r} is not a flag; {_behind()}')
@@ -409,6 +415,7 @@ def main(argv: list[str]) -> None:
       return
     if any(flag.value for flag in AMOUNT.values()):
       refuse('--rows, --length and --tokens are of a dry run; add --target')
+    greet(config.recipe, folder)
     from fairjax.core.registry import find
     from fairjax.recipes import RECIPES
 

@@ -200,6 +200,28 @@ def test_a_folder_predicts_as_transformers_does(folder):
     model.predict_proba(['a', None])
 
 
+def test_a_folder_that_names_no_class_has_those_of_transformers(
+  folder, tmp_path
+):
+  """transformers writes no id2label of two classes that nobody has named."""
+  import json
+  import shutil
+
+  source, table = folder
+  path = shutil.copytree(source, tmp_path / 'unsaid')
+  config = json.loads((path / 'config.json').read_text())
+  for field in ('id2label', 'label2id', 'num_labels'):
+    config.pop(field, None)
+  (path / 'config.json').write_text(json.dumps(config))
+  model = fairjax.load(path)
+  texts = list(table['text'][:4])
+  assert list(model.classes_) == ['LABEL_0', 'LABEL_1']
+  numbers = model.predict_proba(texts).argmax(-1)
+  assert list(model.predict(texts)) == [f'LABEL_{i}' for i in numbers]
+  assert model.predict_proba([]).shape == (0, 2)
+  assert 'el2n' in fairjax.score(model, table.head(4), names=['el2n'])
+
+
 def test_a_model_decides_by_the_thresholds_of_groups(folder, tmp_path):
   from fairjax.metrics.group_thresholds import Thresholds
 

@@ -681,3 +681,23 @@ def test_a_wrong_report_is_one_sentence(words, part, capsys):
   assert report(words) == 2
   said = capsys.readouterr().err
   assert part in said and said.count('\n') == 1
+
+
+def test_on_a_terminal_a_run_speaks_before_it_loads_what_is_slow(tmp_path):
+  import os
+  import signal
+
+  pty = pytest.importorskip('pty')
+  pid, screen = pty.fork()
+  if not pid:
+    command = [sys.executable, '-X', 'importtime', '-m', 'fairjax.main']
+    flags = ['--config=configs/quickstart_audit.py', f'--workdir={tmp_path}']
+    os.chdir(ROOT)
+    os.execv(sys.executable, command + flags)
+  said = b''
+  while b'starts; results go to' not in said and b'scipy.stats' not in said:
+    said += os.read(screen, 1000)
+  os.kill(pid, signal.SIGKILL)
+  os.waitpid(pid, 0)
+  assert b'fairjax audit: starts; results go to' in said
+  assert b'| jax\r' not in said and b'scipy.stats' not in said

@@ -11,7 +11,8 @@ two left it is undefined itself.
 
 import functools
 import itertools
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,11 @@ from fairjax.metrics.kernels import kernel
 # rate: which of (tn, fp, fn, tp) are counted, and among which.
 RATES = measures.rates()
 NAMES = tuple(RATES)
+
+NUMBER = r'-?\d+(?:\.\d+)?(?:e[+-]\d+)?'  # as :g prints it
+BAND = re.compile(
+  rf'(below )?({NUMBER})(?(1)|(?: to below {NUMBER}| and above))'
+)
 
 # Rates that are 1 − another share its pseudo-rows, in the other order.
 PSEUDO_OF = (0, 1, 2, 3, 4, 4, 3, 5)
@@ -269,10 +275,23 @@ def of_rows(
   return name[np.where(alone, own.argmax(0) if len(own) else 0, len(own))]
 
 
+def in_order(names: Iterable[str]) -> list[str]:
+  """Sorted; bands of numbers ('below 18', '18 to below 30') from the lowest.
+
+  >>> in_order(['9 to below 18', '18 and above', 'below 9'])
+  ['below 9', '9 to below 18', '18 and above']
+  """
+  found = {name: BAND.fullmatch(name) for name in names}
+  if all(found.values()):
+    low = lambda name: (float(found[name][2]), not found[name][1])
+    return sorted(found, key=low)
+  return sorted(found)
+
+
 def _codes(values: Sequence | np.ndarray) -> tuple[np.ndarray, list[str]]:
   """The number of each row's value in sorted order, −1 for none; the values.
 
-  Of numbers only the different ones become texts.
+  Of numbers only the different ones become texts; bands are in their own order.
   """
   numbers = getattr(values, 'dtype', None)
   if not (isinstance(numbers, np.dtype) and numbers.kind in 'biuf'):
@@ -281,7 +300,7 @@ def _codes(values: Sequence | np.ndarray) -> tuple[np.ndarray, list[str]]:
     )
   code, distinct = pd.factorize(np.asarray(values))
   texts = [*map(str, distinct)]
-  ranked = sorted(set(texts) - {''})
+  ranked = in_order(set(texts) - {''})
   number = {text: i for i, text in enumerate(ranked)}
   place = [number.get(text, -1) for text in texts]
   return np.array([*place, -1], np.intp)[code], ranked

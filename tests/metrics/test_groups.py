@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjax.core.errors import UserError
-from fairjax.data.tables import inputs
+from fairjax.data.tables import audit_table, inputs
 from fairjax.metrics import assess as door
 from fairjax.metrics import groups
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -151,6 +151,22 @@ def test_groups_are_named_by_what_their_values_print(values):
   assert names == sorted(set(text) - {''})
   for member, name in zip(members, names, strict=True):
     assert member.tolist() == [t == name for t in text]
+
+
+def test_bands_stand_from_the_lowest():
+  """By name '18 to below 30' stood before '9 to below 18', 'below 9' last."""
+  given = [-40.5, 5, 12, 20, 35, 1e7]
+  bands = audit_table.columns_of(
+    pd.DataFrame({'age': given}), ['age:-2.5/9/18/30/2e6']
+  )[0]['age']
+  _, names, _ = groups.memberships({'age': bands})
+  assert names == [
+    *('below -2.5', '-2.5 to below 9', '9 to below 18', '18 to below 30'),
+    *('30 to below 2e+06', '2e+06 and above'),
+  ]
+  assert groups.in_order(['b', '9 and above', 'a']) == ['9 and above', 'a', 'b']
+  assert groups.in_order(['10', '9']) == ['10', '9']  # no bands
+  assert groups.in_order([]) == []
 
 
 def test_a_row_has_its_group_of_the_first_attribute():

@@ -19,6 +19,7 @@ from fairjax.models.families.family import CAPABILITIES, listed
 from fairjax.models.folders import hf, hub, weight_files
 from fairjax.models.folders import options as folder_options
 
+UNSAID = 2  # classes, as transformers has them where nothing is said
 # What to do where a folder lacks the head that is asked for.
 _REMEDIES = {
   'classify': 'train a classifier from it with --config.recipe=train',
@@ -51,6 +52,7 @@ def load(
   if can:
     families.require(family, can, name)
   labels = hf.read_labels(config, where)
+  named = labels or hf.default_labels(UNSAID)
   weights = weight_files.read(folder)
   make = functools.partial(_module, shape, dtype=dtype, labels=labels)
   able = [each for each in family.heads if not hf.lacks(make(each), weights)]
@@ -77,7 +79,7 @@ def load(
     params=init(0),
     tokenizer=vocabulary,
     longest=shape.longest,
-    labels=labels if chosen == 'classify' else (),
+    labels=named if chosen == 'classify' else (),
     can=chosen,
     options=folder_options.folder_options(folder) if speaks else None,
     config=config,
@@ -106,8 +108,7 @@ def _require(can: str, able: Sequence[str], name: str) -> None:
 
 
 def _module(shape: Any, can: str, dtype: Any, labels: tuple[str, ...]) -> Any:
-  # transformers takes two classes where nothing is said.
-  options = {'classes': len(labels) or 2} if can == 'classify' else {}
+  options = {'classes': len(labels) or UNSAID} if can == 'classify' else {}
   return families.module(shape, can, dtype, **options)
 
 
