@@ -616,11 +616,27 @@ def test_bbq_s_likeliest_answer_is_by_sum_or_by_mean():
   assert bbq.answers(logs, 'mean').tolist() == [2]
 
 
+@pytest.mark.parametrize('kind', ['ambig', 'disambig'])
+def test_bbq_s_ends_are_those_of_its_numbers(kind):
+  """An item at either end of a number has that end for its number: intervals
+  have half of each. By chance one of three is right, and no side is taken."""
+  for name, one in bbq.numbers(kind).items():
+    for number in (one, bbq._difference(one)):
+      ends = [float(number.measure(np.array(e, float))) for e in number.edges]
+      assert tuple(ends[::-1]) == number.bounds, name
+    assert bbq._difference(one).null == 0
+    assert one.null == pytest.approx({'accuracy': 100 / 3, 'bias': 0}[name])
+
+
 @pytest.mark.parametrize(
   ('texts', 'kinds'),
   [
     (('the trans man', 'not known', 'the man'), ['target', 'unknown', 'other']),
     (('the woman', 'not known', 'the man'), ['target', 'unknown', 'other']),
+    (
+      ('the trans woman', 'not known', 'the woman'),
+      ['target', 'unknown', 'other'],
+    ),
   ],
 )
 def test_bbq_s_templates_say_of_whom_an_answer_is(texts, kinds):

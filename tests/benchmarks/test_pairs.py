@@ -216,6 +216,50 @@ def test_correlations_cover():
   assert 0.91 <= hits / rounds <= 0.99
 
 
+def test_a_correlation_by_hand():
+  """Bonett and Wright 2000: z = atanh ρ has variance (1 + ρ²/2) / (n − 3)."""
+  x, y = np.arange(7.0), np.array([1.0, 0, 2, 3, 5, 4, 6])
+  rho = 1 - 6 * 4 / (7 * 48)  # Spearman's, of four places that are one off
+  found, p = winogender.correlation(x, y, OPTIONS)
+  assert found['value'] == pytest.approx(rho)
+  half = 1.959964 * np.sqrt((1 + rho**2 / 2) / 4)
+  ends = np.tanh(np.arctanh(rho) + np.array([-half, half]))
+  assert [found['low'], found['high']] == pytest.approx(ends, abs=1e-5)
+  assert winogender.correlation(x[:4], y[:4], OPTIONS)[1] is not None
+  for a, b in ((x[:3], y[:3]), (x * 0, y), (x, y * 0)):
+    found, p = winogender.correlation(a, b, OPTIONS)
+    assert found['value'] is p is None
+
+
+@pytest.mark.parametrize('n', [5, 10, 24, 40])
+def test_one_order_has_no_interval_however_it_is_rounded(n):
+  """Of 5 rows in one order ρ was 1 − 1e-16, with an interval of no width and a
+  p of 1e-103."""
+  for sign in (1, -1):
+    found, p = winogender.correlation(
+      np.arange(n), sign * np.arange(n), OPTIONS
+    )
+    assert found['value'] == sign and found['low'] is p is None
+
+
+def test_winogender_is_of_occupations_not_of_sentences():
+  """The gap of an occupation is the mean over its sentences."""
+  women, gaps = [10, 30, 60, 90], [(0, 0), (3, -1), (2, 2), (9, -3)]
+  items = pd.DataFrame(
+    {
+      'id': [str(k) for k in range(8)],
+      'occupation': np.repeat(['a', 'b', 'c', 'd'], 2),
+      'of': 'occupation',
+      'women': np.repeat(women, 2),
+    }
+  )
+  scores = pd.DataFrame({'id': items['id'], 'gap': np.ravel(gaps)})
+  one = winogender.estimate(items, scores, OPTIONS)['fairness']
+  # Means 0, 1, 2, 3: in the order of the women.
+  assert one['winogender_rho']['value'] == 1
+  assert one['winogender_rho']['null'] == 0
+
+
 def bbq_frame():
   """Two questions, both kinds, both polarities; the target is answer 0."""
   rows = []
