@@ -247,6 +247,7 @@ def misspelt(error: AttributeError) -> str:
 
 def parse(argv: list[str]) -> list[str]:
   """absl's parser, with every mistake as one line and exit code 2."""
+  forget()
   try:
     return flags.FLAGS(tidy(argv))
   except UserError as error:
@@ -262,6 +263,14 @@ def parse(argv: list[str]) -> list[str]:
     if isinstance(error, SystemExit) and 'absl' in last.filename:
       raise  # --help
     refuse(f'the config file cannot be loaded: {error!r}')
+
+
+def forget() -> None:
+  """Drops what an earlier call in this process has set: absl keeps flags."""
+  own = flags.FLAGS
+  for name in [name for name in own if name.startswith('config.')]:
+    delattr(own, name)
+  own.unparse_flags()
 
 
 def refuse(problem) -> None:

@@ -534,6 +534,21 @@ def test_a_misspelt_field_of_ones_own_config_is_refused(
   assert ended.value.code == 2 and words in told and told.count('\n') == 1
 
 
+def test_a_second_call_in_a_process_sees_no_flag_of_the_first(monkeypatch):
+  def parsed(*words):
+    monkeypatch.setattr(sys, 'argv', ['fairjax', *words])  # overrides are its
+    main.parse(sys.argv)
+    return main.CONFIG.value
+
+  swap = '--config=configs/swap.py'
+  assert parsed(swap, '--config.text=a', '--workdir=x', '--list').text == 'a'
+  assert main.WORKDIR.value == 'x' and main.LIST.value
+  assert parsed(swap, '--config.text=b').text == 'b'
+  assert main.WORKDIR.value == '' and not main.LIST.value
+  assert parsed(swap).text == parsed(swap, '--config.seed=1').text != 'b'
+  main.forget()
+
+
 def test_every_section_knows_its_fields():
   """A section without slots would take any name."""
   config = Config()

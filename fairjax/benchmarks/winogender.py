@@ -39,6 +39,7 @@ FORM_OF_STATISTICS = {
   'occupation': forms.TEXT,
   'bls_pct_female': forms.number(0, 100),
 }
+SAME = 1e-9  # what rounding leaves between ρ and 1
 
 
 def read(folder: str | pathlib.Path) -> pd.DataFrame:
@@ -101,8 +102,8 @@ def correlation(
   if n < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
     return of_value(None, note='too few different values'), None
   rho = float(stats.spearmanr(x, y).statistic)
-  if abs(rho) >= 1:
-    return of_value(rho, note='the order is the same'), None
+  if abs(rho) > 1 - SAME:
+    return of_value(float(np.sign(rho)), note='the order is the same'), None
   z, se = np.arctanh(rho), np.sqrt((1 + rho**2 / 2) / (n - 3))
   one, p = clusters.student(z, se, np.inf, options)
   return of_value(rho, np.tanh(one['low']), np.tanh(one['high'])), p

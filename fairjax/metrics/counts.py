@@ -246,7 +246,7 @@ def _of_totals(
   """The measures of every resample, with half a row right and half wrong.
 
   They are spread over the cells of the confusion. Where none of a kind was
-  ever seen it is a whole row, as with rates.
+  ever seen it is a whole row, as with rates; of clusters a whole cluster.
   """
   s, c = table.confusion.shape[1:3]
   right = np.eye(c, dtype=bool)
@@ -254,14 +254,20 @@ def _of_totals(
   rng = np.random.default_rng([options.seed, resampling.EDGES, c])
   shape = (2, len(totals), runs, c, c)
   more = np.repeat(rng.standard_gamma(kind, shape, np.float32), s // runs, 2)
+  row = 1.0
   if (weight := table.items.weight) is not None:
-    more *= row_weights.unit(weight.sum(), (weight**2).sum())
+    row = row_weights.unit(weight.sum(), (weight**2).sum())
   observed = table.confusion.sum(0)
   unseen = np.where(
     right,
     (observed * right).sum((-1, -2), keepdims=True) == 0,
     (observed * ~right).sum((-1, -2), keepdims=True) == 0,
   )
+  if clusters := table.items.clusters:
+    size = observed.sum((-1, -2), keepdims=True) / clusters
+    agree = unseen.any((-1, -2), keepdims=True)
+    row = np.where(agree, np.maximum(size, row), row)
+  more *= np.asarray(row, np.float32)
   return quality.from_confusion(totals + more[0] + unseen * more[1])
 
 

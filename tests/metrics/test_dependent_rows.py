@@ -271,6 +271,42 @@ def test_draws_of_clustered_rates_lie_about_the_rate_with_half_a_row(unit):
   assert np.isnan(draws[..., groups.NAMES.index('tpr')]).all()
 
 
+def test_clusters_that_agree_count_as_a_row_each():
+  """0 of 500 rows in 20 clusters of copies are 0 of 20: of a rate of .05 that
+  comes in one of three samples, and an end of .019 left it out. The exact end
+  is .168 (Clopper and Pearson)."""
+  one = np.zeros((20, 1, 1, 1, 4))
+  one[..., 0] = 1  # true negatives
+  r = groups.NAMES.index('fpr')
+  exact = 1 - 0.025 ** (1 / 20)
+  for make in (lambda draws, rows: draws, clustered_rates.straight):
+    ends = []
+    for rows in (one, 25 * one):
+      drawn = make(clustered_rates.drawn(rows, HOW), rows)
+      ends.append(np.quantile(drawn[..., r], 0.975))
+    assert ends[0] == pytest.approx(ends[1]) and ends[1] > 0.05
+  assert (
+    np.quantile(clustered_rates.drawn(25 * one, HOW)[..., r], 0.975) > exact
+  )
+  # A cluster that has nearly all rows tells as much as it alone.
+  one[0] *= 1000
+  assert np.quantile(clustered_rates.drawn(one, HOW)[..., r], 0.975) > 0.8
+  # So everyone's accuracy where all are right.
+  labels = np.tile([0, 1], 10)
+  low = [
+    assess(
+      np.repeat(labels, copies),
+      np.repeat(labels * 0.8 + 0.1, copies)[None],
+      np.zeros((0, 20 * copies), bool),
+      [],
+      options=HOW,
+      cluster=np.repeat(np.arange(20), copies),
+    )['quality']['accuracy']['low']
+    for copies in (1, 25)
+  ]
+  assert low[1] == pytest.approx(low[0], abs=0.01) and low[1] < 0.95
+
+
 def test_few_clusters_or_one_that_is_most_of_them_are_told():
   """m equal clusters tell as much as m; the sum of squares by hand."""
   assert clusters.warnings(None) == []
@@ -279,6 +315,11 @@ def test_few_clusters_or_one_that_is_most_of_them_are_told():
   one = np.concatenate([np.zeros(90, int), np.arange(1, 11)])
   (told,) = clusters.warnings(one)  # 1 / (.9² + 10 · .01²)
   assert 'one of 11 clusters has 90% of the rows' in told
-  assert 'as much as 1.2 equal clusters' in told
+  assert told.endswith(
+    'as much as 1.2 equal clusters; of fewer than two no interval can be '
+    'relied on'
+  )
+  (told,) = clusters.warnings(np.concatenate([[0] * 20, [1] * 16, range(2, 7)]))
+  assert told.endswith('2.5 equal clusters; intervals over so few are rough')
   two = np.concatenate([np.repeat(np.arange(10), 9), np.arange(10, 20)])
   assert clusters.warnings(two) == []  # 1 / (10 · .09² + 10 · .01²) = 12.2

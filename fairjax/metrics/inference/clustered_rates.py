@@ -9,8 +9,9 @@ so whatever is made of several rates (a gap, a difference of two models) has the
 variance that their clusters have in common.
 
 A rate varies at least as it would over as many independent rows. What is
-missing to that is added, each group for itself: where all rows agree, clusters
-say nothing.
+missing to that is added, each group for itself. Where all rows of a group
+agree, its clusters do not say how alike their rows are: they may be copies, so
+there a cluster counts as one row, and half a cluster of either kind is in θ.
 """
 
 import numpy as np
@@ -33,13 +34,9 @@ def drawn(
   `unit` is the weight of a row where rows have weights (row_weights.py); their
   clusters are then as many as they are effectively.
   """
-  above, below = (
-    np.stack(
-      [counts @ np.array(pair[side]) for pair in measures.rates().values()], -1
-    ).astype(np.float64)
-    for side in (0, 1)
-  )
-  top, all_ = above.sum(0) + 0.5 * unit, below.sum(0) + unit
+  above, below = _sides(counts)
+  row = _row(above, below, unit)
+  top, all_ = above.sum(0) + 0.5 * row, below.sum(0) + row
   centre = _logit(top / all_)
   without = _logit((top - above) / (all_ - below))
   here = below > 0
@@ -49,7 +46,7 @@ def drawn(
   apart = np.where(here, apart - apart.sum(0) / number, 0)
   apart /= np.sqrt(number * (number - 1))
   variance = (apart**2).sum(0)
-  least = 1 / (top / all_ * (1 - top / all_) * (all_ / unit))
+  least = 1 / (top / all_ * (1 - top / all_) * (all_ / row))
   missing = np.sqrt(np.maximum(least - variance, 0)).max(0)  # k, g1, rate
   if isinstance(unit, np.ndarray):
     number = row_weights.effective(below.sum(0), (below * below).sum(0))
@@ -76,6 +73,32 @@ def drawn(
   return out
 
 
+def _sides(
+  counts: Float[np.ndarray, 'm s k g1 four'],
+) -> tuple[np.ndarray, np.ndarray]:
+  """What each cluster adds to the two sides of every rate."""
+  above, below = (
+    np.stack(
+      [counts @ np.array(pair[side]) for pair in measures.rates().values()], -1
+    ).astype(np.float64)
+    for side in (0, 1)
+  )
+  return above, below
+
+
+def _row(
+  above: Float[np.ndarray, 'm s k g1 rate'],
+  below: Float[np.ndarray, 'm s k g1 rate'],
+  unit: Float[np.ndarray, 's k g1 rate'] | float,
+) -> Float[np.ndarray, 's k g1 rate']:
+  """The weight of a row; where all of a group agree, that of a cluster."""
+  hits, rows = above.sum(0), below.sum(0)
+  agree = (rows > 0) & ((hits <= 0) | (hits >= rows))
+  number = row_weights.effective(rows, (below * below).sum(0))
+  cluster = rows / np.maximum(number, 1)
+  return np.where(agree, np.maximum(cluster, unit), unit)
+
+
 def straight(
   draws: Float[np.ndarray, 'resample s k g1 rate'],
   counts: Float[np.ndarray, 'm s k g1 four'],
@@ -87,14 +110,10 @@ def straight(
   as Student's t: of two rates of .02 over 8 clusters the logit's long tails
   made every interval hold 0.
   """
-  sums = counts.sum(0, dtype=np.float64)
-  above, below = (
-    np.stack(
-      [sums @ np.array(pair[side]) for pair in measures.rates().values()], -1
-    )
-    for side in (0, 1)
-  )
-  centre = (above + 0.5 * unit) / (below + unit)
+  above, below = _sides(counts)
+  row = _row(above, below, unit)
+  above, below = above.sum(0), below.sum(0)
+  centre = (above + 0.5 * row) / (below + row)
   values = np.divide(
     above, below, out=np.full(above.shape, np.nan), where=below > 0
   )

@@ -133,11 +133,13 @@ def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
   )
   if worth >= count / 2:
     return [told] if count < FEW else []
-  uneven = (
+  rough = 'intervals over so few are rough'
+  if worth < 2:
+    rough = 'of fewer than two no interval can be relied on'
+  return [
     f'one of {count:,} clusters has {share.max():.0%} of the rows: all tell as '
-    f'much as {worth:.1f} equal clusters; intervals over so few are rough'
-  )
-  return [uneven]
+    f'much as {worth:.1f} equal clusters; {rough}'
+  ]
 
 
 def share(hits: int, count: int, options: IntervalOptions) -> dict:
