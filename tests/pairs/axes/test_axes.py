@@ -91,6 +91,52 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('class', 'poor', 'The working class is angry.'),
       )
     ),
+    # Severely so, and joined to a word of the same value or by an adverb.
+    *(
+      ('disability', 'blind', text, text)
+      for text in (
+        'A severely disabled man slept.',
+        'A developmentally and physically disabled man slept.',
+        'Disabled and handicapped people met.',
+        'Disabled people and handicapped people met.',
+      )
+    ),
+    (
+      'gender_identity',
+      'cisgender',
+      *['Genderqueer and nonbinary men met.'] * 2,
+    ),
+    # An adjective with the noun of two, and one that is of no man or woman.
+    (
+      *('orientation', 'straight', 'Trans and gay people met.'),
+      'Trans and straight people met.',
+    ),
+    (
+      *('race', 'asian', 'Muslim, young and black people met.'),
+      'Muslim, young and Asian people met.',
+    ),
+    ('gender_identity', 'nonbinary', *['Trans and lesbian women met.'] * 2),
+    (
+      *('gender_identity', 'nonbinary', 'Trans and lesbian people met.'),
+      'Nonbinary and lesbian people met.',
+    ),
+    # Two that would be one: a blind, deaf man is no disabled, disabled one.
+    ('orientation', 'straight', *['Bisexual and gay people met.'] * 2),
+    ('disability', 'disabled', *['A blind, deaf man slept.'] * 2),
+    # What a body can do, what helps, what the law says.
+    ('disability', 'deaf', *['Her blind mother listens to music.'] * 2),
+    ('disability', 'blind', *['A deaf man watched her.'] * 2),
+    ('disability', 'blind', *['They had no interpreters for deaf men.'] * 2),
+    ('disability', 'blind', *['A disabled man cannot walk.'] * 2),
+    ('disability', 'deaf', *['Mental health courts try mentally ill men.'] * 2),
+    ('disability', 'able-bodied', *['The school helps blind people.'] * 2),
+    ('disability', 'mentally-ill', *['The first deaf player left.'] * 2),
+    ('gender_identity', 'cisgender', *['A trans woman sued the prison.'] * 2),
+    ('gender_identity', 'nonbinary', *['The transgender ban was lifted.'] * 2),
+    (
+      *('gender_identity', 'nonbinary'),
+      *['He met a lesbian, gay and transgender (LGBT) group.'] * 2,
+    ),
     # Ages: figures, words for children, what agrees.
     (
       *('age', 'child', 'An 80-year-old man is 80 years old.'),
@@ -174,6 +220,11 @@ def test_what_changes_and_what_stays(axis, to, text, wanted):
     ('child', 'An elderly husband slept.', None),
     ('child', 'An elderly actor slept.', 'A teenage actor slept.'),
     ('child', 'It is an elderly joke.', None),
+    (
+      'young',
+      'The girls and boys sang.',
+      'The young women and young men sang.',
+    ),
     ('young', 'Kids will sing.', 'Young people will sing.'),
     ('young', 'We help the old and sick.', 'We help the young and sick.'),
   ],
@@ -223,6 +274,21 @@ def test_ages(to, text, wanted):
     ('It was for lower- middle-income families.', None),
     ('It will help moderate- and low-income families.', None),
     ('We are for the upright man, rich or poor, and no rich man.', None),
+    # What one is to a degree, or does badly; who cannot pay, by law.
+    *(
+      (text, None)
+      for text in (
+        'She is poor, but she smiles.',
+        'He was a rich man, and the others were not rich.',
+        'More affluent families came.',
+        'They were poor doctors.',
+        'An indigent man was jailed.',
+        'He wanted to be a wealthy man.',
+        'They felt pity for the poor people.',
+        'High-income people and low-income people came.',
+        'A smug, middle-class man sipped a latte.',
+      )
+    ),
     ('My dad was a blue-collar worker.', 'My dad was a middle-class worker.'),
     (
       'Middle-class families need tax cuts.',
