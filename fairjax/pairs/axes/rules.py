@@ -72,6 +72,10 @@ _OUT = re.compile(
 )
 # ex-Muslim and anti-gay are of people still, Judeo-Christian is one word.
 PREFIXES = words_of('anti ex non pro')
+# Whose words of one value turn together in a sentence, or stay.
+WHOLE = ('disability', 'gender_identity')
+# What is an abbreviation in capitals.
+_SHORT = words_of('cis')
 # What may stand behind "the poor and": else an adjective of a noun to come.
 PAIRED = words_of("""
 the powerful famous infirm sick weak vulnerable needy middle working disabled
@@ -128,41 +132,53 @@ def entries(
   for word, value, one, row in axis.words():
     found.setdefault(word, (value, {}))[1].setdefault(row.form, (one, row))
   out: dict[str, object] = {}
-  rest = _others_stay(axis, found) if apart else lambda *at: False
+  one_value = not apart and axis.name in WHOLE
+  rest = (
+    _others_stay(axis, found, one_value)
+    if apart or one_value
+    else lambda *at: False
+  )
   for word, (value, forms) in found.items():
     target = to(value)
     if target != value:
       one = _rule(axis, word, (value, to), forms, strict, apart)
-      out[word] = _where(one, rest)
+      out[word] = _where(one, rest, value)
   return out | dict.fromkeys(axis.no, lambda *at: None)
 
 
-def _where(one: Rule, rest: Callable[[str, int], bool]) -> Rule:
+def _where(
+  one: Rule, rest: Callable[[str, int, int], bool], value: int
+) -> Rule:
   """The rule, unsure where the rest of a sentence stays."""
 
   def rule(text: str, start: int, end: int) -> str | None:
     new = one(text, start, end)
-    return '' if new and rest(text, start) else new
+    return '' if new and rest(text, start, value) else new
 
   return rule
 
 
-def _others_stay(axis: Axis, found: dict) -> Callable[[str, int], bool]:
-  """Whether a sentence has a word of the axis that would be left.
+def _others_stay(
+  axis: Axis, found: dict, one_value: bool
+) -> Callable[[str, int, int], bool]:
+  """Whether a sentence has a word of the axis, or a value, that would be left.
 
-  Where the rich are not exchanged, nor are the poor whom they meet.
+  Where the rich are not exchanged, nor are the poor whom they meet; nor people
+  beside the name of their act or union.
   """
   every, no = pattern(frozenset(found)), pattern(axis.no)
   described, own = _adjectives(axis), _singles(axis)
 
-  def rest(text: str, start: int) -> bool:
+  def rest(text: str, start: int, own_value: int) -> bool:
     around = sentence(text, start)
-    if no.search(around):
+    if not one_value and no.search(around):
       return True
     at = text.find(around, max(0, start - len(around)))
     for one in every.finditer(text, at, at + len(around)):
       low = one[0].lower()
       value, forms = found[low]
+      if one_value and value != own_value:
+        continue
       if pattern(axis.stays[value]).search(around) or not _form(
         text, *one.span(), low, forms, described, own
       ):
@@ -403,6 +419,8 @@ def _form(
     if at.is_free and not at.hyphen and is_counted(text, start, at.before):
       person = is_person(text, end, at.before, at.after, one)
       return 'noun' if person else None
+    if at.next_low == 'who' and not is_predicate(text, start):
+      return None  # a sissy or transgender who
   if 'adjective' not in forms:
     return None
   is_said_of = _is_adjective(at, forms['adjective'][0], described, own)
@@ -506,6 +524,8 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
 
 def _is_name(text, start, word, before, after, forms) -> bool:
   """Part of a name: Christian Bale, Black Panther, Catholic University."""
+  if word.isupper() and word.lower() in _SHORT:
+    return True
   if word.isupper() or not word[0].isupper():
     return False
   if word == 'Christian' and _is_first_name(text, start, before, after):

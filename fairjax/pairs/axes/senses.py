@@ -67,7 +67,7 @@ crowd crowds audience audiences scholar scholars
 # Who does a thing, and may do it poorly: a poor surgeon.
 _DOER = re.compile(r'.*(?:er|or|ist|ian|eon|ess)s?')
 _NO_DOER = words_of("""
-farmer farmers laborer laborers labourer labourers villager villagers voter
+laborer laborers labourer labourers villager villagers voter
 voters settler settlers renter renters sharecropper sharecroppers prisoner
 prisoners foreigner foreigners teenager teenagers mother mothers father fathers
 brother brothers sister sisters daughter daughters neighbor neighbors neighbour
@@ -78,13 +78,16 @@ GRADED = words_of("""
 poor impoverished penniless destitute needy low-income lower-income rich wealthy
 affluent well-off well-to-do moneyed
 """)
-# Severely disabled, developmentally and physically disabled, the very rich.
+# Severely disabled, developmentally and physically disabled, the very rich; and
+# words cut in two: the middle and upper class.
 DEGREE = re.compile(
   r'\b(?:very|too|extremely|incredibly|fairly|quite|severely|profoundly|'
   r'completely|totally|partially|legally|mildly|highly|seriously|mentally|'
   r'physically|developmentally|intellectually|cognitively|emotionally|visually|'
-  r'newly|recently|chronically|terminally|permanently|temporarily)'
-  r'(?:,? (?:and|or|and/or|&))? $',
+  r'newly|recently|chronically|terminally|permanently|temporarily|'
+  r'congenitally|educationally|socially|genetically)'
+  r'(?:,? (?:and|or|and/or|&))? $|'
+  r'\b(?:lower|middle|upper|working|low|moderate|high)-?,? (?:and|or|to) $',
   re.IGNORECASE,
 )
 MORE = re.compile(

