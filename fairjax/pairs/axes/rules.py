@@ -93,6 +93,10 @@ _STAGES = words_of("""
 child kid boy girl teenager teen adolescent youngster toddler children kids boys
 girls teenagers
 """)
+_BODY_OF = re.compile(
+  r'\b(?:members? of|within|in|into|onto|body of|part of) the $', re.IGNORECASE
+)
+_ITSELF = re.compile(r"['’]s?\b|[^.;:!?]*\b(?:itself|its|as a whole)\b")
 # What is joined by and, or, a comma or a stroke.
 _JOINT = r'(?:,? (?:and|or|and/or|&|as well as)|,|/)\s?'
 _BEFORE = re.compile(rf'((?:[\w-]+ ){{0,3}}[\w-]+){_JOINT}(?:the |other )?$')
@@ -231,6 +235,14 @@ def _rule(
       return ''
     if form == 'group' and _is_singular(new, next_word(text, end)[0].lower()):
       return ''
+    if (
+      form == 'group'
+      and not new.endswith('class')
+      and _is_one(text, start, end)
+    ):
+      return ''
+    if new == 'poor' and _is_pitied(text, start):
+      return ''
     return cased(text, start, text[start:end], one.text, new)
 
   return rule
@@ -297,6 +309,20 @@ def _is_singular(new: str, after: str) -> bool:
   """The poor are, and the working class is or are; the blind was a window's."""
   verb = after in _IS or (after.endswith('s') and after[:-1] in ACTS)
   return verb and not new.endswith('class')
+
+
+def _is_one(text: str, start: int, end: int) -> bool:
+  """A class as one body: members of it, within it, itself."""
+  return bool(
+    _BODY_OF.search(text, max(0, start - 24), start)
+    or _ITSELF.match(text, end, end + 60)
+  )
+
+
+def _is_pitied(text: str, start: int) -> bool:
+  """His poor customer and a young poor woman are in a poor way, not poor."""
+  before = last_word(text, start).lower()
+  return before in people.POSSESSIVE or before in ('young', 'old', 'little')
 
 
 @functools.cache

