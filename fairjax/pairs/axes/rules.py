@@ -209,7 +209,13 @@ def _rule(
   stays, avoid = pattern(axis.stays[value]), [*map(pattern, axis.avoid)]
   described, own = _adjectives(axis), _singles(axis)
   words = _of_values(axis)
-  alike = _alike(axis, value, to)
+  # Two that are one word already stay so: black men and black women.
+  first = low.split()[0]
+  others = {
+    word: turned
+    for word, turned in _alike(axis, value, to).items()
+    if word.split()[0] != first
+  }
 
   def taken(text: str, at: int) -> bool:
     """Whether another word of the sentence becomes value `at` too."""
@@ -231,7 +237,7 @@ def _rule(
     new = _written(row, way, text, (start, end), strict, taken)
     if not new or _beside(new, text, start, end):
       return ''
-    if _is_paired(text, start, end, new.lower(), alike):
+    if _is_paired(text, start, end, new.lower(), others):
       return ''
     if form == 'group' and _is_singular(new, next_word(text, end)[0].lower()):
       return ''
@@ -428,7 +434,8 @@ def _form(
     return None
   if at.is_stage and _is_time(at):
     return None
-  if DEGREE.search(text, max(0, start - 30), start):
+  degree = DEGREE.search(text, max(0, start - 30), start)
+  if degree and low.split()[0] not in AGES:
     return None
   if 'nouns' in forms:
     return 'nouns' if _is_plural(at, forms['nouns'][0]) else None

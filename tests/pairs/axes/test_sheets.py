@@ -60,8 +60,8 @@ def test_a_second_reader_saw_the_same_changes_and_agrees_beyond_chance():
 @pytest.mark.parametrize('axis', ['disability'])
 def test_sentences_are_drawn_again(axis, shared):
   """Rules that changed since draw others; then the sheet is read again."""
-  said = {row['hash']: row['changes'] for row in sheets.read(f'{axis}_2')}
+  said = {row['hash']: row['changes'] for row in sheets.read(f'{axis}_6')}
   again = {
     one.hash: ' | '.join(one.changes) for one in sheets.drawn(shared, axis)
   }
-  assert len(again) >= 38 and again.items() <= said.items()
+  assert len(again) >= 34 and again.items() <= said.items()
