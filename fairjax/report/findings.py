@@ -52,7 +52,7 @@ WORDS = {
   'exact': '{1:.0f} of 100 texts are rewritten just as the reference has them',
   'top_vote': 'of 100 known words {1:.0f} become their partner in most of the '
   'sentences that they stand in',
-  'precision': 'of 100 pairs that it proposes {1:.0f} are known to be right',
+  'precision': 'of 100 of its pairs that known words tell, {1:.0f} are right',
   'recall': 'of 100 known pairs it finds {1:.0f}',
 }
 GUESSED = ('bbq_accuracy', 'stereoset_lm', 'sembias_definition')

@@ -78,7 +78,12 @@ def measure(
   dictionary: pd.DataFrame,
   against: Race | None = None,
 ) -> Results:
-  """Contenders against the known pairs, and the dictionary for a reader."""
+  """Contenders against the known pairs, and the dictionary for a reader.
+
+  The way whose dictionary is written stands first.
+  """
+  way = m.config.fairflow.way
+  contenders = {way: contenders[way]} | contenders
   rows = [
     {'contender': TITLES[name], 'pairs': len(one.pairs[0])}
     | (marks(one, m, known, complete, attribute) if known else {})

@@ -1,6 +1,7 @@
 """FairFlow's stages, small: from a seed pair to a dictionary that swaps."""
 
 import dataclasses
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -102,6 +103,17 @@ def test_another_way_alone_trains_no_flow(run, tmp_path):
   assert (folder / 'flow').exists()
   words = (tmp_path / 'run' / 'dictionary.csv').read_text()
   assert words != (folder / 'dictionary.csv').read_text()
+
+
+def test_the_way_that_writes_the_dictionary_leads(run, tmp_path):
+  beside, folder = run
+  assert next(iter(beside.contenders)) == page.TITLES['flow']
+  shutil.copytree(folder, tmp_path / 'run')
+  config = small()
+  config.fairflow.way = 'difference'
+  results = recipe.run(config, tmp_path / 'run')
+  assert next(iter(results.contenders)) == page.TITLES['difference']
+  assert {*results.contenders} == {*beside.contenders}
 
 
 def test_short_texts_are_windows_of_themselves():
