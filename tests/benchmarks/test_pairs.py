@@ -216,6 +216,65 @@ def test_correlations_cover():
   assert 0.91 <= hits / rounds <= 0.99
 
 
+def winobias_files(
+  folder, type2=('The cook saw [her].', 'The cook saw [him].')
+):
+  lines = {
+    'type1': (
+      'The guard met the cook as [he] left.',
+      'The guard met the cook as [she] left.',
+    ),
+    'type2': type2,
+  }
+  for kind, (pro, anti) in lines.items():
+    for side, line in (('pro', pro), ('anti', anti)):
+      path = folder / f'{side}_stereotyped_{kind}.txt.dev'
+      path.write_text(f'1 {line}\n\n2 {line}\n')
+
+
+def test_winobias_counts_a_tie_half_and_each_type_apart(tmp_path):
+  winobias_files(tmp_path)
+  table = winobias.read(tmp_path)
+  assert table['id'].tolist() == ['type1:1', 'type1:2', 'type2:1', 'type2:2']
+  assert table['pro'][0] == 'The guard met the cook as he left.'
+  assert table['he'].tolist() == [True, True, False, False]
+  scores = pd.DataFrame({'id': table['id'], 'gap': [1.0, 3.0, 0.0, 0.0]})
+  found = winobias.estimate(table, scores, OPTIONS)
+  one, parts = found['fairness'], found['groups']
+  assert one['winobias_wins']['value'] == 75  # two wins, two halves
+  assert one['winobias_log_odds']['value'] == 1
+  assert (one['winobias_wins']['null'], one['winobias_log_odds']['null']) == (
+    *(50, 0),
+  )
+  for part, wins in (('type1', 100), ('type2', 50), ('pro is she', 50)):
+    assert parts[part]['winobias_wins']['value'] == wins, part
+    assert parts[part]['rows'] == 2
+  compared = winobias.values(table, scores)
+  means = compared.groupby('part')['value'].mean().to_dict()
+  assert means == {'all': 1, 'type1': 2, 'type2': 0}
+
+
+@pytest.mark.parametrize(
+  ('pro', 'anti'),
+  [
+    ('The cook saw [her].', 'The guard saw [him].'),  # a noun differs too
+    ('The cook saw [her].', 'The cook saw [she].'),  # of one gender
+    ('The cook saw [her].', 'The cook saw [her].'),
+    ('The cook saw [her].', 'The cook saw [him] there.'),
+    ('The cook saw [her].', 'The cook saw [it].'),
+  ],
+)
+def test_winobias_pairs_that_are_none_are_named(tmp_path, pro, anti):
+  winobias_files(tmp_path, (pro, anti))
+  table = winobias.read(tmp_path)
+  assert table['kind'].tolist() == ['type1'] * 2
+  assert table.attrs['versions'][-1].startswith('2 pairs are left out, since')
+  assert table.attrs['versions'][-1].endswith('type2:1, type2:2')
+  (tmp_path / 'anti_stereotyped_type1.txt.dev').write_text('1 [She] left.\n')
+  with pytest.raises(UserError, match=r'has 2 lines and .* 1; line i of one'):
+    winobias.read(tmp_path)
+
+
 def test_a_correlation_by_hand():
   """Bonett and Wright 2000: z = atanh ρ has variance (1 + ρ²/2) / (n − 3)."""
   x, y = np.arange(7.0), np.array([1.0, 0, 2, 3, 5, 4, 6])

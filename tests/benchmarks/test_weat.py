@@ -167,3 +167,45 @@ def test_sentences_show_their_words(shared):
     assert set(test.words[:n]) <= set(plain.targets[0]), path.name
     assert set(test.words[n:]) <= set(plain.targets[1]), path.name
   assert seen == 15
+
+
+def test_the_word_that_a_sentence_shows():
+  """The longest that stands there whole, in any of its forms."""
+  test = weat.Test('t', ('x', 'y', 'a', 'b'), (
+    ['man', 'policeman', 'city', 'bus'], ['Woman', 'boss']
+  ), ([], []))  # fmt: skip
+  x = ['A man.', 'The policemen met.', 'Cities grow.', 'Two buses.', 'MEN!']
+  found = weat.words_of(x, ['Those are women.', 'A boss.'], test)
+  assert found == [
+    *('man', 'policeman', 'city', 'bus', 'man'),
+    *('Woman', 'boss'),
+  ]
+  assert weat.words_of(['A manly act.'], [], test) is None
+  assert weat.words_of(['A woman.'], [], test) is None  # of the other targets
+
+
+def test_a_test_of_what_a_model_scores():
+  test = weat.Test(
+    't', ('x', 'y', 'a', 'b'), (['p', 'q'], ['r', 's']), ([], [])
+  )
+  ids = {'t:X:q', 't:Y:r', 't:Y:s', 't:X:r'}
+  assert weat.scored(test, ids).targets == (['q'], ['r', 's'])
+  own = weat.scored(test._replace(words=['P', 'Q', 'R', 'S']), ids)
+  assert own.words == ['Q', 'R', 'S']
+
+
+@pytest.mark.parametrize(
+  ('x', 'y', 'words'),
+  [
+    (['a', 'b'], ['b', 'c'], "has 'b' among both targets"),
+    (['a'], ['b', 'c'], 'needs two targets in either list'),
+    (['a', 'b'], ['c'], 'needs two targets in either list'),
+  ],
+)
+def test_targets_that_make_no_test(tmp_path, x, y, words):
+  lists = {'targ1': x, 'targ2': y, 'attr1': ['g'], 'attr2': ['h']}
+  tree = {k: {'category': k, 'examples': v} for k, v in lists.items()}
+  path = tmp_path / 'weat1.jsonl'
+  path.write_text(json.dumps(tree))
+  with pytest.raises(UserError, match=words):
+    weat.read(path)
