@@ -16,6 +16,7 @@ import pytest
 from fairjax.benchmarks import BENCHMARKS, bbq, lpbs
 from fairjax.benchmarks.shared.measure import evaluate, measure, read
 from fairjax.config import Benchmarks, Config, Data, Measures, Method
+from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.recipes.benchmarks import recipe as recipe
@@ -713,6 +714,13 @@ def test_bbq_s_eleven_files_are_a_part_each(tmp_path, name):
       continue
     # k + 1 of four answers name the stereotyped group: 2 (k + 1) / 4 − 1.
     assert found[part, 'bbq_bias_sum'] == 2 * (at % 4 + 1) / 4 - 1, category
+
+
+def test_an_id_of_two_items_is_named(tmp_path):
+  lines = [bbq_line(k, 'ambig', 'neg', 'ans1', 'ans2', 'F') for k in (4, 7, 7)]
+  (tmp_path / 'Age.jsonl').write_text('\n'.join(lines))
+  with pytest.raises(UserError, match="bbq has two items of id '7'; check"):
+    asked('bbq', tmp_path, Says(by_marks))
 
 
 def test_bbq_reads_every_category(tmp_path):

@@ -23,8 +23,11 @@ def module(name: str) -> Any:
 def read(name: str, config: Config) -> pd.DataFrame:
   """The items of a benchmark, checked before any model is asked."""
   items = module(name).items(config)
-  if not len(items) or not items['id'].is_unique:
-    what = 'ids that occur twice' if len(items) else 'no items'
+  twice = items['id'][items['id'].duplicated()]
+  if not len(items) or len(twice):
+    what = 'no items'
+    if len(twice):
+      what = f'two items of id {str(twice.iloc[0])[:80]!r}'
     raise UserError(
       f'benchmark {name} has {what}; check the file that it is read from'
     )

@@ -114,6 +114,12 @@ def corpus_of(
       else []
     )
     return config, known, False
+  if options.known:
+    raise UserError(
+      f'fairflow.known is {options.known!r}, but without a corpus of yours one '
+      'is made, whose pairs are known; name one with --config.corpus.path, or '
+      'leave fairflow.known away'
+    )
   count, seed = config.planted.rows, config.planted.seed
   made_from = identity(config, 'data', 'invented')
   stages.stage(

@@ -251,6 +251,14 @@ def test_stages_4_to_6_join_what_the_words_have(monkeypatch, tmp_path):
   assert results.verdicts == [{'claim': 'so'}]
 
 
+def test_known_pairs_without_a_corpus_are_told(tmp_path):
+  """The file was not read: a made corpus has pairs of its own."""
+  config = c.Config(recipe='fairflow')
+  config.fairflow.known = str(tmp_path / 'known.csv')
+  with pytest.raises(UserError, match='is made, whose pairs are known; name'):
+    recipe.corpus_of(config, tmp_path)
+
+
 def test_processes_of_spmd_are_refused_before_any_work(tmp_path):
   config = small()
   config.corpus.backend = 'spmd'
