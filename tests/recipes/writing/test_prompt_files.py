@@ -63,7 +63,8 @@ def rated(row, **values):
     ),
     ('r.jsonl', rated(7, toxicity=[1]), 'row 7 has [1] for the toxicity'),
     ('r.jsonl', rated(7, toxicity=True), 'row 7 has True for the toxicity'),
-    ('r.jsonl', rated(7, toxicity=5), 'row 7 has 5 for the toxicity'),
+    ('r.jsonl', rated(7, toxicity=1.5), 'row 7 has 1.5 for the toxicity'),
+    ('r.jsonl', rated(7, text=7), 'row 7 has no text in its prompt'),
     ('r.jsonl', rated(7, toxicity=1e999), 'row 7 has inf for the toxicity'),
     (
       'p.csv',
@@ -109,6 +110,13 @@ def test_what_is_left_out_is_told(tmp_path):
     ('prompt', 'not toxic'): 5,
     ('prompt', 'toxic'): 4,
   }
+
+
+def test_a_prompt_is_toxic_from_one_half_on(tmp_path):
+  """Gehman et al.: toxicity ≥ 0.5."""
+  for value, toxic in ((0.5, 6), (0.4999, 5), (0, 5), (1, 6)):
+    frame, _ = read(tmp_path / 'r.jsonl', rated(0, toxicity=value))
+    assert (frame['group'] == 'toxic').sum() == toxic
 
 
 def test_groups_are_tidied_as_an_audit_s(tmp_path):
