@@ -14,6 +14,14 @@ from typing import NamedTuple
 
 from fairjax.data.axes.table import Axis, Row, Word
 from fairjax.pairs.axes import people
+from fairjax.pairs.axes.joined import (
+  alike,
+  is_one_body,
+  is_paired,
+  is_pitied,
+  is_shared,
+  with_noun,
+)
 from fairjax.pairs.axes.senses import (
   ACTS,
   AGES,
@@ -93,16 +101,6 @@ _STAGES = words_of("""
 child kid boy girl teenager teen adolescent youngster toddler children kids boys
 girls teenagers
 """)
-_BODY_OF = re.compile(
-  r'\b(?:members? of|within|in|into|onto|body of|part of) the $', re.IGNORECASE
-)
-_ITSELF = re.compile(r"['’]s?\b|[^.;:!?]*\b(?:itself|its|as a whole)\b")
-# What is joined by and, or, a comma or a stroke.
-_JOINT = r'(?:,? (?:and|or|and/or|&|as well as)|,|/)\s?'
-_BEFORE = re.compile(rf'((?:[\w-]+ ){{0,3}}[\w-]+){_JOINT}(?:the |other )?$')
-_BEHIND = re.compile(
-  rf'(?: (?!and|or)\w+)?{_JOINT}(?:the |other )?((?:[\w-]+ ?){{1,4}})'
-)
 _OLD = re.compile(r'\b(?:years?|yrs?)[- ]olds?,? $', re.IGNORECASE)
 _NAME = re.compile(r"['’]s? (?:names?|toilets?|rooms?|dress(?:es)?|tops?)\b")
 # A teenage man is none.
@@ -213,7 +211,7 @@ def _rule(
   first = low.split()[0]
   others = {
     word: turned
-    for word, turned in _alike(axis, value, to).items()
+    for word, turned in alike(axis, value, to).items()
     if word.split()[0] != first
   }
 
@@ -230,105 +228,34 @@ def _rule(
     if stays.search(around) or (apart and words[way[1]].search(around)):
       return ''
     one, row = forms[form]
-    if ' ' in low and _is_shared(text, start, described):
-      row = _with_noun(axis, low) or row
+    if ' ' in low and is_shared(text, start, described):
+      row = with_noun(axis, low) or row
     cells = (() if no.search(around) else c for c, no in zip(row.cells, avoid))
     row = Row(row.form, tuple(cells))
     new = _written(row, way, text, (start, end), strict, taken)
     if not new or _beside(new, text, start, end):
       return ''
-    if _is_paired(text, start, end, new.lower(), others):
+    if is_paired(text, start, end, new.lower(), others):
       return ''
     if form == 'group' and _is_singular(new, next_word(text, end)[0].lower()):
       return ''
     if (
       form == 'group'
       and not new.endswith('class')
-      and _is_one(text, start, end)
+      and is_one_body(text, start, end)
     ):
       return ''
-    if new == 'poor' and _is_pitied(text, start):
+    if new == 'poor' and is_pitied(text, start):
       return ''
     return cased(text, start, text[start:end], one.text, new)
 
   return rule
 
 
-def _alike(
-  axis: Axis, value: int, to: Callable[[int], int]
-) -> dict[str, frozenset[str]]:
-  """word -> what it becomes, of words that turn to where `value` does.
-
-  A word of `value` itself turns with it, where its target is avoided too.
-  """
-  out: dict[str, frozenset[str]] = {}
-  for word, own, _, row in axis.words():
-    if to(own) == to(value) != own:
-      cells = row.cells if own == value else [row.cells[to(own)]]
-      new = {c[0].text.lower() for k, c in enumerate(cells) if c}
-      out[word] = out.get(word, frozenset()) | new
-  return out
-
-
-def _is_paired(
-  text: str, start: int, end: int, new: str, alike: dict[str, frozenset[str]]
-) -> bool:
-  """Whether a word joined to it becomes the same: deaf and hard of hearing."""
-  before = _BEFORE.search(text, max(0, start - 60), start)
-  behind = _BEHIND.match(text, end)
-  # At most one word may stand behind what is before the joint.
-  words = before[1].lower().split() if before else []
-  left = [' '.join(words[-k:]) for k in (1, 2, 3)]
-  right = f'{behind[1].lower()} ' if behind else ''
-  for word, turned in alike.items():
-    # blind, or blind people.
-    if not any(
-      f'{one} '.startswith(f'{new} ') or f'{new} '.startswith(f'{one} ')
-      for one in turned
-    ):
-      continue
-    if right.startswith(f'{word} ') or any(
-      one == word or one.startswith(f'{word} ') for one in left
-    ):
-      return True
-  return False
-
-
-def _is_shared(text: str, start: int, described) -> bool:
-  """Whether a phrase lends its noun: gay and lesbian people."""
-  before = re.search(rf'([\w-]+){_JOINT}$', text[max(0, start - 40) : start])
-  word = before[1].lower() if before else ''
-  return word in described or word in people.DESCRIBING
-
-
-def _with_noun(axis: Axis, phrase: str) -> Row | None:
-  """The row of a phrase's adjective, its noun behind each: bisexual people."""
-  first, noun = phrase.split(' ', 1)
-  for word, _, _, row in axis.words():
-    if word == first and row.form == 'adjective':
-      joined = lambda one: one._replace(text=f'{one.text} {noun}')
-      return Row(row.form, tuple(tuple(map(joined, c)) for c in row.cells))
-  return None
-
-
 def _is_singular(new: str, after: str) -> bool:
   """The poor are, and the working class is or are; the blind was a window's."""
   verb = after in _IS or (after.endswith('s') and after[:-1] in ACTS)
   return verb and not new.endswith('class')
-
-
-def _is_one(text: str, start: int, end: int) -> bool:
-  """A class as one body: members of it, within it, itself."""
-  return bool(
-    _BODY_OF.search(text, max(0, start - 24), start)
-    or _ITSELF.match(text, end, end + 60)
-  )
-
-
-def _is_pitied(text: str, start: int) -> bool:
-  """His poor customer and a young poor woman are in a poor way, not poor."""
-  before = last_word(text, start).lower()
-  return before in people.POSSESSIVE or before in ('young', 'old', 'little')
 
 
 @functools.cache
