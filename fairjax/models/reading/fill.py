@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tokenizers import Tokenizer
 
+from fairjax.core import announce
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
@@ -142,7 +143,8 @@ def fill(
   layout = None
   if len(at):
     layout = masked.layout_of(texts, copies, batch, placement)
-  for i in range(turn.max(initial=-1) + 1):
+  turns = int(turn.max(initial=-1)) + 1
+  for i in announce.rounds(range(turns), turns, 'masks of a text filled:'):
     now = turn == i
     copies = Copies(text[now], at[now] - texts.offsets[text[now]])
     texts.flat[at[now]] = masked.best_tokens(

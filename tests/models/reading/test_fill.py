@@ -1,5 +1,6 @@
 """Masks in texts: the text around them stays to the character."""
 
+import contextlib
 import importlib.util
 import re
 
@@ -17,6 +18,7 @@ from tokenizers import (
   trainers,
 )
 
+from fairjax.core import announce
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens as data_tokens
 from fairjax.models import families
@@ -137,7 +139,15 @@ def test_a_bart_fills_and_copies(make, beams):
 
 @pytest.mark.parametrize('make', [word_piece, byte_level])
 @pytest.mark.parametrize('order', fill.ORDERS)
-def test_a_masked_lm_fills_a_token_each(make, order):
+def test_a_masked_lm_fills_a_token_each(make, order, monkeypatch):
+  said = []
+
+  @contextlib.contextmanager
+  def listen(total, what):
+    said.append((what, total))
+    yield lambda done: None
+
+  monkeypatch.setattr(announce, 'LISTENERS', [listen])
   tokenizer = make()
   mask = fill.mask_of(tokenizer)
   module, params = random_model('bert', tokenizer)
@@ -147,6 +157,8 @@ def test_a_masked_lm_fills_a_token_each(make, order):
     hit = fits(text, out, mask, make is byte_level, many=False)
     assert hit and ''.join(hit.groups()).strip() == ''.join(spans).strip()
   assert [len(spans) for spans in found.spans] == [2, 2, 0, 4]
+  turns = {'left': 4, 'once': 1}[order]  # of the text of most masks
+  assert ('masks of a text filled:', turns) in said
 
 
 @pytest.mark.skipif(
