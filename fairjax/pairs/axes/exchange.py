@@ -6,7 +6,7 @@ and those of every other axis, are asked in swapping/sides.py.
 
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fairjax.core.errors import UserError
 from fairjax.data.axes import table
@@ -115,6 +115,14 @@ def values(axis: str | os.PathLike) -> tuple[str, ...]:
 def words(axis: str | os.PathLike) -> frozenset[str]:
   """Every word of an axis, in small letters."""
   return frozenset(word for word, *_ in table.load(axis).words())
+
+
+def places(axis: str | os.PathLike, texts: Sequence[str]) -> list[list[set]]:
+  """Where words of each value begin, in whatever sense: a list a value."""
+  return [
+    [{one.start() for one in pattern.finditer(text)} for text in texts]
+    for pattern in rules.of_values(table.load(axis))
+  ]
 
 
 def reader(axis: str | os.PathLike) -> Callable[[str], str]:

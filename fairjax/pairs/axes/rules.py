@@ -206,7 +206,7 @@ def _rule(
   way = value, to(value)
   stays, avoid = pattern(axis.stays[value]), [*map(pattern, axis.avoid)]
   described, own = _adjectives(axis), _singles(axis)
-  words = _of_values(axis)
+  words = of_values(axis)
   # Two that are one word already stay so: black men and black women.
   first = low.split()[0]
   others = {
@@ -273,7 +273,7 @@ def _adjectives(axis: Axis) -> frozenset[str]:
 
 
 @functools.cache
-def _of_values(axis: Axis) -> tuple[re.Pattern, ...]:
+def of_values(axis: Axis) -> tuple[re.Pattern, ...]:
   """The words of each value."""
   found: dict[int, set[str]] = {k: set() for k in range(len(axis.values))}
   for word, value, *_ in axis.words():

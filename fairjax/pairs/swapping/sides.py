@@ -42,9 +42,18 @@ def named(
   note(range(len(texts)), drawn)
   # What one exchange leaves ("Muslims and Jews" to Jews) another turns.
   again = [row for row, count in enumerate(drawn.left) if count]
+  some = [texts[row] for row in again]
   for value in values if again else ():
-    some = [texts[row] for row in again]
     note(again, dictionary.swap(some, value, axis=axis))
+  # Beside a value that is named a word that no exchange turns names one too:
+  # Muslims and Jews do not become Hindus twice, and are two groups.
+  again = [row for row in again if out[row].any()]
+  some = [texts[row] for row in again]
+  run = dictionary.swapper(axis=axis, step=1)
+  for value, starts in enumerate(exchange.places(axis, some)):
+    alone = run(some, starts)
+    for row, spans, left in zip(again, alone.spans, alone.left):
+      out[row, value] |= bool(spans) or left > 0
   return out
 
 

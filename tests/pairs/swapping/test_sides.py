@@ -73,3 +73,27 @@ def test_a_word_is_read_by_its_table():
   )
   assert np.unique([exchange.called(axis) for axis in AXES]).size == len(AXES)
   assert exchange.called('/x/my_pets.csv') == 'my pets'
+
+
+@pytest.mark.parametrize(
+  'axis, text, values',
+  [
+    ('religion', 'Muslims and Jews sang.', ['muslim', 'jewish']),
+    ('nationality', 'French and German workers met.', ['french', 'german']),
+    ('race', 'Black and white men met.', ['black', 'white']),
+    # Whoever is able-bodied stays beside who is not.
+    (
+      *('disability', 'Disabled and able-bodied people met.'),
+      ['able-bodied', 'disabled'],
+    ),
+    # A word in another sense names nobody, though another word does.
+    ('disability', 'A deaf man drew the blinds.', ['deaf']),
+    ('race', 'A black man in a white shirt.', ['black']),
+    ('religion', 'They sang.', []),
+  ],
+)
+def test_who_is_named_hangs_not_on_what_can_be_exchanged(axis, text, values):
+  """Two that are joined would become one, so no exchange turns them."""
+  (found,) = sides.named([text], axis)
+  known = exchange.values(axis)
+  assert {known[k] for k in np.flatnonzero(found)} == {*values}

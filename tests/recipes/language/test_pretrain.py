@@ -82,7 +82,7 @@ def test_the_loss_falls_and_transformers_reads_what_is_written(
   remade(tmp_path, results)
   assert len(results.sections[0]['parts'][0]['rows']) == 2
   page = (tmp_path / 'report.html').read_text()
-  assert 'Test set held_out' in page and '<script' not in page
+  assert 'Test set held-out text' in page and '<script' not in page
   folder = tmp_path / 'export' / 'seed_0'
   places = (folder, folder / 'generator')
   for name, place in zip(CLASSES[objective], places):
