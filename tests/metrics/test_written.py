@@ -235,3 +235,12 @@ def test_the_distance_of_constant_groups_has_an_interval():
     assert one['low'] < 0.7 < one['high']
     widths.append(one['high'] - one['low'])
   assert widths[0] > 4 * widths[1]
+
+
+def test_a_distance_of_clusters_that_are_alike_has_a_width():
+  """Each template has the same texts: no resample of them shows any noise."""
+  score = np.tile([0.1, 0.3, 0.8, 1.0], 12)
+  a, cluster = np.tile([True, True, False, False], 12), np.repeat(range(12), 4)
+  one = group_means.distance(score, a, ~a, cluster, HOW)
+  assert one['value'] == pytest.approx(0.7)
+  assert one['low'] < 0.69 and one['high'] > 0.71

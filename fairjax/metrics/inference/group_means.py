@@ -158,6 +158,10 @@ def distance(
       more = more * len(values) / (items.clusters or len(values))
       reached = grid >= (0.0 if values[rows][0] > 0.5 else 1.0)
       flat[:, k] += np.outer(more, np.append(reached, 1.0))
+    else:  # half a row at either end: clusters may be alike, their rows apart
+      for end in (0.0, 1.0):
+        more = rng.standard_gamma(0.5, options.resamples)
+        flat[:, k] += np.outer(more, np.append(grid >= end, 1.0))
   drawn_ = apart(flat)
   noise = np.abs(drawn_ - apart(below.sum(0))).mean(-1)
   return intervals.of_gap(value, noise[:, None], options)
