@@ -153,8 +153,12 @@ def daggers(results: Results) -> set[tuple[str, str, str]]:
 
 
 def side_by_side(results: Results, name: str) -> list[dict]:
-  """A row a contender with the leading measures of a set."""
-  by_contender = {c: results.measured(c, name) for c in results.contenders}
+  """A row a contender of a set, with its leading measures."""
+  by_contender = {
+    c: results.measured(c, name)
+    for c, one in results.contenders.items()
+    if name in one['sets']
+  }
   every = [key for one in by_contender.values() for key in one]
   keys = [key for key in measures.leading(every) if not measures.is_rate(key)]
   if {'recall', 'precision'} <= {*every}:  # of pairs: neither says much alone

@@ -166,3 +166,18 @@ def test_measures_of_crossed_groups_are_told_apart():
   said = terminal.summary(found)
   assert all(f'({key})' in said for key in keys), said
   assert max(map(len, said.splitlines())) <= 80
+
+
+def test_a_set_lists_those_alone_that_it_has():
+  """FairFlow's ways have known words, and its rewriters have texts."""
+  one = lambda name, key: {'sets': {name: {'quality': {key: made(0.5)}}}}
+  found = Results(
+    contenders={
+      'flow': one('known words', 'top_vote'),
+      'original': one('texts', 'transfer_accuracy'),
+      'dictionary': one('texts', 'transfer_accuracy'),
+    }
+  )
+  words, texts = terminal.summary(found).split('### texts: contenders')
+  assert '| flow' in words and '| original' not in words
+  assert '| original' in texts and '| flow' not in texts
