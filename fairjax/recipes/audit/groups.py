@@ -21,7 +21,7 @@ from fairjax.metrics import contrasts
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.inference import clusters, row_weights
 
-DEFAULTS = ('measures.groups', 'data.group')  # where audit.groups is empty
+DEFAULTS = ('measures.groups', 'data.group')
 
 
 @dataclasses.dataclass
@@ -88,26 +88,29 @@ def who(config: Config, table: pd.DataFrame) -> Who:
 
 def _by_default(config: Config, table: pd.DataFrame) -> list[str]:
   """The column of measures.groups, of data.group, or called group."""
-  names = {field: knobs.value(config, field) for field in DEFAULTS}
-  for field, name in names.items():  # told where wrong, if unread
-    if name and ':' not in name and config.measures.sets[0] not in TEST_SETS:
-      column(table, name, field)
-  own = next(filter(None, names.values()), '')
+  for field, name in _defaults(config).items():  # told where wrong, if unread
+    column(table, name, field)
+  own = config.measures.groups or config.data.group
   return [own] if own else ['group'] if 'group' in table else []
 
 
 def _unread(config: Config, table: pd.DataFrame) -> list[str]:
   """Other groups of a config that audit.groups stands before, if misspelt."""
-  names = {field: knobs.value(config, field) for field in DEFAULTS}
   return [
     f'{field} is {name!r}, which is no column of {source(table)}; the groups '
     f'are those of audit.groups, {", ".join(config.audit.groups)}'
-    for field, name in names.items()
-    if name
-    and ':' not in name
-    and name not in table
-    and config.measures.sets[0] not in TEST_SETS
+    for field, name in _defaults(config).items()
+    if name not in table
   ]
+
+
+def _defaults(config: Config) -> dict[str, str]:
+  """Columns of a user's table that are compared where audit.groups is empty."""
+  names = {field: knobs.value(config, field) for field in DEFAULTS}
+  own = config.measures.sets[0] not in TEST_SETS
+  return {
+    k: name for k, name in names.items() if own and name and ':' not in name
+  }
 
 
 class Clusters(NamedTuple):
