@@ -5,7 +5,8 @@ Girls who are called, a young man as somebody was one, the old of a kind.
 
 import re
 
-from fairjax.pairs.axes.rules import Rule, opens
+from fairjax.pairs.axes.forms import opens
+from fairjax.pairs.axes.rules import Rule
 from fairjax.pairs.axes.senses import OF_AGE, sentence
 
 # As a young man he left: a time of a life; the girls are sorry, of any age.

@@ -1,19 +1,17 @@
-"""Where a word of an axis means people, and which form of it stands there.
+"""What a word of an axis becomes where it stands.
 
-Black is a colour, a child is somebody's, French is a tongue, and Christian a
-first name. A word is exchanged where its neighbours say that it is of people:
-a word for people follows (black men, black and white kids), or it is said of
-somebody (he is black), or an article makes it one (an Asian who …). The rest
-is left alone: counterfactuals should be right before they are many.
+It is exchanged where it means people (forms.py) and nothing beside it speaks
+against the word that would be written. The rest is left alone: counterfactuals
+should be right before they are many.
 """
 
 import functools
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 from fairjax.data.axes.table import Axis, Row, Word
 from fairjax.pairs.axes import people
+from fairjax.pairs.axes.forms import form_of, opens
 from fairjax.pairs.axes.joined import (
   alike,
   is_one_body,
@@ -24,23 +22,8 @@ from fairjax.pairs.axes.joined import (
 )
 from fairjax.pairs.axes.senses import (
   ACTS,
-  AGES,
-  DEGREE,
-  FIGURATIVE,
-  GRADED,
-  MORE,
-  OF_AGE,
-  OWNER,
-  are_people,
   before_people,
-  fits,
-  is_child,
-  is_counted,
   is_no_noun,
-  is_offspring,
-  is_person,
-  is_predicate,
-  is_said,
   sentence,
 )
 from fairjax.pairs.swapping.neighbours import (
@@ -52,71 +35,20 @@ from fairjax.pairs.swapping.neighbours import (
 
 Rule = Callable[[str, int, int], str | None]
 
-# Plurals before these say what a thing is for: a girls basketball team.
-THINGS = words_of("""
-basketball football soccer hockey volleyball sports sport team teams league
-school schools club clubs clothes toys toy book books movie movie's movies film
-films show shows choir home homes party hospital section side cricket cup high
-literature programme program programs flick flicks flck horror bathroom
-bathrooms locker room rooms dorm college tweet tweets night day trip magazine
-group groups ward television tv series channel menu meal meals toilet toilets
-ice field hat hats round band bands wear
-""")
-_FAULT = re.compile(
-  r'\b(?:stupid\w*|idiot\w*|fools?|foolish|ignoran\w+|retard\w*|dumb|morons?|'
-  r'sheep|emotionally|wil+fully|faith|hate|trump|partisan|so|too|either|mute|'
-  r'unless|obvious\w*|truth|facts?)\b',
-  re.IGNORECASE,
-)
-# Written with a capital by many, as of people: Black students.
-CAPITAL = words_of("""
-black blacks white whites brown deaf indigenous aboriginal
-""")
 # Straight is not what one comes out as, nor what has rights to win.
 _OUT = re.compile(
   r'\b(?:openly|c[ao]me out|coming out|comes out|rights|slurs?|bashing|'
   r'closet\w*|marriages?|pride|agenda|scene|same-sex)\b',
   re.IGNORECASE,
 )
-# ex-Muslim and anti-gay are of people still, Judeo-Christian is one word.
-PREFIXES = words_of('anti ex non pro')
 # Whose words of one value turn together in a sentence, or stay.
 WHOLE = ('disability', 'gender_identity')
-# What is an abbreviation in capitals.
-_SHORT = words_of('cis')
-# What may stand behind "the poor and": else an adjective of a noun to come.
-PAIRED = words_of("""
-the powerful famous infirm sick weak vulnerable needy middle working disabled
-helpless elderly young old poor rich
-""")
 _IS = words_of("is was has does isn't wasn't hasn't doesn't")
-# School for the Deaf, Instruction of the Deaf and the Blind.
-_BODY = re.compile(
-  r'(?:\b[A-Z]\w{4,}|\bschools?) (?:of|for) (?:the )?(?:\w+ and (?:the )?)?$'
-)
-_YEARS = re.compile(r'\b(?:years?|yrs?)[- ]$', re.IGNORECASE)
-_PEOPLE = ('People', 'Men', 'Women', 'Person')
-# As a child she sang, while still a teenager: a time of a life.
-_STAGES = words_of("""
-child kid boy girl teenager teen adolescent youngster toddler children kids boys
-girls teenagers
-""")
-_OLD = re.compile(r'\b(?:years?|yrs?)[- ]olds?,? $', re.IGNORECASE)
-_NAME = re.compile(r"['’]s? (?:names?|toilets?|rooms?|dress(?:es)?|tops?)\b")
 # A teenage man is none.
 _GROWN = words_of("""
 man men woman women gentleman gentlemen lady ladies adult adults guy guys wife
 husband mother father mothers fathers parent parents
 """)
-_HAD = re.compile(
-  r'(?i: (?:that )?(?:you|we|they|he|she|i)\b(?: \w+)? '
-  r'(?:ha(?:d|ve|s)|raise[ds]?)\b)|(?i: (?:were|are):? )[A-Z]\w'
-)
-_STAGE = re.compile(
-  r'\b(?:as|since|while|when|still|was)(?: (?:he|she|i|they) (?:was|were))?'
-  r'(?: still| only| just)?(?: an?| the)?(?: small| little| young| mere)? $',
-  re.IGNORECASE,
-)
 
 
 def entries(
@@ -181,7 +113,7 @@ def _others_stay(
       value, forms = found[low]
       if one_value and value != own_value:
         continue
-      if pattern(axis.stays[value]).search(around) or not _form(
+      if pattern(axis.stays[value]).search(around) or not form_of(
         text, *one.span(), low, forms, described, own
       ):
         return True
@@ -221,7 +153,7 @@ def _rule(
     return other != value and bool(words[other].search(text))
 
   def rule(text: str, start: int, end: int) -> str | None:
-    form = _form(text, start, end, low, forms, described, own)
+    form = form_of(text, start, end, low, forms, described, own)
     if form is None:
       return None
     around = sentence(text, start)
@@ -307,12 +239,6 @@ def cased(text: str, start: int, old: str, listed: str, new: str) -> str:
   return new[:1].upper() + new[1:]
 
 
-def opens(text: str, start: int) -> bool:
-  """Whether a sentence begins at a place."""
-  before = text[:start].rstrip(' \t"“‘\'(*_[')
-  return not before or before[-1] in '.!?:;\n…'
-
-
 def _titled(text: str, start: int) -> bool:
   """Whether words that need none have a capital too: Gay Men in Church."""
   before = last_word(text, start)
@@ -321,217 +247,6 @@ def _titled(text: str, start: int) -> bool:
     and before.lower() in ENDERS
     and (before not in ('I',) and not opens(text, start - len(before) - 1))
   )
-
-
-class Site(NamedTuple):
-  """A word where it stands, and what is beside it."""
-
-  text: str
-  start: int
-  end: int
-  low: str  # the word as it is listed
-  hyphen: bool  # joined to what is before it: anti-gay
-  before: str  # the word before, and that after
-  after: str
-  stop: int  # where that ends
-
-  @property
-  def next_low(self) -> str:
-    return self.after.lower()
-
-  @property
-  def is_free(self) -> bool:
-    """No noun follows that it could describe."""
-    return not self.after or is_no_noun(self.next_low, self.before.lower())
-
-  @property
-  def is_stage(self) -> bool:
-    """A time of a life: child, teenager."""
-    return self.low.split()[-1] in _STAGES
-
-
-def _form(
-  text: str, start: int, end: int, low: str, forms: dict, described, own
-) -> str | None:
-  """The form that stands here; None where the word is not of people."""
-  at = _site(text, start, end, low)
-  if at is None or _is_name(
-    text, start, text[start:end], at.before, at.after, forms
-  ):
-    return None
-  if at.is_stage and _is_time(at):
-    return None
-  degree = DEGREE.search(text, max(0, start - 30), start)
-  if degree and low.split()[0] not in AGES:
-    return None
-  if 'nouns' in forms:
-    return 'nouns' if _is_plural(at, forms['nouns'][0]) else None
-  if 'group' in forms and at.before.lower() == 'the' and at.is_free:
-    return 'group' if _is_group(at) else None
-  if 'name' in forms:
-    return 'name'
-  if 'noun' in forms:
-    one = forms['noun'][0]
-    if at.is_stage and is_offspring(text, start):
-      return None
-    if 'adjective' not in forms:
-      return 'noun' if _is_noun(at, one) else None
-    if at.is_free and not at.hyphen and is_counted(text, start, at.before):
-      person = is_person(text, end, at.before, at.after, one)
-      return 'noun' if person else None
-    if at.next_low == 'who' and not is_predicate(text, start):
-      return None  # a sissy or transgender who
-  if 'adjective' not in forms:
-    return None
-  is_said_of = _is_adjective(at, forms['adjective'][0], described, own)
-  return 'adjective' if is_said_of else None
-
-
-def _site(text: str, start: int, end: int, low: str) -> Site | None:
-  """Where a word stands; None inside a compound, and in eleven years old."""
-  if text[end : end + 1] in ('-', '–') and text[end + 1 : end + 2].isalnum():
-    return None
-  if _YEARS.search(text, max(0, start - 7), start):
-    return None
-  hyphen = start > 1 and text[start - 1] in '-–' and text[start - 2].isalnum()
-  if (
-    hyphen
-    and re.split(r'\W', text[max(0, start - 6) : start - 1])[-1].lower()
-    not in PREFIXES
-  ):
-    return None
-  before = '' if hyphen else last_word(text, start)
-  after, stop, _ = next_word(text, end)
-  return Site(text, start, end, low, hyphen, before, after, stop)
-
-
-def _is_time(at: Site) -> bool:
-  """A 5 year old little girl; a girl's name; as a child."""
-  text, start = at.text, at.start
-  return bool(
-    _OLD.search(text, max(0, start - 14), start)
-    or _NAME.match(text, at.end)
-    or _STAGE.search(text, max(0, start - 40), start)
-  )
-
-
-def _is_plural(at: Site, one: Word) -> bool:
-  """Whether a plural is of people, and not what a thing is for."""
-  text, start, end = at.text, at.start, at.end
-  if (at.hyphen and one.people) or at.next_low in THINGS:
-    return False
-  if at.before.lower() in ('a', 'an') or at.next_low in ('was', 'is', 'has'):
-    return False  # a girls tweet; Brits was selected
-  if re.match(r" ?['’]", text[end : end + 2]) and one.people:
-    return False  # children's books
-  if at.is_stage and (
-    is_offspring(text, start) or _HAD.match(text, end, end + 40)
-  ):
-    return False  # two young children of theirs; the kids you had
-  return not one.people or are_people(text, start, end, at.before)
-
-
-def _is_group(at: Site) -> bool:
-  """Whether "the" and an adjective are of people: the poor."""
-  low = at.next_low
-  if low in ('and', 'or'):
-    return next_word(at.text, at.stop)[0].lower() in PAIRED
-  if low.endswith('s') and low not in ENDERS:
-    return False  # the old votes, not who votes
-  if low.endswith('ly') or re.match(
-    r', (?!and|or|the)\w+| ?["“]| ;', at.text[at.end :]
-  ):
-    return False  # the poor falsely accused; the old, worn-out jokes
-  return low != 'saying'
-
-
-def _is_noun(at: Site, one: Word) -> bool:
-  """Whether a noun that is no adjective is of one person."""
-  alone = is_child if one.people else is_counted
-  return (
-    alone(at.text, at.start, at.before)
-    and at.next_low != 'of'
-    and not OF_AGE.search(sentence(at.text, at.start))
-    and (at.is_free or at.next_low.endswith(('ing', 'ed')))
-    and not OWNER.search(at.before)
-    and not at.hyphen
-  )
-
-
-def _is_adjective(at: Site, one: Word, described, own) -> bool:
-  """Whether an adjective is said of people."""
-  text, start, low = at.text, at.start, at.low
-  if at.hyphen and (one.people or one.no_thing):
-    return False
-  if low in FIGURATIVE and _FAULT.search(sentence(text, start)):
-    return False
-  if low in GRADED and MORE.search(text, max(0, start - 30), start):
-    return False
-  if noun := before_people(text, at.end, described):
-    return fits(text, start, low, one, noun, own)
-  if low in AGES or low in GRADED:  # since I was young; they are poor
-    return False
-  if one.people:
-    said = is_said(text, start, at.before, at.next_low)
-    of_all = low in FIGURATIVE and re.search(
-      r"\b(?:you|they|who|we)(?:['’]re)?\b[^.]*$", text[:start], re.I
-    )
-    return said and not of_all
-  if one.no_thing:  # the British, in Korean
-    return at.is_free and is_predicate(text, start)
-  return True
-
-
-def _is_name(text, start, word, before, after, forms) -> bool:
-  """Part of a name: Christian Bale, Black Panther, Catholic University."""
-  if word.isupper() and word.lower() in _SHORT:
-    return True
-  if word.isupper() or not word[0].isupper():
-    return False
-  if word == 'Christian' and _is_first_name(text, start, before, after):
-    return True
-  opening = opens(text, start)
-  proper = any(one.text[0].isupper() for one, _ in forms.values())
-  if not opening and ' ' in word and word.istitle() and not proper:
-    return True
-  if not opening and ' ' in word and word.split()[-1] in _PEOPLE:
-    return True
-  if not proper and _BODY.search(text, max(0, start - 60), start):
-    return True
-  if after[:1].isupper() and not after.isupper():
-    if not opening and not proper and before[:1].isupper():
-      return True  # Give Kids The World
-    if not opening:
-      return after.lower() not in ENDERS or after in ('Is', 'Are')
-    return after.lower() not in people.nouns() and after.lower() not in ENDERS
-  if not proper and not opening and word.lower() not in CAPITAL:
-    return True
-  if before[:1].isupper() and before.lower() not in ENDERS:
-    opening = opens(text, start - len(before) - 1)
-    low = before.lower()
-    known = low in people.DESCRIBING or low in people.nouns()
-    return not opening and not (proper and (before.isupper() or known))
-  # A capital inside a sentence makes a name of a word that needs none.
-  alone = before[:1].islower() and not (proper or after)
-  return alone and word in (
-    'Black',
-    'White',
-    'Young',
-    'Rich',
-    'Poor',
-    'Straight',
-  )
-
-
-def _is_first_name(text: str, start: int, before: str, after: str) -> bool:
-  """Christian II; Alicia Christian Foster; Christian was persuaded."""
-  if re.fullmatch('[IVX]+|[A-Z]', after):
-    return True
-  if before[:1].isupper() and before.lower() not in ENDERS:
-    return before.lower() not in people.DESCRIBING | people.nouns()
-  acts = after.lower() in ('was', 'is', 'had', 'has', 'and', 'who', 'of')
-  free = before.lower() in people.DETERMINERS | people.POSSESSIVE
-  return acts and not free and not is_predicate(text, start)
 
 
 def _written(
