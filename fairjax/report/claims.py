@@ -20,7 +20,7 @@ from fairjax.results import Results, read
 
 # Of the verdicts of recipes whose tests are read, those that no test decides.
 LARGE = 100  # times a run's size
-BEYOND_TESTS = ('count', 't interval over seeds')
+BEYOND_TESTS = ('count', verdict.BY_SEEDS, verdict.BY_ROWS)
 
 
 class Claim(NamedTuple):

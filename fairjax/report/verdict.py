@@ -19,6 +19,8 @@ from fairjax.metrics.inference import clusters, intervals
 from fairjax.report import tables
 
 HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
+# What decides a claim that no paired test does.
+BY_SEEDS, BY_ROWS = 't interval over seeds', 'interval over rows'
 POWER = 0.8  # how often a claim of the smallest effect that is said is decided
 MANY = {HOLDS: 'hold', FAILS: 'do not hold', OPEN: OPEN}  # of several claims
 
@@ -163,23 +165,45 @@ def at_most_half(ours: str, rows: int, theirs: str, others: int) -> list[dict]:
 def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:
   """One seed chooses as the mean does: over 60 % at 10 %, 80 % from 30 % on.
 
-  `rows` are those of `overlap.seeds`; the interval is Student's, over seeds.
+  `rows` are those of `overlap.seeds`; the interval is Student's, over seeds, or
+  where ties make one share of all, that of `_by_ties`.
   """
   out = []
   for fraction, bound in ((0.1, 0.6), (0.3, 0.8), (0.4, 0.8), (0.5, 0.8)):
-    values = [r['fair'] for r in rows if math.isclose(r['fraction'], fraction)]
-    if values:
-      out.append(
-        claim(
-          f'GE of one seed chooses over {bound:.0%} of the rows that the mean '
-          f'over seeds does, at {fraction:.0%}',
-          over_seeds(values, level),
-          bound,
-          't interval over seeds',
-          what='share in common',
-        )
+    these = [r for r in rows if math.isclose(r['fraction'], fraction)]
+    if not these:
+      continue
+    effect, test = over_seeds([r['fair'] for r in these], level), BY_SEEDS
+    by_ties = effect['low'] is None and _by_ties(these, level)
+    if by_ties:
+      effect, test = effect | by_ties, BY_ROWS
+    out.append(
+      claim(
+        f'GE of one seed chooses over {bound:.0%} of the rows that the mean '
+        f'over seeds does, at {fraction:.0%}',
+        effect,
+        bound,
+        test,
+        what='share in common',
       )
+    )
   return out
+
+
+def _by_ties(rows: Sequence[Mapping], level: float) -> dict | None:
+  """The interval of a share that seeds agree on, where ties make it.
+
+  Of a share q of the rows, all π that have a score are chosen, and others by
+  lot: f(π) = (π + (q - π)² / (1 - π)) / q is in common, which grows with π. So
+  the ends are those of π, of which the rows at hand are a sample.
+  """
+  one = rows[0]
+  scored, of, q = float(one['above']), float(one['rows']), one['chance']
+  share = lambda p: (p + (q - p) ** 2 / (1 - p)) / q if p < q else 1.0
+  if len(rows) < 2 or not math.isclose(share(scored / of), one['fair']):
+    return None
+  low, high = map(share, clusters.jeffreys(scored, of, level))
+  return {'low': low, 'high': high, 'note': 'the seeds agree'}
 
 
 def over_seeds(values: Sequence[float], level: float) -> dict:

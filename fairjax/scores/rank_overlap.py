@@ -52,9 +52,14 @@ def _counts(fractions: Sequence[float], n: int) -> list[int]:
 
 def _among_first(values: np.ndarray, k: int) -> np.ndarray:
   """P(row is among the k highest), ties broken by lot."""
-  last = np.partition(values, len(values) - k)[len(values) - k]
+  last = _last(values, k)
   above, tied = values > last, values == last
   return above + tied * (k - above.sum()) / tied.sum()
+
+
+def _last(values: np.ndarray, k: int) -> float:
+  """The least of the k highest."""
+  return np.partition(values, len(values) - k)[len(values) - k]
 
 
 def compare(
@@ -63,9 +68,10 @@ def compare(
   reference: str = '',
   fractions: Sequence[float] = FRACTIONS,
 ) -> list[dict]:
-  """Rows {a, b, fraction, overlap, fair, chance} of scores of the same ids.
+  """Rows {a, b, fraction, overlap, …} of scores of the same ids.
 
-  Each is compared with `reference`, or, without one, with all others.
+  Each is compared with `reference`, or, without one, with all others. `above`
+  of the `rows` are above the last that `a` chooses.
   """
   ranks = {name: table.rank(v, ids) for name, v in columns.items()}
   titles = list(columns)
@@ -73,22 +79,24 @@ def compare(
     pairs = [(reference, b) for b in titles if b != reference]
   else:
     pairs = [(a, b) for i, a in enumerate(titles) for b in titles[i + 1 :]]
-  chance = [k / len(ids) for k in _counts(fractions, len(ids))]
+  counts = _counts(fractions, len(ids))
   return [
     {
       'a': a,
       'b': b,
       'fraction': fraction,
+      'rows': len(ids),
+      'above': int((columns[a] > _last(columns[a], count)).sum()),
       'overlap': float(own),
       'fair': float(fairly),
-      'chance': luck,
+      'chance': count / len(ids),
     }
     for a, b in pairs
-    for fraction, own, fairly, luck in zip(
+    for fraction, count, own, fairly in zip(
       fractions,
+      counts,
       overlap(ranks[a], ranks[b], fractions),
       fair(columns[a], columns[b], fractions),
-      chance,
     )
   ]
 

@@ -6,11 +6,13 @@ import pathlib
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairjax import recipes, results
 from fairjax.report import __main__ as command
 from fairjax.report import claims, verdict
+from fairjax.scores import rank_overlap
 
 PAPERS = recipes.papers()
 
@@ -228,6 +230,32 @@ def test_seeds_that_agree_make_no_interval_of_no_width():
   assert verdict.of_interval(one, 0.8) == verdict.OPEN
   two = verdict.over_seeds([0.91, 0.91, 0.92], 0.95)
   assert two['low'] < 0.91 < two['high']
+
+
+def test_seeds_that_agree_by_ties_have_the_interval_of_the_rows():
+  """What is beyond the rows with a score is by lot, alike for every seed."""
+  rng = np.random.default_rng(0)
+  inside = []
+  # Of all texts .36 have a score, in the seeds' own order, and a share of .4 is
+  # chosen: these, and .04 of the other .64.
+  want = (0.36 + 0.04**2 / 0.64) / 0.4
+  for _ in range(200):
+    scored = rng.random(500) < 0.36
+    seeds = {
+      f'ge_s{s}': np.where(scored, rng.random(500) + 1, 0) for s in range(3)
+    }
+    table = pd.DataFrame({'id': [str(i) for i in range(500)]} | seeds)
+    table['ge'] = np.mean(list(seeds.values()), 0)
+    found = verdict.seeds_agree(rank_overlap.seeds(table, 'ge'), 0.95)
+    (one,) = (c for c in found if c['claim'].endswith('40%'))
+    if one['test'] == 'interval over rows':
+      effect = one['effect']
+      inside.append(effect['low'] <= want <= effect['high'])
+  # Agreement that no ties make tells nothing of a spread, as before.
+  rows = [{'fraction': 0.4, 'fair': 0.9, 'above': 3, 'rows': 50, 'chance': 0.4}]
+  (one,) = verdict.seeds_agree(rows * 3, 0.95)
+  assert one['effect']['low'] is None and one['verdict'] == verdict.OPEN
+  assert len(inside) > 180 and np.mean(inside) > 0.93
 
 
 def test_an_effect_that_a_seed_lacks_is_turned_and_scaled():
