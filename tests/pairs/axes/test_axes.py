@@ -171,6 +171,14 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('deaf', 'Ableism is contempt for disabled people.'),
         ('deaf', 'It is hard enough for able-bodied people.'),
         ('able-bodied', 'A schizophrenic man slept.'),
+        # What is said, printed or taught for those of one value.
+        ('deaf', 'They record books for the blind.'),
+        ('deaf', 'It is a raised type for blind men.'),
+        ('blind', 'Low functioning is said of disabled men.'),
+        ('blind', 'The cops are shooting mentally ill men.'),
+        ('deaf', 'He is a newly diagnosed autistic boy.'),
+        ('mentally-ill', 'An autistic activist slept.'),
+        ('mentally-ill', 'The school for the deaf grew.'),
       )
     ),
     # Ages: figures, words for children, what agrees.
