@@ -10,7 +10,8 @@ that are exchanged for each other: `adjective`, `noun` (one person), `nouns`
 word that is written and, behind bars, others that are read. Marks say when a
 word is meant: `black*` of people alone, `Asian^` not of things, `lesbian/f` is
 written of no man, `nonbinary/n` of neither man nor woman, `straight/p` of
-people alone, `teenage/a` only before the one it describes. The words of `stays`
+people alone, `teenage/a` only before the one it describes, `able-bodied/s` only
+before several, unless its value is asked for. The words of `stays`
 are a value's own (places, books, days): a sentence that names one keeps the
 value's other words too; beside those of `avoid` the value is not written.
 Phrases of `not` are no words of the axis.
@@ -30,7 +31,7 @@ from fairjax.core.paths import shown
 
 FORMS = ('adjective', 'noun', 'nouns', 'group', 'name')
 LEFT = ('stays', 'avoid', 'not')
-MARKS = ('*', '^', '/f', '/n', '/a', '/p')
+MARKS = ('*', '^', '/f', '/n', '/a', '/p', '/s')
 
 
 class Word(NamedTuple):

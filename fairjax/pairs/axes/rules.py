@@ -44,6 +44,7 @@ _OUT = re.compile(
 # Whose words of one value turn together in a sentence, or stay.
 WHOLE = ('disability', 'gender_identity')
 _IS = words_of("is was has does isn't wasn't hasn't doesn't")
+_SEVERAL = words_of('people men women children folk youth persons')
 # A teenage man is none.
 _GROWN = words_of("""
 man men woman women gentleman gentlemen lady ladies adult adults guy guys wife
@@ -268,7 +269,9 @@ def _written(
     twice = re.match(rf' {last}(?!\w)', text[span[1] :].lower())
     if step and taken(sentence(text, span[0]), at):
       return ''  # gay and lesbian: not bisexual and bisexual
-    if not twice and _agrees(cell[0].only, text, *span):
+    # Somebody who asks for a value has it of one as well.
+    only = '' if strict and cell[0].only == 's' else cell[0].only
+    if not twice and _agrees(only, text, *span):
       return cell[0].text
   return ''
 
@@ -285,7 +288,10 @@ def _beside(new: str, text: str, start: int, end: int) -> bool:
 
 
 def _agrees(only: str, text: str, start: int, end: int) -> bool:
-  """lesbian is said of women, straight of people, nonbinary of neither sex."""
+  """lesbian is said of women, straight of people, nonbinary of neither sex.
+
+  Nobody is told of as able-bodied: several are.
+  """
   if not only:
     return True
   low = next_word(text, end)[0].lower()
@@ -295,6 +301,9 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
   if only == 'n':
     noun = before_people(text, end, people.DESCRIBING)
     return people.sided().isdisjoint((low, noun))
+  if only == 's':
+    noun = before_people(text, end, people.DESCRIBING)
+    return noun.endswith('s') or noun in _SEVERAL
   around = sentence(text, start)
   if only == 'p':
     said = is_no_noun(low) or before_people(text, end)

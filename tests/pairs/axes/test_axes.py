@@ -179,6 +179,18 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('deaf', 'He is a newly diagnosed autistic boy.'),
         ('mentally-ill', 'An autistic activist slept.'),
         ('mentally-ill', 'The school for the deaf grew.'),
+        ('autistic', 'He bought lenses for blind men.'),
+        ('deaf', 'A blind man stumbled.'),
+        ('deaf', 'It is the standard of publishing for the blind.'),
+        ('autistic', 'Blind men rely on their hearing.'),
+        ('disabled', 'Deaf men use braille.'),
+        ('mentally-ill', 'Blind men use adapted computers.'),
+        ('blind', 'I hear that you are autistic.'),
+        ('mentally-ill', 'Cripples are not able to move.'),
+        # What is said of those whom nothing ails is said against others.
+        ('deaf', 'It is a neurotypical workplace.'),
+        ('mentally-ill', 'Blind men met sighted men.'),
+        ('deaf', 'She was measured against nondisabled men.'),
       )
     ),
     # Ages: figures, words for children, what agrees.

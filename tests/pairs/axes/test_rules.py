@@ -175,3 +175,22 @@ def test_the_poor_are(new, after, wanted):
 )
 def test_a_word_that_stands_beside(marked, wanted):
   assert rules._beside('Young people', *place(marked)) == wanted
+
+
+@pytest.mark.parametrize(
+  ('marked', 'wanted', 'asked'),
+  [
+    # Where nobody asks for it, able-bodied is said of several alone.
+    ('A [blind] man ate.', 'deaf', 'able-bodied'),
+    ('I am [blind].', 'deaf', 'able-bodied'),
+    ('A [blind person] ate.', 'deaf person', 'able-bodied person'),
+    ('Many [blind] men ate.', 'able-bodied', 'able-bodied'),
+    ('Many [blind] old actors ate.', 'able-bodied', 'able-bodied'),
+    ('Many [blind people] ate.', *['able-bodied people'] * 2),
+  ],
+)
+def test_a_word_of_several_alone(marked, wanted, asked):
+  axis, (text, start, end) = table.load('disability'), place(marked)
+  for strict, new in ((False, wanted), (True, asked)):
+    said = rules.entries(axis, lambda value: 0, strict=strict)
+    assert said[text[start:end].lower()](text, start, end) == new
