@@ -10,10 +10,10 @@ that are exchanged for each other: `adjective`, `noun` (one person), `nouns`
 word that is written and, behind bars, others that are read. Marks say when a
 word is meant: `black*` of people alone, `Asian^` not of things, `lesbian/f` is
 written of no man, `nonbinary/n` of neither man nor woman, `straight/p` of
-people alone, `teenage/a` only before the one it describes, `able-bodied/s` only
-before several, unless its value is asked for. The words of `stays`
-are a value's own (places, books, days): a sentence that names one keeps the
-value's other words too; beside those of `avoid` the value is not written.
+people alone, `teenage/a` only before the one it describes, `able-bodied/s` of
+several and for no other value, unless its own is asked for. The words of
+`stays` are a value's own (places, books, days): a sentence that names one keeps
+the value's other words too; beside those of `avoid` the value is not written.
 Phrases of `not` are no words of the axis.
 """
 

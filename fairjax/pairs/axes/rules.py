@@ -269,9 +269,12 @@ def _written(
     twice = re.match(rf' {last}(?!\w)', text[span[1] :].lower())
     if step and taken(sentence(text, span[0]), at):
       return ''  # gay and lesbian: not bisexual and bisexual
+    several = cell[0].only == 's'
+    if step and several:
+      continue
     # Somebody who asks for a value has it of one as well.
-    only = '' if strict and cell[0].only == 's' else cell[0].only
-    if not twice and _agrees(only, text, *span):
+    free = several and (strict or row.form in ('nouns', 'group'))
+    if not twice and (free or _agrees(cell[0].only, text, *span)):
       return cell[0].text
   return ''
 

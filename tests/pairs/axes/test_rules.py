@@ -194,3 +194,10 @@ def test_a_word_of_several_alone(marked, wanted, asked):
   for strict, new in ((False, wanted), (True, asked)):
     said = rules.entries(axis, lambda value: 0, strict=strict)
     assert said[text[start:end].lower()](text, start, end) == new
+
+
+def test_a_word_of_several_stands_for_no_other():
+  """Where neither autistic nor mentally ill may be said of you."""
+  text, start, end = place('You are [deaf people].')
+  said = rules.entries(table.load('disability'), lambda value: 4)
+  assert said['deaf people'](text, start, end) == 'disabled people'
