@@ -188,6 +188,8 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('blind', 'I hear that you are autistic.'),
         ('mentally-ill', 'Cripples are not able to move.'),
         ('deaf', 'Blind men met obstacles.'),
+        ('deaf', 'Some blind men have bat-like skills.'),
+        ('autistic', 'It is equipment for blind men.'),
         ('autistic', 'In the Bible a blind man slept.'),
         ('blind', 'Deaf men met noise.'),
         ('blind', 'Autistic men met sensory overload.'),
