@@ -13,8 +13,9 @@ written of no man, `nonbinary/n` of neither man nor woman, `straight/p` of
 people alone, `teenage/a` only before the one it describes, `able-bodied/s` of
 several and for no other value, unless its own is asked for. The words of
 `stays` are a value's own (places, books, days): a sentence that names one keeps
-the value's other words too; beside those of `avoid` the value is not written.
-Phrases of `not` are no words of the axis.
+the value's other words too; beside those of `avoid` the value is not written,
+nor beside those of `unasked` where nobody asks for it. Phrases of `not` are no
+words of the axis.
 """
 
 import csv
@@ -30,7 +31,7 @@ from fairjax.core.errors import UserError
 from fairjax.core.paths import shown
 
 FORMS = ('adjective', 'noun', 'nouns', 'group', 'name')
-LEFT = ('stays', 'avoid', 'not')
+LEFT = ('stays', 'avoid', 'unasked', 'not')
 MARKS = ('*', '^', '/f', '/n', '/a', '/p', '/s')
 
 
@@ -54,6 +55,7 @@ class Axis(NamedTuple):
   rows: tuple[Row, ...]
   stays: tuple[frozenset[str], ...]  # of each value
   avoid: tuple[frozenset[str], ...]
+  unasked: tuple[frozenset[str], ...]
   no: frozenset[str]  # phrases that are no words of the axis
 
   def words(self) -> Iterator[tuple[str, int, Word, Row]]:
@@ -138,7 +140,7 @@ def read(path: pathlib.Path) -> Axis:
   axis = Axis(
     pathlib.Path(path).stem,
     *(values, tuple(rows)),
-    *(tuple(map(frozenset, left[form])) for form in LEFT[:2]),
+    *(tuple(map(frozenset, left[form])) for form in LEFT[:3]),
     frozenset().union(*left['not']),
   )
   _check(axis, path)

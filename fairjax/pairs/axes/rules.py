@@ -69,7 +69,7 @@ def entries(
   out: dict[str, object] = {}
   one_value = not apart and axis.name in WHOLE
   rest = (
-    _others_stay(axis, found, one_value)
+    _others_stay(axis, found, one_value, to)
     if apart or one_value
     else lambda *at: False
   )
@@ -94,12 +94,13 @@ def _where(
 
 
 def _others_stay(
-  axis: Axis, found: dict, one_value: bool
+  axis: Axis, found: dict, one_value: bool, to: Callable[[int], int]
 ) -> Callable[[str, int, int], bool]:
   """Whether a sentence has a word of the axis, or a value, that would be left.
 
   Where the rich are not exchanged, nor are the poor whom they meet; nor people
-  beside the name of their act or union.
+  beside the name of their act or union. What has no word for one of them would
+  be two values: autistic people and the mentally ill.
   """
   every, no = pattern(frozenset(found)), pattern(axis.no)
   described, own = _adjectives(axis), _singles(axis)
@@ -109,16 +110,18 @@ def _others_stay(
     if not one_value and no.search(around):
       return True
     at = text.find(around, max(0, start - len(around)))
+    said = set()
     for one in every.finditer(text, at, at + len(around)):
       low = one[0].lower()
       value, forms = found[low]
       if one_value and value != own_value:
         continue
-      if pattern(axis.stays[value]).search(around) or not form_of(
-        text, *one.span(), low, forms, described, own
-      ):
+      form = form_of(text, *one.span(), low, forms, described, own)
+      if not form or pattern(axis.stays[value]).search(around):
         return True
-    return False
+      cell = forms[form][1].cells[to(value)]
+      said.add(bool(cell and cell[0].text))
+    return one_value and len(said) > 1
 
   return rest
 
@@ -137,7 +140,11 @@ def _rule(
   """
   value, to = turn
   way = value, to(value)
-  stays, avoid = pattern(axis.stays[value]), [*map(pattern, axis.avoid)]
+  stays = pattern(axis.stays[value])
+  avoid = [
+    pattern(always if strict else always | unasked)
+    for always, unasked in zip(axis.avoid, axis.unasked)
+  ]
   described, own = _adjectives(axis), _singles(axis)
   words = of_values(axis)
   # Two that are one word already stay so: black men and black women.

@@ -85,7 +85,7 @@ DEGREE = re.compile(
   r'completely|totally|partially|legally|mildly|highly|seriously|mentally|'
   r'physically|developmentally|intellectually|cognitively|emotionally|visually|'
   r'newly|recently|chronically|terminally|permanently|temporarily|'
-  r'congenitally|educationally|socially|genetically)'
+  r'congenitally|adventitiously|educationally|socially|genetically|learning)'
   r'(?:,? (?:and|or|and/or|&))? $|'
   r'\b(?:lower|middle|upper|working|low|moderate|high)-?,? (?:and|or|to) $',
   re.IGNORECASE,

@@ -181,12 +181,12 @@ def test_a_word_that_stands_beside(marked, wanted):
   ('marked', 'wanted', 'asked'),
   [
     # Where nobody asks for it, able-bodied is said of several alone.
-    ('A [blind] man ate.', 'deaf', 'able-bodied'),
-    ('I am [blind].', 'deaf', 'able-bodied'),
-    ('A [blind person] ate.', 'deaf person', 'able-bodied person'),
-    ('Many [blind] men ate.', 'able-bodied', 'able-bodied'),
-    ('Many [blind] old actors ate.', 'able-bodied', 'able-bodied'),
-    ('Many [blind people] ate.', *['able-bodied people'] * 2),
+    ('A [deaf] man ate.', 'blind', 'able-bodied'),
+    ('I am [deaf].', 'blind', 'able-bodied'),
+    ('A [deaf person] ate.', 'blind person', 'able-bodied person'),
+    ('Many [deaf] men ate.', 'able-bodied', 'able-bodied'),
+    ('Many [deaf] old actors ate.', 'able-bodied', 'able-bodied'),
+    ('Many [deaf people] ate.', *['able-bodied people'] * 2),
   ],
 )
 def test_a_word_of_several_alone(marked, wanted, asked):
@@ -201,3 +201,24 @@ def test_a_word_of_several_stands_for_no_other():
   text, start, end = place('You are [deaf people].')
   said = rules.entries(table.load('disability'), lambda value: 4)
   assert said['deaf people'](text, start, end) == 'disabled people'
+
+
+def test_one_value_becomes_one():
+  """No adjective is a group's: mentally ill would stand beside autistic."""
+  said = rules.entries(table.load('disability'), lambda value: 4)
+  text, start, end = place('[Deaf people] met. The deaf slept.')
+  assert said['deaf people'](text, start, end) == 'Autistic people'
+  for marked in (
+    '[Deaf people] met, and the deaf slept.',
+    'Deaf people met, and the [deaf] slept.',
+  ):
+    text, start, end = place(marked)
+    assert said[text[start:end].lower()](text, start, end) == ''
+
+
+def test_a_word_far_from_what_stands_there_is_written_where_asked():
+  """Blind is of the senses: autistic stands for it where one asks."""
+  text, start, end = place('A [blind] man slept.')
+  for strict, new in ((True, 'autistic'), (False, 'disabled')):
+    said = rules.entries(table.load('disability'), lambda value: 4, strict)
+    assert said['blind'](text, start, end) == new
