@@ -20,6 +20,13 @@ or a folder OPEN of what `OPEN` names, by which no rule was mended:
   apt-get download anarchism fortunes  # dpkg -x each to OPEN
   python -m tests.pairs.axes.sheets OPEN AXIS all
 
+or a folder of sentences of public pages, PAGES/AXIS.jsonl, a line a sentence:
+{"url": ..., "kind": "news", "text": ...}. To make it, open the addresses that a
+sheet names as files, and take their sentences that have a word of the axis in
+the page's order (six at most; a row is a sentence's number there):
+
+  python -m tests.pairs.axes.sheets PAGES AXIS held
+
 Sentences stand in the order of a hash; the hash also says which quarter is to
 mend rules by, and the others measure (`all`: both); a seed draws others, none
 of which is in a kept sheet. A sheet holds what a reader said of the rules of
@@ -39,6 +46,7 @@ the first texts. second/ has the marks of another reader, who saw the sentences
 of a sheet and not its marks.
 """
 
+import collections
 import csv
 import functools
 import hashlib
@@ -201,6 +209,19 @@ def sentences(
           yield kind, file, row, one
 
 
+def paged(path: pathlib.Path) -> Iterator[tuple[str, str, int, str]]:
+  """(kind, address, number, sentence) of pages; each sentence once."""
+  seen, numbers = set(), collections.Counter()
+  for line in path.read_text(encoding='utf-8').splitlines():
+    one = json.loads(line)
+    row, text = numbers[one['url']], one['text']
+    numbers[one['url']] += 1
+    key = re.sub(r'\W+', '', text.lower())
+    if key not in seen and 4 <= len(text.split()) <= 45:
+      seen.add(key)
+      yield one['kind'], one['url'], row, text
+
+
 def changes_of(spans) -> tuple[str, ...]:
   return tuple(
     f'{old} > {new}' for _, _, old, new in spans if old.lower() not in 'an'
@@ -213,9 +234,10 @@ def drawn(
   """`ROWS` sentences that change, kinds in turn while they have some."""
   kept = [path.stem for path in KEPT.glob(f'{axis}*.csv')] if seed else []
   read_before = {one['hash'] for name in kept for one in read(name)}
+  pages = data / f'{axis}.jsonl'
+  found = paged(pages) if pages.exists() else sentences(data, bool(seed))
   pool = [
-    (hash_of(one), kind, file, row, one)
-    for kind, file, row, one in sentences(data, bool(seed))
+    (hash_of(one), kind, file, row, one) for kind, file, row, one in found
   ]
   if held is not None:
     pool = [one for one in pool if (int(one[0][-1], 16) % 4 > 0) == held]
