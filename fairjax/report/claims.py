@@ -18,9 +18,7 @@ from fairjax.metrics import measures
 from fairjax.report import kept, names, tables, verdict
 from fairjax.results import Results, read
 
-# Of the verdicts of recipes whose tests are read, those that no test decides.
 LARGE = 100  # times a run's size
-BEYOND_TESTS = ('count', verdict.BY_SEEDS, verdict.BY_ROWS)
 
 
 class Claim(NamedTuple):
@@ -64,7 +62,7 @@ def rows(
     lines = [
       _row(paper.title, one['claim'], one, *run)
       for run in own
-      for one in _headline(paper, run[0].verdicts)
+      for one in _headline(paper, run[0])
     ]
     if not lines and paper.headline:
       lines = [_absent(paper.title, paper.headline)]
@@ -72,12 +70,17 @@ def rows(
   return out
 
 
-def _headline(paper: Paper, verdicts: Sequence[Mapping]) -> list[Mapping]:
-  """Those of the paper's own contenders, or of whichever the run has."""
+def _headline(paper: Paper, results: Results) -> list[Mapping]:
+  """Those of the paper's own contenders, or of whichever the run has.
+
+  Where paired tests are read, what none of them decides.
+  """
+  verdicts = list(results.verdicts)
   if not paper.headline:
-    return [one for one in verdicts if one['test'] in BEYOND_TESTS]
+    tests = {one['test'] for one in results.tests}
+    return [one for one in verdicts if one['test'] not in tests]
   own = [v for v in verdicts if v['claim'].startswith(paper.own)]
-  return own or list(verdicts)
+  return own or verdicts
 
 
 def _of_tests(claim: Claim, results: Results) -> Iterator[tuple[str, dict]]:

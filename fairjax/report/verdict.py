@@ -19,8 +19,6 @@ from fairjax.metrics.inference import clusters, intervals
 from fairjax.report import tables
 
 HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
-# What decides a claim that no paired test does.
-BY_SEEDS, BY_ROWS = 't interval over seeds', 'interval over rows'
 POWER = 0.8  # how often a claim of the smallest effect that is said is decided
 MANY = {HOLDS: 'hold', FAILS: 'do not hold', OPEN: OPEN}  # of several claims
 
@@ -173,10 +171,11 @@ def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:
     these = [r for r in rows if math.isclose(r['fraction'], fraction)]
     if not these:
       continue
-    effect, test = over_seeds([r['fair'] for r in these], level), BY_SEEDS
+    effect = over_seeds([r['fair'] for r in these], level)
+    test = 't interval over seeds'
     by_ties = effect['low'] is None and _by_ties(these, level)
     if by_ties:
-      effect, test = effect | by_ties, BY_ROWS
+      effect, test = effect | by_ties, 'interval over rows'
     out.append(
       claim(
         f'GE of one seed chooses over {bound:.0%} of the rows that the mean '

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax import config as config_lib
 from fairjax import recipes, results
+from fairjax.recipes.diet import overlap
 from fairjax.report import __main__ as command
 from fairjax.report import claims, verdict
 from fairjax.scores import rank_overlap
@@ -117,6 +119,25 @@ def test_a_paper_s_own_contenders_speak_for_it(tmp_path):
   assert [row['claim'] for row in of('both')] == [own]
   assert [row['claim'] for row in of('rival')] == [rival]
   assert of('both')[0]['data'] == 'd, models/m'
+
+
+def test_what_no_paired_test_decides_is_a_line_by_whatever_decides_it(tmp_path):
+  """Figures 6 and 7: the range over epochs was in no table of claims."""
+  epochs = {'fraction': 0.3, 'fair': 0.9, 'a': 'x', 'b': 'y', 'chance': 0.3}
+  config = config_lib.Config()
+  one = results.Results(
+    recipe='overlap',
+    data='d',
+    model='m',
+    tests=[difference('x', 'none', 'dp', 0.1, 0.2)],
+  )
+  (own,) = overlap.verdicts(config, {'epochs': [epochs]})
+  one.verdicts = [own, judged('x is above none')]
+  results.write(tmp_path, one)
+  rows = [row for row in claims.rows([tmp_path], PAPERS) if 'by' in row]
+  assert [row['claim'] for row in rows if 'Healthy' in row['paper']] == [
+    own['claim']
+  ]
 
 
 def test_a_command_is_written_once(folders):

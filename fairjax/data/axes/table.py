@@ -10,12 +10,13 @@ that are exchanged for each other: `adjective`, `noun` (one person), `nouns`
 word that is written and, behind bars, others that are read. Marks say when a
 word is meant: `black*` of people alone, `Asian^` not of things, `lesbian/f` is
 written of no man, `nonbinary/n` of neither man nor woman, `straight/p` of
-people alone, `teenage/a` only before the one it describes, `able-bodied/s` of
-several and for no other value, unless its own is asked for. The words of
-`stays` are a value's own (places, books, days): a sentence that names one keeps
-the value's other words too; beside those of `avoid` the value is not written,
-nor beside those of `unasked` where nobody asks for it. Phrases of `not` are no
-words of the axis.
+people alone, `teenage/a` only before the one it describes; `cisgender/c`, what
+most are, is written in contrast alone, beside a word of its value that turns
+too, and `able-bodied/s` of several and for no other value, unless somebody asks
+for that value by its name. The words of `stays` are a value's own (places,
+books, days): a sentence that names one keeps the value's other words too;
+beside those of `avoid` the value is not written, nor beside those of `unasked`
+where nobody asks for it. Phrases of `not` are no words of the axis.
 """
 
 import csv
@@ -32,7 +33,7 @@ from fairjax.core.paths import shown
 
 FORMS = ('adjective', 'noun', 'nouns', 'group', 'name')
 LEFT = ('stays', 'avoid', 'unasked', 'not')
-MARKS = ('*', '^', '/f', '/n', '/a', '/p', '/s')
+MARKS = ('*', '^', '/f', '/n', '/a', '/p', '/c', '/s')
 
 
 class Word(NamedTuple):

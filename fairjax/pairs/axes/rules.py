@@ -43,6 +43,8 @@ _OUT = re.compile(
 )
 # Whose words of one value turn together in a sentence, or stay.
 WHOLE = ('disability', 'gender_identity')
+# Whose words of all values do: trans people and trans women, trans and cis men.
+TOGETHER = ('gender_identity',)
 _IS = words_of("is was has does isn't wasn't hasn't doesn't")
 _SEVERAL = words_of('people men women children folk youth persons')
 # A teenage man is none.
@@ -66,18 +68,19 @@ def entries(
   found: dict[str, tuple[int, dict[str, tuple[Word, Row]]]] = {}
   for word, value, one, row in axis.words():
     found.setdefault(word, (value, {}))[1].setdefault(row.form, (one, row))
-  out: dict[str, object] = {}
+  out = {
+    word: _rule(axis, word, (value, to), forms, strict, apart)
+    for word, (value, forms) in found.items()
+    if to(value) != value
+  }
   one_value = not apart and axis.name in WHOLE
-  rest = (
-    _others_stay(axis, found, one_value, to)
-    if apart or one_value
-    else lambda *at: False
-  )
-  for word, (value, forms) in found.items():
-    target = to(value)
-    if target != value:
-      one = _rule(axis, word, (value, to), forms, strict, apart)
-      out[word] = _where(one, rest, value)
+  if axis.name in TOGETHER:
+    rest = _any_stays(frozenset(found), dict(out))
+  elif apart or one_value:
+    rest = _others_stay(axis, found, one_value, to)
+  else:
+    rest = lambda *at: False
+  out = {word: _where(one, rest, found[word][0]) for word, one in out.items()}
   return out | dict.fromkeys(axis.no, lambda *at: None)
 
 
@@ -91,6 +94,24 @@ def _where(
     return '' if new and rest(text, start, value) else new
 
   return rule
+
+
+def _any_stays(
+  words: frozenset[str], turned: dict[str, Rule]
+) -> Callable[[str, int, int], bool]:
+  """Whether a word of any value is in the sentence and would not turn."""
+  every = pattern(words)
+
+  def rest(text: str, start: int, own_value: int) -> bool:
+    around = sentence(text, start)
+    at = text.find(around, max(0, start - len(around)))
+    return any(
+      low in turned and not turned[low](text, *one.span())
+      for one in every.finditer(text, at, at + len(around))
+      for low in [one[0].lower()]
+    )
+
+  return rest
 
 
 def _others_stay(
@@ -146,7 +167,7 @@ def _rule(
     for always, unasked in zip(axis.avoid, axis.unasked)
   ]
   described, own = _adjectives(axis), _singles(axis)
-  words = of_values(axis)
+  words, together = of_values(axis), axis.name in TOGETHER
   # Two that are one word already stay so: black men and black women.
   first = low.split()[0]
   others = {
@@ -160,6 +181,11 @@ def _rule(
     other = (at - way[1] + value) % len(words)
     return other != value and bool(words[other].search(text))
 
+  def is_told(cell: tuple[Word, ...], own: re.Pattern, around: str) -> bool:
+    """Whether a word of contrast would be told of nobody that asked."""
+    contrast = bool(cell) and cell[0].only == 'c' and not strict
+    return contrast and not own.search(around)
+
   def rule(text: str, start: int, end: int) -> str | None:
     form = form_of(text, start, end, low, forms, described, own)
     if form is None:
@@ -170,10 +196,13 @@ def _rule(
     one, row = forms[form]
     if ' ' in low and is_shared(text, start, described):
       row = with_noun(axis, low) or row
-    cells = (() if no.search(around) else c for c, no in zip(row.cells, avoid))
+    cells = (
+      () if no.search(around) or is_told(cell, own_words, around) else cell
+      for cell, no, own_words in zip(row.cells, avoid, words)
+    )
     row = Row(row.form, tuple(cells))
     new = _written(row, way, text, (start, end), strict, taken)
-    if not new or _beside(new, text, start, end):
+    if not new or (not together and _beside(new, text, start, end)):
       return ''
     if is_paired(text, start, end, new.lower(), others):
       return ''
@@ -302,7 +331,7 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
 
   Nobody is told of as able-bodied: several are.
   """
-  if not only:
+  if only in ('', 'c'):
     return True
   low = next_word(text, end)[0].lower()
   if only == 'a':

