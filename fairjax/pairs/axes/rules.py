@@ -47,6 +47,13 @@ WHOLE = ('disability', 'gender_identity')
 TOGETHER = ('gender_identity',)
 _IS = words_of("is was has does isn't wasn't hasn't doesn't")
 _SEVERAL = words_of('people men women children folk youth persons')
+# What people have with their disabilities.
+_AILS = re.compile(
+  r'(?:,|,? (?:and|or|and/or)) (?:[\w-]+ ){0,2}(?:illness(?:es)?|conditions?|'
+  r'disorders?|diseases?|impairments?|injur(?:y|ies)|needs|difficulties|'
+  r'limitations|challenges|issues|problems|differences|disabilities)\b',
+  re.IGNORECASE,
+)
 # A teenage man is none.
 _GROWN = words_of("""
 man men woman women gentleman gentlemen lady ladies adult adults guy guys wife
@@ -121,7 +128,8 @@ def _others_stay(
 
   Where the rich are not exchanged, nor are the poor whom they meet; nor people
   beside the name of their act or union. What has no word for one of them would
-  be two values: autistic people and the mentally ill.
+  be two values: autistic people and the mentally ill; two words would be one
+  for an amputee who is disabled.
   """
   every, no = pattern(frozenset(found)), pattern(axis.no)
   described, own = _adjectives(axis), _singles(axis)
@@ -131,7 +139,7 @@ def _others_stay(
     if not one_value and no.search(around):
       return True
     at = text.find(around, max(0, start - len(around)))
-    said = set()
+    said, kinds = set(), set()
     for one in every.finditer(text, at, at + len(around)):
       low = one[0].lower()
       value, forms = found[low]
@@ -142,7 +150,8 @@ def _others_stay(
         return True
       cell = forms[form][1].cells[to(value)]
       said.add(bool(cell and cell[0].text))
-    return one_value and len(said) > 1
+      kinds.add(low.split()[0].removesuffix('s'))
+    return one_value and (len(said) > 1 or len(kinds - {'people'}) > 1)
 
   return rest
 
@@ -192,6 +201,8 @@ def _rule(
       return None
     around = sentence(text, start)
     if stays.search(around) or (apart and words[way[1]].search(around)):
+      return ''
+    if ' with ' in low and _AILS.match(text, end):
       return ''
     one, row = forms[form]
     if ' ' in low and is_shared(text, start, described):
@@ -272,6 +283,10 @@ def cased(text: str, start: int, old: str, listed: str, new: str) -> str:
   if (
     listed[0].isupper() and not opens(text, start) and not _titled(text, start)
   ):
+    return new
+  # No name is of several words: Deaf men, and mentally ill men.
+  among = re.search(r'[a-z],? $', text[:start]) and ' ' not in old
+  if among and ' ' in new and next_word(text, start + len(old))[0].islower():
     return new
   return new[:1].upper() + new[1:]
 

@@ -209,11 +209,36 @@ OWN = [axis for axis in AXES if axis != 'gender']
         ('blind', 'A disabled man is in chronic pain.'),
         ('mentally-ill', 'A deaf journalist slept.'),
         ('able-bodied', 'It is difficult for deaf men.'),
+        # Whose community it is, whom nobody asks, and how many there are.
+        ('mentally-ill', 'The deaf community met.'),
+        ('mentally-ill', 'Planners met disabled people.'),
+        ('able-bodied', 'They think deaf people incapable.'),
+        ('blind', 'A town is built around able-bodied people.'),
+        ('deaf', 'Autistic men pay attention to detail.'),
+        ('deaf', 'Mentally ill men had no treatment.'),
+        ('autistic', 'A fifth of the residents are disabled people.'),
+        ('blind', 'There are two million disabled people.'),
+        # What else they have, and a kind of theirs.
+        ('blind', 'It harms people with disabilities or rare diseases.'),
+        ('blind', 'This amputee is a disabled person.'),
+        ('blind', 'Amputees met disabled people.'),
         # What is said of those whom nothing ails is said against others.
         ('deaf', 'It is a neurotypical workplace.'),
         ('mentally-ill', 'Blind men met sighted men.'),
         ('deaf', 'She was measured against nondisabled men.'),
       )
+    ),
+    (
+      *('disability', 'mentally-ill', 'We met, then, Deaf men.'),
+      'We met, then, mentally ill men.',
+    ),
+    (
+      *('disability', 'blind', 'It harms people with disabilities or men.'),
+      'It harms blind people or men.',
+    ),
+    (
+      *('disability', 'blind', 'Disabled men like people with disabilities.'),
+      'Blind men like blind people.',
     ),
     # Ages: figures, words for children, what agrees.
     (

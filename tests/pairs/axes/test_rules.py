@@ -223,6 +223,10 @@ def test_a_word_far_from_what_stands_there_is_written_where_asked():
   for strict, new in ((True, 'autistic'), (False, 'disabled')):
     said = rules.entries(table.load('disability'), lambda value: 4, strict)
     assert said['blind'](text, start, end) == new
+  text, start, end = place('Many [deaf] men slept.')
+  for strict, new in ((True, 'mentally ill'), (False, 'blind')):
+    said = rules.entries(table.load('disability'), lambda value: 5, strict)
+    assert said['deaf'](text, start, end) == new
 
 
 @pytest.mark.parametrize(
