@@ -44,8 +44,13 @@ read before the rules were mended by them; class_8 and disability_5, by 71, are
 what was left of OPEN for the rules that stand, disability_6 what they change of
 the first texts. gender_identity_5 is the quarter to mend by of PAGES, read
 before the rules were mended by it, gender_identity_6 the others, of the rules
-that stand. second/ has the marks of another reader, who saw the sentences of a
-sheet and not its marks.
+that stand. disability_7 and disability_8 are so of PAGES (7 of the rules of
+before, 8 of rules mended by 7), disability_9, disability_10 and disability_11,
+by 81, 91 and 101, of pages gathered when the rules had been mended by those
+before, 11 of the rules that stand (their addresses have the commit of a text),
+disability_12 what those change of the first texts, 25 as disability_6 has it.
+second/ has the marks of another reader, who saw the sentences of a sheet and
+not its marks.
 """
 
 import collections

@@ -75,6 +75,13 @@ def test_what_sheets_of_public_pages_show(name, words, natural):
   assert found['natural'] == natural
 
 
+def test_what_the_rules_write_of_disability_is_natural():
+  """Of 113 sentences of pages gathered when the rules stood."""
+  said = sheets.figures(sheets.read('disability_11'))
+  assert said['natural'] == (108, 113)
+  assert said['words right'] == (116, 117)
+
+
 def test_a_second_reader_saw_the_same_changes_and_agrees_beyond_chance():
   seen = lambda rows: [(row['hash'], row['changes']) for row in rows]
   for path in (sheets.KEPT / 'second').glob('*.csv'):
@@ -96,8 +103,8 @@ def test_a_second_reader_saw_the_same_changes_and_agrees_beyond_chance():
 @pytest.mark.parametrize('axis', ['disability'])
 def test_sentences_are_drawn_again(axis, shared):
   """Rules that changed since draw others; then the sheet is read again."""
-  said = {row['hash']: row['changes'] for row in sheets.read(f'{axis}_6')}
+  said = {row['hash']: row['changes'] for row in sheets.read(f'{axis}_12')}
   again = {
     one.hash: ' | '.join(one.changes) for one in sheets.drawn(shared, axis)
   }
-  assert len(again) >= 34 and again.items() <= said.items()
+  assert len(again) >= 31 and again.items() <= said.items()
