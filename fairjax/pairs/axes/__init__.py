@@ -10,8 +10,8 @@ In this room:
             his 50s
   exchange  The exchange of an axis: its values, and its words as the swapper
             reads them
-  forms     Whether a word of an axis means people where it stands, and in which
-            form
+  forms     Whether a word of an axis means people where it stands, and in
+            which form
   joined    What is joined to a word of an axis, and what it would become there
   life      Whether an age of another part of life can stand in a sentence
   people    Words that stand for people, and those that describe them
