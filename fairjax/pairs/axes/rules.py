@@ -42,7 +42,7 @@ _OUT = re.compile(
   re.IGNORECASE,
 )
 # Whose words of one value turn together in a sentence, or stay.
-WHOLE = ('disability', 'gender_identity')
+WHOLE = ('disability',)
 # Whose words of all values do: trans people and trans women, trans and cis men.
 TOGETHER = ('gender_identity',)
 _IS = words_of("is was has does isn't wasn't hasn't doesn't")
