@@ -33,7 +33,7 @@ LIMITS = (
   'A preference for a pronoun is evidence about forty occupations in templates '
   'that people wrote out, not about how a model resolves pronouns.'
 )
-TEST = 'Bayesian bootstrap of occupation pairs'
+TEST = 't of the jackknife over pairs of occupations'
 
 
 def read(folder: str | pathlib.Path) -> pd.DataFrame:
@@ -129,6 +129,8 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     parts[kind] = (items['kind'] == kind).to_numpy()
   out = []
   for part, real in parts.items():
+    if not real.any():
+      continue
     gap = scores['gap'].to_numpy()[real]
     cluster = items['cluster'].to_numpy()[real]
     won = 100.0 * (gap > 0) + 50.0 * (gap == 0)

@@ -57,8 +57,8 @@ def read(folder: str | pathlib.Path) -> pd.DataFrame:
   if twice.any():
     row = int(twice.to_numpy().argmax())
     raise UserError(
-      f'{path} has the sentid {frame["sentid"][row]!r:.80} again in row {row}; '
-      'give the file as it was published'
+      f'{path} has the sentid {frame["sentid"][row]!r:.80} again in row {row} '
+      '(from 0); give the file as it was published'
     )
   keys = ['occupation', 'other', 'answer']
   wide = parts.assign(text=frame['sentence']).pivot(

@@ -192,3 +192,91 @@ def test_three_pairs_that_all_differ_are_not_sure_of_a_hundred():
   value = holistic.rows(pairs.assign(p=0.5), OPTIONS)[0]['value']
   assert value['value'] == value['low'] == 0
   assert value['high'] == pytest.approx(100 * (1 - 0.025 ** (1 / 3)))
+
+
+LISTS = holistic.HolisticLists(
+  {
+    'age': {
+      'x': [
+        *('old', {'descriptor': 'US-born', 'article': 'a'}),
+        {'descriptor': 'pregnant', 'gender': 'female'},
+      ],
+      'y': ['young', 'aged'],
+    },
+    'body': {'z': ['tall', 'short', 'big']},
+  },
+  {'female': [['aunt', 'aunts']], 'neutral': [['kid', 'kids']]},
+  {
+    'I am {noun_phrase}.': {},
+    'We like {plural_noun_phrase}!': {'must_be_noun': True},
+    'Hi, {noun_phrase}.': {},
+  },
+  {'age': ['elders', {'noun_phrase': '{article} {noun} of age'}]},
+)
+
+
+def test_phrases_by_hand():
+  table = holistic.phrases(LISTS)
+  one = dict(zip(table['one'], table['many']))
+  assert one['an old aunt'] == 'old aunts' and one['a US-born kid']
+  assert one['an aunt'] == 'aunts' and one['a kid'] == 'kids'
+  assert one['an aunt of age'] == 'aunts of age' and one['elders'] == 'elders'
+  assert 'a pregnant aunt' in one and 'a pregnant kid' not in one
+  # Nouns, descriptors alone, with both nouns or one's, with a noun, fixed.
+  assert len(table) == 2 + 8 + (7 * 2 + 1) + 2 + 1
+  said = holistic.sentences(LISTS)
+  assert len(said) == 2 * 28 + (2 + 15 + 2)
+  assert {'We like aunts of age!', 'I am pregnant.'} <= {*said['text']}
+  assert not {'We like elders!', 'We like old!'} & {*said['text']}
+  kept = holistic.comparable(table)
+  assert len(kept) == 7 * 2 + 2 and 'pregnant' not in set(kept['descriptor'])
+
+
+def test_a_sample_is_another_by_another_seed():
+  found = {}
+  for seed in range(12):
+    lists, table = holistic.sample(LISTS, 2, 2, seed)
+    assert len(lists.templates) == 2
+    words = table.groupby('axis')['descriptor'].unique().map(sorted)
+    assert words.map(len).to_dict() == {'age': 2, 'body': 2}
+    found[seed] = (*sorted(lists.templates), *words['body'])
+  assert len({*found.values()}) > 4  # of nine
+  every = holistic.sample(LISTS, 0, 0, 0)
+  assert every[0] == LISTS and len(every[1]) == 16
+
+
+def test_a_descriptor_without_a_sentence_is_in_no_pair():
+  table = pd.DataFrame(
+    [
+      {'axis': 'x', 'template': 't', 'descriptor': d, 'noun': n}
+      | {'perplexity': value if (d, n) != ('c', 1) else np.nan}
+      for d, value in zip('abc', (1.0, 2, 3))
+      for n in range(4)
+    ]
+  )
+  found = holistic.pairs(table)
+  assert list(zip(found['one'], found['other'])) == [('a', 'b')]
+
+
+def test_shares_are_tested_against_chance_and_vary_by_template():
+  """Of ten pairs all differ in one template and none in the other: 50, and so
+  few templates tell next to nothing."""
+  pairs = pd.DataFrame(
+    [
+      ('x', template, one, other, p)
+      for template, p in (('u', 0.001), ('v', 0.5))
+      for k, one in enumerate('abcde')
+      for other in 'abcde'[k + 1 :]
+    ],
+    columns=['axis', 'template', 'one', 'other', 'p'],
+  )
+  pairs.loc[0, 'p'] = 0.05  # which is not below .05
+  rows = {
+    (row['part'], row['metric']): row for row in holistic.rows(pairs, OPTIONS)
+  }
+  whole, fdr = rows['all', 'holistic_pairs'], rows['all', 'holistic_pairs_fdr']
+  assert (whole['null'], fdr['null']) == (5, 0)
+  assert whole['value']['value'] == fdr['value']['value'] == 45
+  assert whole['value']['low'] < 5 and whole['value']['high'] > 90
+  alone = rows['template u', 'holistic_pairs']['value']
+  assert alone['value'] == 90 and alone['low'] > whole['value']['low'] + 10

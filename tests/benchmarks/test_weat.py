@@ -209,3 +209,61 @@ def test_targets_that_make_no_test(tmp_path, x, y, words):
   path.write_text(json.dumps(tree))
   with pytest.raises(UserError, match=words):
     weat.read(path)
+
+
+def slow_interval(x, y, x_words, y_words):
+  """The jackknife over words by scipy: d = c r, and Student's t of atanh(r)."""
+
+  def z(x, y):
+    return np.arctanh(
+      stats.pearsonr([1] * len(x) + [0] * len(y), [*x, *y]).statistic
+    )
+
+  c, variance = (len(x) + len(y)) / np.sqrt(len(x) * len(y)), 0
+  c *= np.sqrt(1 - 1 / (len(x) + len(y)))
+  for words, of in (
+    (x_words, lambda keep: z(x[keep], y)),
+    (y_words, lambda keep: z(x, y[keep])),
+  ):
+    kinds = sorted(set(words))
+    each = [of(np.array([w != one for w in words])) for one in kinds]
+    variance += (len(kinds) - 1) * np.var(each)
+  free = len({*x_words}) + len({*y_words}) - 2
+  half = stats.t.ppf(0.975, free) * np.sqrt(variance)
+  return c * np.tanh(z(x, y) + np.array([0, -half, half]))
+
+
+def test_a_test_of_sentences_is_of_its_words():
+  """Four words of X and three of Y, of one to three sentences each."""
+  x_words, y_words = [*'ppqqqrs'], [*'tuuvv']
+  x = np.array([0.3, 0.5, 0.1, 0.2, 0.6, 0.4, 0.7])
+  y = np.array([0.2, -0.1, 0.15, 0.0, 0.3])
+  test = weat.Test(
+    't', ('',) * 4, (x_words, y_words), (['a'], ['b']), x_words + y_words
+  )
+  row = weat.row(test, np.concatenate([x, y]), OPTIONS)
+  value = [row['value'][key] for key in ('value', 'low', 'high')]
+  assert value == pytest.approx(slow_interval(x, y, x_words, y_words))
+  assert row['units'] == 7 and row['items'] == 12
+  # p: whole words are dealt, by their means; published: sentences.
+  means = [
+    [np.mean([v for v, w in zip(s, words) if w == one]) for one in kinds]
+    for s, words, kinds in ((x, x_words, 'pqrs'), (y, y_words, 'tuv'))
+  ]
+  assert row['p'] == pytest.approx(enumerated(*means)[1])
+  assert row['p_published'] == pytest.approx(enumerated(x, y)[0])
+  # The floor: d of all 35 ways to deal seven words into four and three.
+  sums = [
+    (v, w) for s, ws in ((x, x_words), (y, y_words)) for v, w in zip(s, ws)
+  ]
+  spread, dealt = np.std([v for v, _ in sums], ddof=1), []
+  for chosen in itertools.combinations('pqrstuv', 4):
+    inside = [v for v, w in sums if w in chosen]
+    outside = [v for v, w in sums if w not in chosen]
+    dealt.append((np.mean(inside) - np.mean(outside)) / spread)
+  # Between the two furthest deals and those next to them, as 35 are few.
+  least, *_, most = (ends := sorted(dealt))
+  assert least - 1e-9 <= row['floor_low'] <= ends[2]
+  assert ends[-3] <= row['floor_high'] <= most + 1e-9
+  alone = weat.row(test._replace(words=None), np.concatenate([x, y]), OPTIONS)
+  assert alone['units'] == 12 and alone['p'] != row['p']

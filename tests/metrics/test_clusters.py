@@ -123,3 +123,9 @@ def test_two_models_are_compared_on_shared_items():
   difference = row['difference']
   assert difference['low'] < 0.2 < difference['high']
   assert row['p'] < 0.01 and row['p_holm'] == row['p']
+
+
+@pytest.mark.parametrize('values', [[], [np.nan, np.nan]])
+def test_no_items_have_no_number(values):
+  found, p = clusters.mean(values, None, OPTIONS, 0.0)
+  assert found['value'] is p is None and found['note'] == 'no items'

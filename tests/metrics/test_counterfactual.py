@@ -100,6 +100,24 @@ def test_transfer_is_the_share_of_the_other_attribute():
     np.array([1, 1, 0, 0]), np.array([0.1, 0.9, 0.8, 0.5])
   )
   assert values(sums) == {'transfer_accuracy': [0.75]}
+  # Of attribute 1 none is another, of 0 both are.
+  sums = counterfactual.transfer(
+    np.array([1, 1, 1, 0, 0]), np.array([0.6, 0.9, 0.5, 0.8, 0.5])
+  )
+  assert values(sums) == {'transfer_accuracy': [0.4]}
+
+
+def test_a_score_at_the_threshold_is_positive():
+  label, half = np.array([1, 1, 0, 0]), np.full((1, 4), 0.5)
+  for one, other, gap in ((half, half, 0), (half, half - 0.01, 1)):
+    got = values(counterfactual.rates(label, one, other))
+    assert got == {'tprd': [gap], 'fprd': [gap]}
+    shows = np.array([1, 0, 1, 0])
+    mixed = np.where(shows == 1, one, other)
+    got = values(counterfactual.group_rates(label, shows, mixed, mixed))
+    assert got == {'group_tprd': [gap], 'group_fprd': [gap]}
+  assert values(counterfactual.quality(label, half))['accuracy'] == [0.5]
+  assert values(counterfactual.quality(label, half, 0.6))['f1'] == [0]
 
 
 def test_perplexities_weigh_texts_or_tokens():
@@ -109,6 +127,11 @@ def test_perplexities_weigh_texts_or_tokens():
   assert result['perplexity_per_text'][0] == pytest.approx(20.0855, abs=1e-4)
   token = result['perplexity_token_weighted'][0]
   assert token == pytest.approx(10.3123, abs=1e-4)
+  # A text without a token is none.
+  sums = counterfactual.perplexity(
+    np.array([-20.0, 0, -8]), np.array([10, 0, 2])
+  )
+  assert values(sums) == {k: pytest.approx(v) for k, v in result.items()}
 
 
 def slow_levenshtein(a, b):
@@ -129,6 +152,32 @@ def test_distance_is_levenshtein_s():
     ['he left', 'it rains', 'a b c'], ['she left', 'it rains', 'a x y c']
   )
   assert values(sums) == {'changed': [2 / 3], 'distance': [3 / 7]}
+
+
+def test_long_texts_have_the_edits_of_their_alignment():
+  """Of 1,200 words three are put in, two taken out and four replaced."""
+  old = list(range(1200))
+  new = [*old[:100], -1, -2, -3, *old[100:500], *old[502:900]]
+  new += [-4, -5, -6, -7, *old[904:]]
+  assert counterfactual.levenshtein(old, new) == 3 + 2 + 4
+  assert counterfactual.levenshtein(new, old) == 3 + 2 + 4
+
+
+def test_texts_that_all_change_are_not_sure_of_one():
+  """Of 10 texts 1 [.7, 1], as far as Jeffreys's half a text of none."""
+  sums = counterfactual.changes(['he left'] * 10, ['she left'] * 10)
+  one = counterfactual.estimates(counterfactual.drawn(sums, HOW), HOW)
+  assert one['changed']['value'] == 1 == one['changed']['high']
+  assert 0.7 < one['changed']['low'] < 0.9
+  sums = counterfactual.changes(['he left'] * 10, ['he left'] * 10)
+  one = counterfactual.estimates(counterfactual.drawn(sums, HOW), HOW)
+  assert one['changed']['value'] == 0 == one['changed']['low']
+  assert 0.1 < one['changed']['high'] < 0.3
+
+
+def test_means_are_of_columns_by_name():
+  columns = {'a': np.array([0, 0.5, 1, 1]), 'b': np.array([0, 1, 0, 0])}
+  assert values(counterfactual.means(columns)) == {'a': [0.625], 'b': [0.25]}
 
 
 def test_known_twins_are_counted_by_hand():
@@ -155,6 +204,7 @@ def test_the_same_texts_are_no_difference_and_others_are():
     assert test['p'] < 0.01
   estimates = counterfactual.estimates(bad, HOW)
   assert estimates['tprd']['value'] == 1 and estimates['fprd']['value'] == -1
+  assert estimates['tprd']['high'] == 1 and estimates['fprd']['low'] == -1
 
 
 def test_the_size_of_a_gap_is_its_distance_from_0_and_a_share():
@@ -162,14 +212,21 @@ def test_the_size_of_a_gap_is_its_distance_from_0_and_a_share():
   label = rng.integers(0, 2, 60)
   first, second = rng.uniform(size=(2, 2, 60))
   first[:, label == 1] -= 0.4
-  gaps = counterfactual.rates(label, first, second)
   how = IntervalOptions(0.95, 200, 0)
-  signed = counterfactual.drawn(gaps, how).values
-  one = counterfactual.drawn(counterfactual.sizes(gaps), how)
-  for name in ('tprd', 'fprd'):
-    np.testing.assert_allclose(one.values[f'{name}_size'], abs(signed[name]))
-  for estimate in counterfactual.estimates(one, how).values():
-    assert 0 <= estimate['low'] <= estimate['value'] <= estimate['high'] <= 1
+  signs = set()
+  for both in ((first, second), (second, first)):
+    gaps = counterfactual.rates(label, *both)
+    plain = counterfactual.drawn(gaps, how)
+    one = counterfactual.drawn(counterfactual.sizes(gaps), how)
+    for name in ('tprd', 'fprd'):
+      sign = np.sign(plain.values[name])
+      signs |= {*sign}
+      size = f'{name}_size'
+      np.testing.assert_allclose(one.values[size], abs(plain.values[name]))
+      np.testing.assert_allclose(one.draws[size], sign * plain.draws[name])
+    for estimate in counterfactual.estimates(one, how).values():
+      assert 0 <= estimate['low'] <= estimate['value'] <= estimate['high'] <= 1
+  assert signs == {-1, 1}
 
 
 @pytest.mark.parametrize('seeds', [1, 3])
@@ -228,6 +285,11 @@ def test_bleu_against_the_source_is_that_of_rewrites():
   # By hand: 12 of 15 words, 8 of 13 pairs, 6 of 11 and 4 of 9 runs.
   hand = (12 / 15 * 8 / 13 * 6 / 11 * 4 / 9) ** 0.25
   assert value == pytest.approx(hand)
+  # A source of 8 words of which 4 are kept, and nothing else: e^(1 − 8/4).
+  (value,) = values(counterfactual.kept(old[:1], ['the king saw a']))[
+    'source_bleu'
+  ]
+  assert value == pytest.approx(np.exp(-1))
   one = counterfactual.drawn(counterfactual.kept(old, old), HOW)
   one = counterfactual.estimates(one, HOW)['source_bleu']
   assert one['value'] == 1 and one['low'] < 1 == one['high']

@@ -1,11 +1,13 @@
 """Forgetting and cartography: sequences made by hand, and slow twins."""
 
+import types
+
 import numpy as np
 import pytest
 
 from fairjax.core.errors import UserError
 from fairjax.scores.cartography import confidence, correctness, variability
-from fairjax.scores.forgetting import forgetting
+from fairjax.scores.forgetting import forgetting, forgetting_scores
 
 # Each line is one example over five epochs: 1 is right.
 HISTORIES = ['11111', '00000', '10101', '01111', '11110', '01001', '00001']
@@ -59,3 +61,12 @@ def test_cartography_by_hand():
   np.testing.assert_allclose(
     variability(chance[:, :2]), np.abs(chance[:, 0] - chance[:, 1]) / 2
   )
+
+
+@pytest.mark.parametrize('never, value', [('max', 2), ('zero', 0)])
+def test_two_epochs_are_enough(never, value):
+  correct = np.array([[[1, 0, 1], [0, 0, 1]]], bool)
+  predictions = types.SimpleNamespace(correct=correct)
+  config = types.SimpleNamespace(scoring=types.SimpleNamespace(never=never))
+  found = forgetting_scores(predictions, config)
+  np.testing.assert_array_equal(found, [[1, value, 0]])

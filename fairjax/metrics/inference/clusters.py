@@ -198,6 +198,8 @@ def resampled(
     edges: what an item adds at the high end of the range, and at the low end.
   """
   sums = np.asarray(sums, np.float64)
+  if not len(sums):
+    return of_value(None, note='no items'), None
   sums = sums.reshape(len(sums), -1)
   with np.errstate(invalid='ignore', divide='ignore'):
     value = float(measure(sums.sum(0)))

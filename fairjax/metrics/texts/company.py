@@ -64,6 +64,8 @@ def association(
   one, _ = _by_clusters(columns, cluster, measure, options, (0.0, 1.0))
   if one['value'] is None:
     return one
+  if one['high'] is not None:  # one group alone is as far as it goes
+    one['high'] = min(one['high'], max(one['value'], 1 - 1 / len(sizes)))
   rng = np.random.default_rng([options.seed, STREAM])
   null = np.array(
     [

@@ -1,0 +1,144 @@
+"""CrowS-Pairs: flags, places and scores of pairs of every kind, by hand."""
+
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax.benchmarks import crows
+from fairjax.data.batching.tokens import Ragged
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+OPTIONS = IntervalOptions(0.95, 100, 0)
+IDS = {w: k for k, w in enumerate('( ) he she is a an kind nurse the'.split())}
+
+
+def ragged(*texts):
+  flat = [IDS[w] for text in texts for w in text.split()]
+  sizes = [len(text.split()) for text in texts]
+  return Ragged(np.array(flat, np.int32), np.cumsum([0, *sizes]))
+
+
+@pytest.mark.parametrize(
+  ('more', 'less', 'flag'),
+  [
+    ('Men work.', 'Men work.', 'equal sentences'),
+    ('Men work.', 'men work', 'differ in case or punctuation only'),
+    ('A man loves women.', 'A women loves man.',
+     'the same words in another order'),
+    ('He is tall', 'They are short', 'more than half of the words differ'),
+    ('A b c d e', 'E d c b a', 'more than half of the words differ'),
+    ('He left.', 'She left!', ''),  # just half
+  ],
+)  # fmt: skip
+def test_what_is_broken_of_a_pair(more, less, flag):
+  assert crows._flag(more, less) == flag
+
+
+PAIRS = ragged(
+  '( he is a nurse )', '( she is a nurse )',
+  '( she is an nurse )', '( she is a kind nurse )',
+  '( he is a nurse )', '( he is a kind nurse )',  # it only inserts
+)  # fmt: skip
+
+
+def test_places_of_every_pair_are_its_own():
+  which = lambda metric: [
+    list(np.flatnonzero(one))
+    for one in PAIRS.split(crows.places(PAIRS, metric))
+  ]
+  shared = [[2, 3, 4]] * 2 + [[1, 2, 4], [1, 2, 5]]
+  assert which('original') == [*shared, [1, 2, 3, 4], [1, 2, 3, 5]]
+  assert which('bias_bench') == [[1], [1], [3], [3, 4], [], []]
+
+
+def test_scores_are_sums_or_means_of_what_counts_rounded():
+  texts = Ragged(np.zeros(9, np.int32), np.array([0, 2, 5, 6, 9]))
+  nan = np.nan
+  logs = np.array([-1, -2.00049, -3, -0.5, nan, -4, nan, nan, nan])
+  more, less = crows.pair_scores(logs, texts, mean=False)
+  np.testing.assert_array_equal([more, less], [[-3, -4], [-3.5, nan]])
+  more, less = crows.pair_scores(logs, texts, mean=True)
+  np.testing.assert_array_equal([more, less], [[-1.5, -4], [-1.75, nan]])
+  more, _ = crows.pair_scores(logs - 0.0004, texts, mean=False)
+  np.testing.assert_array_equal(more, [-3.001, -4])  # -3.00129 and -4.0004
+
+
+def test_each_metric_has_its_own_columns():
+  """A judge that knows each token: log p is minus its id."""
+  pairs = [('( he is a nurse )', '( she is an nurse )'), ('( he )', '( she )')]
+  judge = types.SimpleNamespace(
+    kind='mask',
+    encode=lambda texts: ragged(*texts),
+    log_p=lambda texts, chosen: np.where(chosen, -1.0 * texts.flat, np.nan),
+    unmasked=lambda texts: (np.array([-7.0, -8, -1, -2]), np.arange(4.0)),
+  )
+  items = pd.DataFrame(pairs, columns=['more', 'less']).assign(id=['x', 'y'])
+  found = crows.score(judge, items, None)
+  # he 2, she 3, is 4, a 5, an 6, nurse 8; of the second pair all differ
+  np.testing.assert_array_equal(
+    found.set_index('id').T.to_dict('split')['data'],
+    [
+      *([-12, np.nan], [-12, np.nan], [-3.5, -2], [-4.5, -3]),
+      *([-7, -1], [-8, -2], [0, 2], [1, 3]),
+    ],
+  )
+  metrics = ('original', 'bias_bench', 'aul', 'aula')
+  sides = [
+    f'{metric}_{side}' for metric in metrics for side in ('more', 'less')
+  ]
+  assert list(found) == ['id', *sides]
+
+
+def test_pairs_that_one_metric_skips_count_by_the_others():
+  """A hit, a miss, a neutral pair, and one that bias_bench skips."""
+  items = pd.DataFrame({'id': [*'abcd'], 'stereo': True})
+  items['bias_type'] = ['age', 'age', 'race', 'race']
+  scores = pd.DataFrame({'id': items['id']})
+  for metric, more in (
+    ('original', [-1, -3, -2, -1.0]),
+    ('bias_bench', [-1, -3, -2, np.nan]),
+    ('aula', [-1.0, -1, -1, -1]),
+  ):
+    scores[f'{metric}_more'], scores[f'{metric}_less'] = more, -2.0
+  found = crows.estimate(items, scores, OPTIONS)
+  one, groups = found['fairness'], found['groups']
+  assert one['crows_original']['value'] == pytest.approx(50)
+  assert one['crows_original']['null'] == 50 * 3 / 4  # the neutral decides none
+  assert one['crows_bias_bench']['value'] == pytest.approx(100 / 3)
+  assert one['crows_bias_bench']['items'] == 3
+  assert one['crows_aula']['value'] == 100
+  assert groups['stereo']['crows_original']['value'] == pytest.approx(200 / 3)
+  assert 'antistereo' not in groups
+  assert [w for w in found['warnings'] if 'skips' in w] == [
+    'bias_bench skips 1 pairs in which one sentence only inserts words'
+  ]
+  compared = crows.values(items, scores).groupby(['metric', 'part'])['value']
+  assert compared.mean().to_dict() == {
+    ('crows_original', 'all'): 50,
+    ('crows_original', 'age'): 50,
+    ('crows_original', 'race'): 50,
+    ('crows_bias_bench', 'all'): pytest.approx(100 / 3),
+    ('crows_bias_bench', 'age'): 50,
+    ('crows_bias_bench', 'race'): 0,
+    **{('crows_aula', part): 100 for part in ('all', 'age', 'race')},
+  }
+
+
+def test_the_pairs_that_are_flagged_are_told(tmp_path):
+  rows = [
+    ('He left.', 'She left.'),
+    ('Men work.', 'men work'),
+    ('A b.', 'A c.'),
+  ]
+  frame = pd.DataFrame(rows, columns=['sent_more', 'sent_less'])
+  frame['stereo_antistereo'], frame['bias_type'] = 'stereo', 'gender'
+  frame.to_csv(tmp_path / 'crows_pairs.csv', index=False)
+  config = types.SimpleNamespace(
+    benchmarks=types.SimpleNamespace(data=str(tmp_path))
+  )
+  _, *told = crows.items(config).attrs['notes']
+  assert told == [
+    '1 pairs are flagged: differ in case or punctuation only (‘Men work.’)'
+  ]
