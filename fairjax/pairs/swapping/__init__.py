@@ -2,6 +2,7 @@
 
 In this room:
 
+  beside      What stands beside the candidates of a scan, vectorised
   context     Senses of ambiguous words, by rules on their neighbours
   controls    Matched control edits: as many words changed, and none that shows
               a group

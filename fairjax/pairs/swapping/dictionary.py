@@ -20,9 +20,23 @@ from fairjax.core import memory
 from fairjax.core.errors import UserError, need, shown
 from fairjax.data.corpora.shards import Span, Swapped
 from fairjax.pairs.axes import exchange
-from fairjax.pairs.swapping import context, neutral, scan, tags, word_lists
+from fairjax.pairs.swapping import (
+  beside,
+  context,
+  neutral,
+  pronouns,
+  scan,
+  tags,
+  word_lists,
+)
 from fairjax.pairs.swapping import names as people
-from fairjax.pairs.swapping.neighbours import ENDERS, last_word, next_word
+from fairjax.pairs.swapping.neighbours import (
+  ENDERS,
+  FREE,
+  NOUN,
+  last_word,
+  next_word,
+)
 
 # "old man" is no phrase of a 50-yr-old man.
 _NO_AGE = r'(?<!year.)(?<!years.)(?<!yr.)(?<!yrs.)'
@@ -191,8 +205,12 @@ def _run(
   Articles agree where words are English: a el profesor has none.
   """
   called = people.load(None) if called is None else called
-  tables = [_Entries(entries, called, handles) for entries in turns]
-  find = scan.Scan(set().union(*(table.keys() for table in tables)))
+  owner = write if tag is None else None
+  tables = [_Entries(entries, called, handles, owner) for entries in turns]
+  orders = [tables[turn:] + tables[:turn] for turn in range(len(tables))]
+  words = set().union(*(table.keys() for table in tables))
+  asked = called.keys() | {'his', 'her'} & words
+  find = scan.Scan(words, asked, beside.flags)
 
   def run(
     texts: Sequence[str], starts: Sequence[Container[int]] | None = None
@@ -205,16 +223,17 @@ def _run(
     texts: list[str], starts: Sequence[Container[int]] | None
   ) -> Swapped:
     out = Swapped(texts.copy(), [[] for _ in texts], [0] * len(texts))
-    for row, first, last in find(texts):
+    for row, first, last, flags in find(texts):
       text = texts[row]
       turn = draw(seed, text, len(tables)) if len(tables) > 1 else 0
       # Where the drawn exchange is unsure of every word, the next is tried.
-      for table in tables[turn:] + tables[:turn]:
-        hits = table.hits(text, first, last)
+      for table in orders[turn]:
+        hits = table.hits(text, first, last, flags)
         if starts is not None:
           hits = [hit for hit in hits if hit[0] in starts[row]]
         spans, left = _spans(text, hits, direction, called, tag, write, agrees)
-        out.left[row] = out.left[row] or left
+        if left:
+          out.left[row] = out.left[row] or left
         if spans:
           out.spans[row], out.left[row] = spans, left
           out.texts[row] = _apply(text, spans)
@@ -270,13 +289,28 @@ class _Entries:
   """The listed words of one step or direction, and where texts hold them.
 
   An entry is the new word ('' where none is sure), a rule of context.py, or
-  `people.NAME`.
+  `people.NAME`. `owner` writes possessives; None where a tagger reads them.
   """
 
   def __init__(
-    self, entries: dict[str, object], called: people.Names, handles: bool
+    self,
+    entries: dict[str, object],
+    called: people.Names,
+    handles: bool,
+    owner: Callable | None,
   ):
     self.entries = entries
+    # Possessives, as they are written and by which flags they are told.
+    self.owners = {
+      form: (new, flags)
+      for word, rule, flags in (
+        ('his', pronouns.his, NOUN),
+        ('her', pronouns.her, NOUN | FREE),
+      )
+      for form in (word, word.title(), word.upper())
+      if owner and entries.get(word) is rule
+      if (new := owner(pronouns.POSSESSIVE, form)) and new.lower() != word
+    }
     self.called = called
     self.handles = handles
     # Whole entries of the three usual cases; others are looked at one by one.
@@ -313,15 +347,22 @@ class _Entries:
     words = {*self.entries, *self.phrases, *self.called.keys()}
     return words | {unicodedata.normalize('NFD', word) for word in words}
 
-  def hits(self, text: str, starts: list[int], ends: list[int]) -> list[Hit]:
-    """(start, end, word, entry) of the candidates that are listed words."""
+  def hits(
+    self, text: str, starts: list[int], ends: list[int], flags: bytes
+  ) -> list[Hit]:
+    """(start, end, word, entry) of the candidates that are listed words.
+
+    `flags` say what stands beside each (beside.py); of a name they are the
+    entry, and a pronoun that they tell is a plain word.
+    """
     result = []
     position = 0
-    plain, known = self.plain, self.forms.get
+    plain, known, owners = self.plain, self.forms.get, self.owners
+    name = people.NAME
     guarded = '#' in text or '@' in text or '_' in text or '/' in text
     closed = ')' in text
-    inside = _addressed(text)
-    for start, end in zip(starts, ends):
+    inside = None
+    for start, end, near in zip(starts, ends, flags):
       if start < position:
         continue
       word = text[start:end]
@@ -333,8 +374,15 @@ class _Entries:
         if entry is None:
           continue
       if guarded or (closed and text[start - 1] == ')'):
+        inside = inside or _addressed(text)
         if _is_guarded(text, start, end, self.handles) or inside(start, end):
           continue
+      if entry is name:
+        entry = near
+      elif near and word in owners:
+        new, told = owners[word]
+        if near & told == told:
+          entry = new
       result.append((start, end, word, entry))
       position = end
     return result
@@ -418,13 +466,12 @@ def _articles(text: str, spans: list[Span]) -> list[Span]:
   """a uncle -> an uncle: articles right before words that changed sound."""
   result = []
   for start, _, old, new in spans:
-    if start < 2 or text[start - 2] not in 'aAnN':
+    if start < 2 or text[start - 2] not in 'aAnN' or text[start - 1] != ' ':
       continue
-    if text[start - 1] == ' ' and _vowel(old) != _vowel(new):
-      article = _ARTICLE.search(text, max(0, start - 4), start)
-      if article:
-        other = match_case(article[1], 'an' if _vowel(new) else 'a')
-        result.append((*article.span(1), article[1], other))
+    article = _ARTICLE.search(text, max(0, start - 4), start)
+    if article and _vowel(old) != _vowel(new):
+      other = match_case(article[1], 'an' if _vowel(new) else 'a')
+      result.append((*article.span(1), article[1], other))
   return result
 
 
@@ -447,11 +494,13 @@ def replaced(text: str, spans: list[Span]) -> str:
 
 def _apply(text: str, spans: list[Span]) -> str:
   pieces = []
+  add = pieces.append
   last = 0
   for start, end, _, new in spans:
-    pieces += text[last:start], new
+    add(text[last:start])
+    add(new)
     last = end
-  pieces.append(text[last:])
+  add(text[last:])
   return ''.join(pieces)
 
 
@@ -466,7 +515,7 @@ def _spans(
 ) -> tuple[list[Span], int]:
   """What changes in one text, and how many words have no sure counterpart."""
   spans: list[Span] = []
-  persons = []
+  named = []
   unsure_words = 0
   senses = tag(text) if tag and tags.needed(hits) else {}
   for hit in hits:
@@ -476,8 +525,8 @@ def _spans(
         spans.append(hit)
       else:
         unsure_words += 1
-    elif entry is people.NAME:
-      persons.append((start, end, word))
+    elif type(entry) is int:
+      named.append(hit)
     else:
       low = word.lower()
       sense = tags.sense(low, senses.get(start)) if senses else None
@@ -487,8 +536,8 @@ def _spans(
         unsure_words += 1
       elif new.lower() != low:
         spans.append((start, end, word, new))
-  if persons:
-    named = called.swap(text, persons, direction, bool(spans))
+  if named:
+    named = called.swap(text, named, direction, bool(spans))
     spans = sorted(spans + named) if spans else named
   articles = _articles(text, spans) if agrees else []
   if articles:

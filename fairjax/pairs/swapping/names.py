@@ -61,18 +61,19 @@ class Names(dict):
   def swap(
     self,
     text: str,
-    name: list[tuple[int, int, str]],
+    found: list[tuple[int, int, str, int]],
     direction: str,
     others: bool = False,
   ) -> list[tuple[int, int, str, str]]:
     """Spans of those of `found` that are first names of persons in `text`.
 
-    `others` says that the text has more words of gender.
+    Each comes with the flags of its neighbours (beside.py). `others` says that
+    the text has more words of gender.
     """
     if direction == 'neutral':
       return []
     spans = []
-    for start, end, word in persons.choose(text, name, self, others):
+    for start, end, word, _ in persons.choose(text, found, self, others):
       low = word.lower()
       if direction == 'opposite' or (low in self.male) == (
         direction == 'female'

@@ -12,6 +12,13 @@ _NEXT = re.compile(
 )
 _OPENING = '("“‘\'`*_['
 _CLOSING = frozenset(',.;:!?)')  # no word reaches over these
+_LEADING = frozenset(' \t\xa0\n.…]*_')  # the first characters of _NEXT
+
+# What arrays tell of a word and its neighbours (beside.py).
+ALONE = 1  # no title before a name; no surname, place or verb after it
+FAMILY = 2  # a capitalised word after a name, no particle or place before
+NOUN = 4  # what is possessed after his or her
+FREE = 8  # neither a verb nor a preposition before it
 
 
 def next_word(text: str, end: int) -> tuple[str, int, bool]:
@@ -22,13 +29,14 @@ def next_word(text: str, end: int) -> tuple[str, int, bool]:
   mark = text[end : end + 1]
   if mark == ' ':  # most often a word between two blanks
     stop = text.find(' ', end + 1)
+    if stop < 0:
+      stop = len(text)
     word = text[end + 1 : stop]
-    if stop > 0:
-      if word.isalpha():
-        return word, stop, False
-      if word[-1:] in _CLOSING and word[:-1].isalpha():
-        return word[:-1], stop - 1, False
-  elif mark != '.' and mark in _CLOSING:
+    if word.isalnum():
+      return word, stop, False
+    if word[-1:] in _CLOSING and word[:-1].isalnum():
+      return word[:-1], stop - 1, False
+  elif mark not in _LEADING:
     return '', end, False
   result = _NEXT.match(text, end)
   if result is None:
@@ -39,9 +47,9 @@ def next_word(text: str, end: int) -> tuple[str, int, bool]:
 def last_word(text: str, start: int) -> str:
   """The word before `start`, '' where a mark stands between."""
   if text[start - 1 : start] == ' ':
-    blank = text.rfind(' ', max(0, start - 24), start - 1)
+    blank = text.rfind(' ', start - 24 if start > 24 else 0, start - 1)
     word = text[blank + 1 : start - 1]
-    if blank >= 0 and word.isalpha():
+    if word.isalnum() and (blank >= 0 or start < 25):
       return word
     if word[-1:] in _CLOSING:
       return ''

@@ -10,7 +10,9 @@ import re
 from collections.abc import Container
 
 from fairjax.pairs.swapping.neighbours import (
+  ALONE,
   ENDERS,
+  FAMILY,
   last_word,
   next_word,
   words_of,
@@ -102,6 +104,7 @@ marion franklin hamilton milan london paris kennedy lincoln jesus moses solomon
 israel diego
 """) - words_of('london paris milan israel lincoln')
 SPECIAL = WORDS | PLACES | OFFICES
+_NEVER_ALONE = PLACES - PERSONS_TOO - OFFICES  # without a title or surname
 # After a name these are surnames at least as often.
 SURNAMES_TOO = words_of('hall hill hills park lake bridge day bay banks church')
 DETERMINERS = words_of("""
@@ -164,15 +167,22 @@ liked felt feels left lives lived works worked married died wrote became began
 met saw plays played won loses lost who whose and's
 """)
 
+# Neighbours in small letters, and capitalised ones, that rules look at.
+KNOWN_BEFORE = _PARTICLES | TITLES
+KNOWN_BEFORE_FAMILIES = _PARTICLES | PLACE_BEFORE
+KNOWN_AFTER = _ACTS
+KNOWN_CAPITALS = PLACE_AFTER | ENDERS
+
 
 def choose(
   text: str,
-  candidates: list[tuple[int, int, str]],
+  candidates: list[tuple[int, int, str, int]],
   names: Container[str],
   others: bool = False,
-) -> list[tuple[int, int, str]]:
-  """Those of `found` (start, end, word) that are first names of persons.
+) -> list[tuple[int, int, str, int]]:
+  """Those of (start, end, word, flags) that are first names of persons.
 
+  The flags say what an array tells of its neighbours (beside.py).
   `others` says that the text has more words of gender: in a text of small
   letters, that is what tells a name.
   """
@@ -180,10 +190,14 @@ def choose(
   surnames: set[str] = set()
   others = others and text[:1].islower()
   for hit in candidates:
-    start, end, word = hit
+    start, end, word, flags = hit
     low = word.lower()
     if word == low:
       verdict = _small_letters(text, start, end, others)
+    elif flags & (ALONE | FAMILY) and low not in SPECIAL:
+      verdict = 'person' if flags & FAMILY else 'maybe'
+    elif flags & ALONE and (low in _NEVER_ALONE or low in OFFICES):
+      continue
     else:
       verdict = _by_context(text, start, end, low, names)
     if verdict == 'no':
@@ -211,25 +225,32 @@ def _by_context(
   """'person', 'maybe' (others of the text decide), 'surname' or 'no'."""
   after = next_word(text, end)[0]
   before = last_word(text, start)
-  if _inside(text, start, end, before):
+  # Between two words and blanks it is part of nothing but a name.
+  if before in _PARTICLES or (
+    not (before and after and text[start - 1] == ' ')
+    and _inside(text, start, end, before)
+  ):
     return 'no'
   then, since = after.lower(), before.lower()
   upper = before[:1].isupper()
   if upper and since in PLACE_BEFORE:
     return 'no'
   family = after[:1].isupper()
-  if family and then in PLACE_AFTER:
-    # "Jane Hall said", but "the Crystal Palace"
-    if low in SPECIAL or then not in SURNAMES_TOO:
-      return 'no'
+  if family:
+    if then in PLACE_AFTER:  # "Jane Hall said", but "the Crystal Palace"
+      if low in SPECIAL or then not in SURNAMES_TOO:
+        return 'no'
+    family = then not in ENDERS and not (low in OPENERS and then in names)
   titled = since in TITLES if before else _abbreviated(text, start)
-  family = family and then not in ENDERS
-  family = family and not (low in OPENERS and then in names)
-  if upper and since not in ENDERS and not titled and not before.isupper():
+  bare = not family and not titled
+  if bare:
+    if low in _NEVER_ALONE or (low in OFFICES and then not in _ACTS):
+      return 'no'  # most dates and places
+  if upper and bare and since not in ENDERS and not before.isupper():
     starts_sentence = _opens(text, start - len(before) - 1)
     asks = starts_sentence and since in OPENERS  # Will John come?
     known = since in names
-    if (known or not starts_sentence) and not asks and not family:
+    if (known or not starts_sentence) and not asks:
       return 'surname'
   if low not in SPECIAL:
     return 'person' if titled or family else 'maybe'

@@ -27,6 +27,10 @@ _OWNERS = re.compile(
 _QUOTED = re.compile(r' (?:["“‘]|``)')
 _LISTED = re.compile(r', ?(?:(?:and|but) )?([a-z]+(?:-[a-z]+)*)\b(?=,? [a-z])')
 
+# Words before and after a pronoun that rules look at, beside those in -ly.
+KNOWN_BEFORE = near.PREPOSITIONS | near.VERBS
+KNOWN_AFTER = ENDERS | near.EITHER | near.BEFORE.keys()
+
 
 def his(text: str, start: int, end: int) -> Row:
   """her for a possessive, hers where it stands alone."""

@@ -1,7 +1,7 @@
 """Candidate positions of listed words in a column, vectorised.
 
 The column is one array of letters: words are the runs between non-letters,
-and a run is looked at where a listed word begins with its two first letters.
+and a run is looked at where a listed word begins with its three first letters.
 Of those the first sixteen letters and the length are hashed, and a bitmap says
 which are candidates. A run that is not listed passes with a chance of about
 (words / 2^20); the caller looks it up in its dictionary.
@@ -9,17 +9,20 @@ which are candidates. A run that is not listed passes with a chance of about
 
 import functools
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-_BITS = 20
+BITS = 20  # of a hash
+COMBINING = 255  # the letter of all combining marks
 _BLOCK = 1 << 20  # characters at a time, so that arrays stay in the cache
 # Odd multipliers (Knuth's golden ratio and two primes) that spread the hash.
 _SPREAD = [
   np.uint64(m)
   for m in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 ]
+_SPREAD_32 = np.uint32(0x9E3779B1)
 
 
 @functools.cache
@@ -28,29 +31,41 @@ def _letters() -> np.ndarray:
   table = np.zeros(1 << 16, np.uint8)
   for code in range(1 << 16):
     char = chr(code)
-    if char.isalnum() or unicodedata.combining(char):
+    if char.isalnum():
       low = ord(char.lower()[0])
       table[code] = low if low < 128 else 128 + low % 127
+    elif unicodedata.combining(char):
+      table[code] = COMBINING
   return table
 
 
-def _fold(text: str) -> np.ndarray:
-  """The letters of a text between two margins of zeros."""
+def _fold(text: str) -> tuple[np.ndarray, np.ndarray]:
+  """The code points of a text; its letters between two margins of zeros."""
   lower = np.zeros(len(text) + 32, np.uint8)
   inside = lower[1 : len(text) + 1]
   if text.isascii():
-    data = text.encode('ascii').translate(_letters()[:256].tobytes())
+    data = text.encode('ascii')
+    codes = np.frombuffer(data, np.uint8)
+    data = data.translate(_letters()[:256].tobytes())
     inside[:] = np.frombuffer(data, np.uint8)
   else:
     data = text.encode('utf-32-le', 'surrogatepass')
-    codes = np.minimum(np.frombuffer(data, np.uint32), (1 << 16) - 1)
-    np.take(_letters(), codes, out=inside)
-  return lower
+    codes = np.frombuffer(data, np.uint32)
+    np.take(_letters(), codes, out=inside, mode='clip')
+  return codes, lower
 
 
-def _pairs(lower: np.ndarray, starts: np.ndarray) -> np.ndarray:
-  """The two first letters of each run, a zero after a run of one."""
-  return np.ndarray((len(lower) - 2,), '<u2', lower, 1, strides=(1,))[starts]
+def _begin(lower: np.ndarray, starts: np.ndarray) -> np.ndarray:
+  """A hash of each run's three first letters, in 17 bits.
+
+  After a run of two letters there is a zero, and after one of one anything.
+  """
+  fours = np.ndarray((len(lower) - 4,), '<u4', lower, 1, strides=(1,))
+  return _mix(fours[starts])
+
+
+def _mix(fours: np.ndarray) -> np.ndarray:
+  return (fours << np.uint32(8)) * _SPREAD_32 >> np.uint32(15)
 
 
 def _runs(lower: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -72,24 +87,61 @@ def _hash(lower: np.ndarray, starts, ends) -> np.ndarray:
   mixed[long] += second * _SPREAD[1]
   mixed ^= mixed >> np.uint64(29)
   mixed *= _SPREAD[2]
-  return (mixed >> np.uint64(64 - _BITS)).astype(np.int64)
+  return (mixed >> np.uint64(64 - BITS)).astype(np.int64)
+
+
+class Runs(NamedTuple):
+  """Some rows as arrays: code points, letters, and where words are."""
+
+  codes: np.ndarray
+  lower: np.ndarray
+  starts: np.ndarray
+  ends: np.ndarray
+
+  def hashes(self, at: np.ndarray) -> np.ndarray:
+    return _hash(self.lower, self.starts[at], self.ends[at])
+
+
+def runs_of(texts: Iterable[str]) -> Runs:
+  """The rows, and two characters more that a look ahead may read."""
+  codes, lower = _fold('\n'.join([*texts, '', '']))
+  return Runs(codes, lower, *_runs(lower))
+
+
+def hashes(words: Iterable[str]) -> np.ndarray:
+  """The hash of each run of some words."""
+  block = runs_of(words)
+  return _hash(block.lower, block.starts, block.ends)
 
 
 class Scan:
-  """Finds candidates of `words` in columns of texts."""
+  """Finds candidates of `words` in columns of texts.
 
-  def __init__(self, words: Iterable[str]):
-    lower = _fold('\n'.join(words))
-    starts, ends = _runs(lower)
-    self._begun = np.zeros(1 << 16, bool)
-    self._begun[_pairs(lower, starts)] = True
-    self._listed = np.zeros(1 << _BITS, bool)
-    self._listed[_hash(lower, starts, ends)] = True
+  `flags` tells of those that are `asked` what stands beside them (beside.py).
+  """
+
+  def __init__(
+    self,
+    words: Iterable[str],
+    asked: Iterable[str] = (),
+    flags: Callable[..., np.ndarray] | None = None,
+  ):
+    _, lower, starts, ends = runs_of(words)
+    self._begun = np.zeros(1 << 17, bool)
+    self._begun[_begin(lower, starts)] = True
+    # After a word of one letter any may stand third.
+    ones = lower[starts[ends - starts == 1] + 1].astype(np.uint32)
+    thirds = np.arange(256, dtype=np.uint32) << np.uint32(16)
+    self._begun[_mix(ones[:, None] | thirds)] = True
+    self._listed = np.zeros(1 << BITS, np.uint8)
+    self._listed[_hash(lower, starts, ends)] = 1
+    self._listed[hashes(asked)] = 2
+    self._flags = flags
 
   def __call__(
     self, texts: Sequence[str]
-  ) -> Iterator[tuple[int, list[int], list[int]]]:
-    """Yields (row, starts, ends) for each row with a candidate, in order."""
+  ) -> Iterator[tuple[int, list[int], list[int], bytes]]:
+    """Yields (row, starts, ends, flags) for each row with a candidate."""
     sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
     ends_of_rows = np.cumsum(sizes)
     first = 0
@@ -97,19 +149,24 @@ class Scan:
       base = ends_of_rows[first - 1] if first else 0
       last = int(np.searchsorted(ends_of_rows, base + _BLOCK)) + 1
       last = min(last, len(texts))
-      lower = _fold('\n'.join(texts[first:last]))
-      starts, ends = _runs(lower)
-      near = np.flatnonzero(self._begun[_pairs(lower, starts)])
-      starts, ends = starts[near], ends[near]
-      is_listed = self._listed[_hash(lower, starts, ends)]
-      starts, ends = starts[is_listed], ends[is_listed]
+      block = runs_of(texts[first:last])
+      at = np.flatnonzero(self._begun[_begin(block.lower, block.starts)])
+      listed = self._listed[block.hashes(at)]
+      at, listed = at[listed > 0], listed[listed > 0]
+      starts, ends = block.starts[at], block.ends[at]
       row_ends = ends_of_rows[first:last] - base
       rows = np.searchsorted(row_ends, starts, side='right')
       shift = (row_ends - sizes[first:last])[rows]
-      starts, ends = (starts - shift).tolist(), (ends - shift).tolist()
+      starts, ends = starts - shift, ends - shift
+      flags = np.zeros(len(at), np.uint8)
+      asked = np.flatnonzero(listed == 2)
+      if len(asked):
+        flags[asked] = self._flags(block, at[asked], starts[asked] == 0)
+      flags = flags.tobytes()
+      starts, ends = starts.tolist(), ends.tolist()
       cuts = np.flatnonzero(np.diff(rows, prepend=-1))
       rows = (first + rows[cuts]).tolist()
       cuts = [*cuts.tolist(), len(starts)]
       for row, a, b in zip(rows, cuts, cuts[1:]):
-        yield row, starts[a:b], ends[a:b]
+        yield row, starts[a:b], ends[a:b], flags[a:b]
       first = last

@@ -227,7 +227,7 @@ def test_bad_maps(tmp_path):
 def test_judgement_needs_no_other_text():
   text = 'Yesterday they met Grace.'
   start = text.index('Grace')
-  found = persons.choose(text, [(start, start + 5, 'Grace')], OWN)
+  found = persons.choose(text, [(start, start + 5, 'Grace', 0)], OWN)
   assert len(found) == 1
 
 

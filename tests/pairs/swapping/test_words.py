@@ -183,7 +183,7 @@ def test_scan_finds_what_a_regex_finds(shared):
   keys = set(entries)
   found = {
     (row, text_start, end)
-    for row, starts, ends in scan.Scan(keys)(texts)
+    for row, starts, ends, _ in scan.Scan(keys)(texts)
     for text_start, end in zip(starts, ends)
     if texts[row][text_start:end].lower() in keys
   }
