@@ -10,7 +10,7 @@ import unicodedata
 from typing import NamedTuple
 
 from fairjax.core import alignment
-from fairjax.pairs.swapping.dictionary import match_case
+from fairjax.pairs.swapping.listed import match_case
 
 _TOKEN = re.compile(r'(\s*)(\w+|[^\w\s])')
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from fairjax.pairs.swapping.dictionary import match_case
+from fairjax.pairs.swapping.listed import match_case
 
 MASK = '<mask>'
 ODD = '[unused0]'  # what the papers' code writes in place of an odd token

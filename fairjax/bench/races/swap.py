@@ -13,7 +13,13 @@ import numpy as np
 
 from fairjax.bench import race
 from fairjax.data.tables import readers
-from fairjax.pairs.swapping import context, dictionary, swap_eval, word_lists
+from fairjax.pairs.swapping import (
+  context,
+  dictionary,
+  listed,
+  swap_eval,
+  word_lists,
+)
 
 
 def run(args: list[str]) -> dict:
@@ -81,7 +87,7 @@ _TOKENS = re.compile(r'([^\W_]+)')
 def _forms() -> dict[str, str]:
   plain = swap_eval.dictionary()
   return {
-    form: dictionary.match_case(form, new)
+    form: listed.match_case(form, new)
     for word, new in plain.items()
     for form in (word, word.capitalize(), word.upper())
   }

@@ -23,7 +23,7 @@ from fairjax.core import alignment
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain
 from fairjax.pairs.swapping import dictionary
-from fairjax.pairs.swapping.dictionary import match_case
+from fairjax.pairs.swapping.listed import match_case
 
 SEPARATOR = '<PERT_SEP>'  # between the prompt and the text
 WORD = re.compile(r'\w+|[^\w\s]')  # as places in a text are counted

@@ -11,6 +11,7 @@ In this room:
   dictionary  Counterfactual text by dictionary: each text with the other
               group's words
   english     Whether texts are in English, which our own words and rules are
+  listed      The listed words that a text holds, and what each becomes
   names       First names and their counterparts: a bijection between men's and
               women's
   neighbours  Neighbouring words: where they are, and the sets that rules test

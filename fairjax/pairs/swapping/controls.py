@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping import word_lists
-from fairjax.pairs.swapping.dictionary import Span, match_case
+from fairjax.pairs.swapping.dictionary import Span
+from fairjax.pairs.swapping.listed import match_case
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 SECOND = '#second'  # what comes behind it is used where the rest is too little

@@ -27,7 +27,8 @@ from fairjax.core import alignment, paths
 from fairjax.core.errors import UserError
 from fairjax.data.tables import readers
 from fairjax.pairs.swapping import context, word_lists
-from fairjax.pairs.swapping.dictionary import match_case, swap
+from fairjax.pairs.swapping.dictionary import swap
+from fairjax.pairs.swapping.listed import match_case
 
 Pairs = list[tuple[str, str]]
 _WORD = re.compile(r'\w+|[^\w\s]')

@@ -23,7 +23,7 @@ from fairjax.data.tables import files
 from fairjax.models.reading import judge as judges
 from fairjax.models.reading.judge import Judge
 from fairjax.pairs.axes import exchange
-from fairjax.pairs.swapping import dictionary
+from fairjax.pairs.swapping import dictionary, listed
 from fairjax.recipes.language import pretrain
 from fairjax.train import mesh
 from fairjax.train.progress import Log
@@ -144,7 +144,7 @@ def word_by_word(
     def other(match):
       word = match.group()
       new = turn.get(word.lower())
-      return word if new is None else dictionary.match_case(word, new)
+      return word if new is None else listed.match_case(word, new)
 
     return _WORD.sub(other, text)
 

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from fairjax.pairs.swapping import dictionary, pronouns
+from fairjax.pairs.swapping import dictionary, listed, pronouns
 
 OPPOSITE = dictionary.swapper()
 
@@ -83,7 +83,7 @@ def _as_hers(text: str) -> tuple[str, list[tuple[int, str]]]:
   pieces, gold, last, place = [], [], 0, 0
   for hit in _MALE.finditer(text):
     old = hit[0].lower()
-    new = dictionary.match_case(hit[0], _TURNED[old])
+    new = listed.match_case(hit[0], _TURNED[old])
     pieces += [text[last : hit.start()], new]
     place += hit.start() - last
     if old in ('him', 'his'):
