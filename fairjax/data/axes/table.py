@@ -16,7 +16,9 @@ too, and `able-bodied/s` of several and for no other value, unless somebody asks
 for that value by its name. The words of `stays` are a value's own (places,
 books, days): a sentence that names one keeps the value's other words too;
 beside those of `avoid` the value is not written, nor beside those of `unasked`
-where nobody asks for it. Phrases of `not` are no words of the axis.
+where nobody asks for it. Phrases of `not` are no words of the axis. A row
+`together` has `value` in its cells where a value's words in a sentence turn as
+one or stay, `all` where those of all values do.
 """
 
 import csv
@@ -32,7 +34,8 @@ from fairjax.core.errors import UserError
 from fairjax.core.paths import shown
 
 FORMS = ('adjective', 'noun', 'nouns', 'group', 'name')
-LEFT = ('stays', 'avoid', 'unasked', 'not')
+LEFT = ('stays', 'avoid', 'unasked', 'not', 'together')
+TOGETHER = ('', 'value', 'all')
 MARKS = ('*', '^', '/f', '/n', '/a', '/p', '/c', '/s')
 
 
@@ -58,6 +61,7 @@ class Axis(NamedTuple):
   avoid: tuple[frozenset[str], ...]
   unasked: tuple[frozenset[str], ...]
   no: frozenset[str]  # phrases that are no words of the axis
+  together: str  # which words of a sentence turn as one: of TOGETHER
 
   def words(self) -> Iterator[tuple[str, int, Word, Row]]:
     """(in small letters, its value, the word, its row)."""
@@ -143,9 +147,20 @@ def read(path: pathlib.Path) -> Axis:
     *(values, tuple(rows)),
     *(tuple(map(frozenset, left[form])) for form in LEFT[:3]),
     frozenset().union(*left['not']),
+    _together(left['together'], path),
   )
   _check(axis, path)
   return axis
+
+
+def _together(cells: list[set[str]], path: pathlib.Path) -> str:
+  said = set().union(*cells) or {''}
+  if len(said) > 1 or not said <= set(TOGETHER):
+    raise UserError(
+      f'{path} has {", ".join(map(repr, sorted(said)))} in its row together; '
+      "write 'value' or 'all' in every cell"
+    )
+  return said.pop()
 
 
 def _word(text: str) -> Word:

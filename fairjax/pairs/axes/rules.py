@@ -41,10 +41,6 @@ _OUT = re.compile(
   r'closet\w*|marriages?|pride|agenda|scene|same-sex)\b',
   re.IGNORECASE,
 )
-# Whose words of one value turn together in a sentence, or stay.
-WHOLE = ('disability',)
-# Whose words of all values do: trans people and trans women, trans and cis men.
-TOGETHER = ('gender_identity',)
 _IS = words_of("is was has does isn't wasn't hasn't doesn't")
 _SEVERAL = words_of('people men women children folk youth persons')
 # What people have with their disabilities.
@@ -80,8 +76,8 @@ def entries(
     for word, (value, forms) in found.items()
     if to(value) != value
   }
-  one_value = not apart and axis.name in WHOLE
-  if axis.name in TOGETHER:
+  one_value = not apart and axis.together == 'value'
+  if axis.together == 'all':
     rest = _any_stays(frozenset(found), dict(out))
   elif apart or one_value:
     rest = _others_stay(axis, found, one_value, to)
@@ -176,7 +172,7 @@ def _rule(
     for always, unasked in zip(axis.avoid, axis.unasked)
   ]
   described, own = _adjectives(axis), _singles(axis)
-  words, together = of_values(axis), axis.name in TOGETHER
+  words, together = of_values(axis), axis.together == 'all'
   # Two that are one word already stay so: black men and black women.
   first = low.split()[0]
   others = {

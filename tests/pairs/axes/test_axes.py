@@ -1,7 +1,5 @@
 """Axes of identity: what is exchanged, what stays, and files of a user's."""
 
-import pathlib
-
 import pytest
 
 import fairjax
@@ -487,34 +485,6 @@ def test_texts_draw_and_repeat():
   assert len({text.split()[0] for text in one}) > 3  # not one value for all
   assert one[:5] == dictionary.swap(texts[:5], axis='religion', seed=0).texts
   assert len(dictionary.swap_every(texts[:2], axis='religion')) == 9
-
-
-def test_a_file_is_an_axis(tmp_path):
-  path = tmp_path / 'pets.csv'
-  path.write_text('form,cats,dogs\nnoun,cat owner,dog owner\n')
-  said = fairjax.swap('A cat owner and a dog owner.', axis=str(path))
-  assert said == 'A dog owner and a cat owner.'
-
-
-@pytest.mark.parametrize(
-  ('text', 'said'),
-  [
-    ('', "its first line must be 'form'"),
-    ('form,a\nnoun,x\n', "its first line must be 'form'"),
-    ('form,a,a\nnoun,x,y\n', 'give each a name of its own'),
-    ('form,a,b\nverb,x,y\n', "line 2 begins with 'verb'; a form is needed"),
-    ('form,a,b\nnoun,x\n', 'line 2 has 1 cells where the first line names 2'),
-    ('form,a,b\nnoun,x,\n', 'line 2 has a word of one value alone'),
-    ('form,a,b\nnoun,x,x\n', "has 'x' of a and of b"),
-    ('form,a,b\n', 'has no words'),
-  ],
-)
-def test_a_wrong_file_is_told(tmp_path, text, said):
-  path = pathlib.Path(tmp_path / 'axis.csv')
-  path.write_text(text)
-  with pytest.raises(UserError, match=said) as told:
-    fairjax.swap('x', axis=str(path))
-  assert 'axis.csv' in str(told.value)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,51 @@
+"""A table of an axis: one of your own, and what is wrong with it."""
+
+import pathlib
+
+import pytest
+
+import fairjax
+from fairjax.core.errors import UserError
+
+
+def test_a_file_is_an_axis(tmp_path):
+  path = tmp_path / 'pets.csv'
+  path.write_text('form,cats,dogs\nnoun,cat owner,dog owner\n')
+  said = fairjax.swap('A cat owner and a dog owner.', axis=str(path))
+  assert said == 'A dog owner and a cat owner.'
+
+
+def test_a_file_says_itself_what_turns_together(tmp_path):
+  """Its name says nothing, not even that of an axis of ours."""
+  path = tmp_path / 'gender_identity.csv'
+  rows = 'form,cats,dogs\nnoun,cat owner,dog owner\nadjective,feline*,canine*\n'
+  path.write_text(rows)
+  text = 'A cat owner met a canine.'
+  assert fairjax.swap(text, axis=str(path)) == 'A dog owner met a canine.'
+  path.write_text(rows + 'together,all,all\n')
+  assert fairjax.swap(text, axis=str(path)) == text
+  both = 'A cat owner met a dog owner.'
+  assert fairjax.swap(both, axis=str(path)) == 'A dog owner met a cat owner.'
+
+
+@pytest.mark.parametrize(
+  ('text', 'said'),
+  [
+    ('', "its first line must be 'form'"),
+    ('form,a\nnoun,x\n', "its first line must be 'form'"),
+    ('form,a,a\nnoun,x,y\n', 'give each a name of its own'),
+    ('form,a,b\nverb,x,y\n', "line 2 begins with 'verb'; a form is needed"),
+    ('form,a,b\nnoun,x\n', 'line 2 has 1 cells where the first line names 2'),
+    ('form,a,b\nnoun,x,\n', 'line 2 has a word of one value alone'),
+    ('form,a,b\nnoun,x,x\n', "has 'x' of a and of b"),
+    ('form,a,b\n', 'has no words'),
+    ('form,a,b\nnoun,x,y\ntogether,all,some\n', "has 'all', 'some' in its row"),
+    ('form,a,b\nnoun,x,y\ntogether,each,each\n', "'value' or 'all' in every"),
+  ],
+)
+def test_a_wrong_file_is_told(tmp_path, text, said):
+  path = pathlib.Path(tmp_path / 'axis.csv')
+  path.write_text(text)
+  with pytest.raises(UserError, match=said) as told:
+    fairjax.swap('x', axis=str(path))
+  assert 'axis.csv' in str(told.value)
