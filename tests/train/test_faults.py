@@ -197,8 +197,10 @@ def test_save_every_zero_saves_at_the_end(whole, tmp_path):
 def test_a_second_interrupt_stops_at_once():
   """Here while nothing looks at what was asked."""
   code = """
-import time
+import signal, time
 from fairjax.train import watch
+# As in a terminal; a shell's job in the background ignores it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with watch.Stop() as stop:
   print('ready', flush=True)
   end = time.monotonic() + 60
