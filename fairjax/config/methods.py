@@ -18,6 +18,8 @@ from fairjax.core.knobs import (
 )
 
 RANKING = entry('fairjax.methods.diet_rows:RANKINGS')
+# What a diet is compared with; a weight for each row needs one table.
+RIVAL = entry('fairjax.methods.diet_rows:RANKINGS', 'blind', 'balance')
 
 
 @dataclasses.dataclass(slots=True)
@@ -155,8 +157,8 @@ class Diet:
   )
   compare: tuple[str, ...] = knob(
     ('none',),
-    'further rankings to train and compare',
-    each(RANKING),
+    'further rankings to train and compare, and the methods blind and balance',
+    each(RIVAL),
     changes=(),
   )
 

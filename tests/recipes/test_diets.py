@@ -11,12 +11,14 @@ from fairjax.config import (
   Diet,
   Grid,
   Measures,
+  Method,
   Planted,
   Scoring,
   Train,
 )
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
+from fairjax.recipes import train
 from fairjax.recipes.diet import grid, overlap, rank, recipe
 from fairjax.report import verdict
 from fairjax.scores import table
@@ -99,6 +101,38 @@ def test_a_diet_from_end_to_end(tmp_path, remade):
   own = artefacts.read_table(tmp_path / 'predictions.parquet')
   assert len(scores) == 96 and list(beside['id']) == list(own['id'])
   assert (beside['p0'] != own['p0']).any()
+
+
+def test_methods_beside_diets_are_those_of_their_own_runs(tmp_path):
+  """Blind and balanced, as the recipe `train` has them; sentences go on."""
+  config = dataclasses.replace(
+    SMALL,
+    recipe='diet',
+    scoring=Scoring(names=()),
+    diet=Diet(ranking='none', compare=('blind', 'balance')),
+  )
+  results = recipe.run(config, tmp_path / 'diet')
+  assert [*results.contenders] == ['none', 'blind', 'balance']
+  said = ' '.join(results.notes)
+  assert 'blind: ' in said and 'texts lost words' in said
+  for name in ('blind', 'balance'):
+    own = dataclasses.replace(
+      config, recipe='train', method=Method(name=name), diet=Diet()
+    )
+    alone = train.run(own, tmp_path / name)
+    kept = tmp_path / 'diet' / 'predictions' / f'{name}.parquet'
+    one, other = map(
+      artefacts.read_table, (kept, tmp_path / name / 'predictions.parquet')
+    )
+    np.testing.assert_array_equal(one['p1'], other['p1'])
+    assert results.measured(name, 'test') == alone.measured(name, 'test')
+    assert {(t['ours'], t['theirs']) for t in results.tests} >= {('none', name)}
+  rows = [one['facts']['rows'] for one in results.contenders.values()]
+  assert rows[0] == rows[1] == 96 > rows[2]  # balance cuts to equal cells
+  with pytest.raises(UserError, match="no ranking named 'blnd'"):
+    recipe.run(
+      dataclasses.replace(config, diet=Diet(compare=('blnd',))), tmp_path
+    )
 
 
 def test_the_grid(whole, remade):

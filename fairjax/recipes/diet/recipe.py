@@ -6,9 +6,10 @@ With `method.name='reweight'` the rows of each diet, and the validation rows,
 are weighted for each seed by the P(y|z) that holds among them; the probe is
 not. Other methods do not go with a diet, which chooses rows and twins itself.
 
-Beside the diet `config.diet.ranking`, the rankings of `config.diet.compare`
-are trained on the same pool with the same seeds, and every difference is
-tested. All contenders share one tokenised pool and one compiled step.
+Beside the diet `config.diet.ranking`, the rankings and methods of
+`config.diet.compare` are trained with the same seeds, and every difference is
+tested. All rankings share one tokenised pool and one compiled step; a method
+(blind, balance) makes tables of its own.
 """
 
 import dataclasses
@@ -24,7 +25,7 @@ from fairjax.config import Config, seed_list
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches
 from fairjax.data.tables.schema import Tables
-from fairjax.methods import chain, diet_rows, reweight
+from fairjax.methods import METHODS, chain, diet_rows, reweight
 from fairjax.models import Bundle
 from fairjax.report import verdict
 from fairjax.report.tables import plural
@@ -47,29 +48,34 @@ class Inputs(NamedTuple):
   valid: batches.Pool
 
 
+class Contender(NamedTuple):
+  """What a run keeps of a ranking, or of a method."""
+
+  chances: dict[str, np.ndarray]  # [s, n, c] of each set
+  facts: dict
+  notes: list[str]
+  rows: Hashable  # equal for rankings that choose the same rows
+
+
 def run(config: Config, folder: pathlib.Path) -> Results:
   """config → inputs → each contender's model → tests → verdicts → report."""
   with Log(folder, config, main=mesh.is_main()) as log:
     ours = config.diet.ranking
     names = list(dict.fromkeys([ours, *config.diet.compare]))
     inputs = prepare(config, folder, log, names)
-    train, ratios = inputs.tables['train'], shares(config)
-    chances, contenders, rows_of = {}, {}, {}
+    made = {}
     for name in names:
-      rows = diet_rows.rows(
-        train, inputs.scores, name, ratios, config, seed_list(config)
-      )
-      rows_of[name] = in_any_order(rows)
-      own = with_weights(config, inputs, rows)
-      facts = diet_rows.facts(train, rows, config.diet.keep_equal)
-      facts |= effective(own, rows)
-      counts = (plural(facts[k + 's'], k) for k in ('row', 'twin'))
-      log.line(f'{name}: {", ".join(counts)}')
-      chances[name] = predictions(config, own, rows, folder, log, name)
-      measurement = stages.assess(config, inputs.sets, chances[name])
-      contenders[name] = {'sets': measurement, 'facts': facts}
-      if name == ours:
-        notes = diet_rows.notes(train, rows, config)
+      make = by_method if name in METHODS else by_rows
+      made[name] = make(config, inputs, name, folder, log)
+    chances = {name: one.chances for name, one in made.items()}
+    contenders = {
+      name: {
+        'sets': stages.assess(config, inputs.sets, one.chances),
+        'facts': one.facts,
+      }
+      for name, one in made.items()
+    }
+    notes = [note for one in made.values() for note in one.notes]
     pairs = [(ours, name) for name in names[1:]]
     stages.keep_predictions(folder, inputs.sets, chances, ours)
     results = stages.results(
@@ -77,13 +83,58 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       contenders=contenders,
       focus=ours,
       tests=stages.compare(config, inputs.sets, chances, pairs),
-      notes=notes + alike(rows_of),
+      notes=notes + alike({name: one.rows for name, one in made.items()}),
       sections=[
-        describe.section(inputs.scores, train, config.measures.pos_label)
+        describe.section(
+          inputs.scores, inputs.tables['train'], config.measures.pos_label
+        )
       ],
     )
     results.verdicts = verdicts(config, inputs, results)
     return stages.publish(folder, results, log)
+
+
+def by_rows(
+  config: Config, inputs: Inputs, name: str, folder: pathlib.Path, log: Log
+) -> Contender:
+  """Trained on the rows and twins that a ranking chooses."""
+  train = inputs.tables['train']
+  rows = diet_rows.rows(
+    train, inputs.scores, name, shares(config), config, seed_list(config)
+  )
+  own = with_weights(config, inputs, rows)
+  facts = diet_rows.facts(train, rows, config.diet.keep_equal)
+  facts |= effective(own, rows)
+  counts = (plural(facts[k + 's'], k) for k in ('row', 'twin'))
+  log.line(f'{name}: {", ".join(counts)}')
+  ours = name == config.diet.ranking
+  return Contender(
+    predictions(config, own, rows, folder, log, name),
+    facts,
+    diet_rows.notes(train, rows, config) if ours else [],
+    in_any_order(rows),
+  )
+
+
+def by_method(
+  config: Config, inputs: Inputs, name: str, folder: pathlib.Path, log: Log
+) -> Contender:
+  """Trained on the tables that a method makes; blind, it reads blind sets."""
+  method = dataclasses.replace(config.method, name=name)
+  config = dataclasses.replace(config, method=method)
+  tables = stages.mitigate(config, inputs.tables, log)
+  model = stages.prepare(config, tables, log)  # it may learn its words there
+  pools = stages.pools(model, tables)
+  fit = stages.train(config, model, *pools, folder, log, part=name)
+  chances = {
+    one: stages.probabilities(config, model, fit.params, table)
+    for one, table in stages.as_read(config, inputs.sets).items()
+  }
+  rows = len(tables['train'])
+  notes = [f'{name}: {note}' for note in stages.notes(tables)]
+  return Contender(
+    chances, {'rows': rows, 'twins': 0, 'total': rows}, notes, name
+  )
 
 
 def in_any_order(rows: np.ndarray) -> bytes:
@@ -117,6 +168,7 @@ def prepare(
   for a score there is no probe.
   """
   ratios = shares(config)
+  rankings = [name for name in rankings if name not in METHODS]
   weighs(config)  # or a sentence, before anything is made
   for name in rankings:
     diet_rows.check(name, ratios)
