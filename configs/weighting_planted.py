@@ -3,7 +3,7 @@
   python -m fairjax.main --config=configs/weighting_planted.py
 
 In training, gender words agree with the label in 90 % of the rows; the test
-split is balanced. z are the gender words. Five minutes on two cores.
+split is balanced. z are the gender words. Two minutes of one core.
 
 Measured: configs/RESULTS.md, "Instance weighting".
 """

@@ -3,8 +3,9 @@
 #
 #   launch/claims.sh DATA [NAME...]
 #
-# DATA holds the published files under the names that the configs give; a file
-# that is missing or another one is told by the run, with where it comes from.
+# DATA holds the published files under the names that the configs and
+# configs/claims/tables.py give; a file that is missing or another one is told
+# by the run, with where it comes from.
 # A run that is stopped goes on where it was when this is called again. What is
 # kept of each goes to configs/claims/results/NAME.
 set -euo pipefail
@@ -64,6 +65,7 @@ for name in "${names[@]}"; do
   args=()
   [[ -z $said ]] || while read -r flag; do args+=("--config.$flag"); done <<< "$said"
   case $name in
+    diet_tweets | weighting_tweets) made=test_original_even.csv ;;
     weighting_comments) made=comments.csv ;;
     fairtune_sst2) made=sst2_train.csv ;;
     fairtune_glue) made=GLUE/SST-2/dev.csv ;;

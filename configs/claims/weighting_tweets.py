@@ -1,9 +1,10 @@
 """Claims of instance weighting, on sexist tweets with the paper's LSTM.
 
+  python configs/claims/tables.py FOLDER_OF_PUBLISHED_FILES OUT
   python -m fairjax.main --config=configs/claims/weighting_tweets.py \\
-      --config.data.path=train_original.csv \\
-      --config.data.valid_path=valid_original.csv \\
-      --config.data.test_path=test_original_even.csv
+      --config.data.path=OUT/train_original.csv \\
+      --config.data.valid_path=OUT/valid_original.csv \\
+      --config.data.test_path=OUT/test_original_even.csv
 
 Table 3 of Zhang et al. (ACL 2020) at its settings (configs/weighting_sexist.py)
 but for word vectors (none), the forest (100 trees and 10 folds: the paper has
