@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from fairjax import main
+from fairjax import main, recipes
 from fairjax.config import Config
 from fairjax.core import knobs
 
@@ -128,17 +128,23 @@ def rounded(said, number):
   return abs(float(said.replace(',', '')) - number) <= reach + 1e-9
 
 
+def unknown(names, text):
+  """The intervals in a text that none of these runs has, either way round."""
+  known = {one for name in names for one in intervals(RUNS[name])}
+  known = {one for one in known if None not in one}
+  known |= {(-value, -high, -low) for value, low, high in known}
+  found = INTERVAL.findall(re.sub(r'\s+', ' ', text))
+  assert found
+  return {
+    '{} [{}, {}]'.format(*said)
+    for said in found
+    if not any(all(map(rounded, said, one)) for one in known)
+  }
+
+
 @pytest.mark.parametrize('name', sorted(RUNS))
 def test_each_interval_of_a_kept_run_is_one_that_it_measured(name):
-  known = {one for one in intervals(RUNS[name]) if None not in one}
-  known |= {(-value, -high, -low) for value, low, high in known}
-  found = INTERVAL.findall(re.sub(r'\s+', ' ', section(name)))
-  assert found
-  for said in found:
-    text = '{} [{}, {}]'.format(*said)
-    assert text in OTHERS.get(name, ()) or any(
-      all(map(rounded, said, one)) for one in known
-    ), text
+  assert not unknown([name], section(name)) - OTHERS.get(name, set())
 
 
 def rows(name):
@@ -187,6 +193,35 @@ def test_each_row_of_a_kept_run_s_table_is_its_contender_s(name):
         continue
       for said, end in zip(cell, ('value', 'low', 'high')):
         assert not said or rounded(said, found[end]), (label, column, cell)
+
+
+HEAD = ['what', 'theirs', 'ours', 'verdict', 'our size; theirs']
+HEAD += ['command', 'hours']
+
+
+def test_a_paper_s_table_has_the_intervals_and_hours_of_its_runs():
+  hours = {
+    path.parent.name: json.loads(path.read_text('utf-8'))['seconds'] / 3600
+    for path in (CONFIGS / 'claims/results').glob('*/run.json')
+  }
+  seen = set()
+  for paper in recipes.papers():
+    authors = re.escape(paper.title.partition('(')[2])
+    start = re.search(rf'^## .*{authors}$', TEXT, re.M).start()
+    table = TEXT[start:].split('\n\n')[1].splitlines()
+    cells = [[c.strip() for c in line.split('|')[1:-1]] for line in table]
+    assert cells[0] == HEAD and len(cells) <= 10, paper.title
+    command = ''
+    for what, _, ours, *_, said, taken in cells[2:]:
+      command = command if said == 'as above' else said
+      kept = [n for n in re.findall(r'(\w+)\.py', command) if n in RUNS]
+      if kept and INTERVAL.search(ours):
+        assert not unknown(kept, ours), what
+      if said != 'as above':
+        for name in kept:
+          assert f'{hours[name]:.2f}'.lstrip('0') in taken, (what, name)
+      seen |= set(kept)
+  assert seen == set(RUNS)
 
 
 # The flags of stated commands
