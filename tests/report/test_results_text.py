@@ -166,8 +166,9 @@ def rows(name):
 
 
 def measured(contender, column):
+  facts = contender.get('facts') or {}
   if isinstance(column, str):
-    return {'value': contender['facts'][column]}
+    return {'value': facts[column]} if column in facts else None
   found = contender['sets'].get(column[0], {})
   return (found.get('quality', {}) | found.get('fairness', {})).get(column[1])
 
