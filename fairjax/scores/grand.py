@@ -24,7 +24,7 @@ from fairjax.train import loop, mesh, step
 
 
 def grand(
-  model: Bundle, params, pool: Pool, device_mesh, batch: int = 64, log=None
+  model: Bundle, params, pool: Pool, device_mesh, batch: int = 64
 ) -> Float[np.ndarray, 's n']:
   """The norms of all examples under each seed's stacked parameters."""
   one = loop.smallest(pool)
@@ -32,7 +32,7 @@ def grand(
   params = layer_params.as_read(model.module, params, one)
   norms = compiled(model, device_mesh)
   doing = 'gradient norms'
-  return loop.over_examples(norms, params, pool, device_mesh, batch, log, doing)
+  return loop.over_examples(norms, params, pool, device_mesh, batch, doing)
 
 
 def check(model: Bundle, params, batch: dict) -> None:

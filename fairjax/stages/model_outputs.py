@@ -18,7 +18,6 @@ from fairjax.scores import TRACKED
 from fairjax.scores.grand import grand
 from fairjax.stages import fits
 from fairjax.train import loop
-from fairjax.train.progress import Log
 
 
 class Predictions:
@@ -35,10 +34,9 @@ class Predictions:
     params,
     table: pd.DataFrame,
     tracks: Mapping[int, pathlib.Path] | None = None,
-    log: Log | None = None,
   ):
     self.config, self.model, self.params = config, model, params
-    self.table, self.tracks, self.log = table, tracks or {}, log
+    self.table, self.tracks = table, tracks or {}
     self.label = table['label'].to_numpy(np.int32)
 
   @functools.cached_property
@@ -47,9 +45,7 @@ class Predictions:
 
   def _predict(self, pool) -> np.ndarray:
     model, batch = self.model, self.config.train.batch
-    return loop.predict(
-      model, self.params, pool, model.device_mesh, batch, self.log
-    )
+    return loop.predict(model, self.params, pool, model.device_mesh, batch)
 
   @functools.cached_property
   def logits(self) -> Float[np.ndarray, 's n c']:
@@ -81,9 +77,7 @@ class Predictions:
   def norms(self) -> Float[np.ndarray, 's n']:
     """Norms of the examples' gradients over all parameters."""
     model, batch = self.model, self.config.train.batch
-    return grand(
-      model, self.params, self.pool, model.device_mesh, batch, self.log
-    )
+    return grand(model, self.params, self.pool, model.device_mesh, batch)
 
   @functools.cached_property
   def _epochs(self):

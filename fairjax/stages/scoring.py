@@ -73,9 +73,7 @@ def score(
   )
 
   def make():
-    return compute(
-      config, Predictions(config, model, params, table, tracks, log)
-    )
+    return compute(config, Predictions(config, model, params, table, tracks))
 
   return _stage(folder, made_from, make, config.reuse)
 
@@ -173,9 +171,7 @@ def probe(
     if tracked is not None and tracked is not run:
       follow = _fit(tracked, model, tables, folder / 'probe_epochs', log)
     tracks = {} if tracked is None else follow.tracks
-    scores = compute(
-      config, Predictions(config, model, params, table, tracks, log)
-    )
+    scores = compute(config, Predictions(config, model, params, table, tracks))
     scores.attrs |= {
       'step': step,
       'at': config.scoring.at,

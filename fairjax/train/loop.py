@@ -14,7 +14,7 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from fairjax.config import Config, Train, seed_list
-from fairjax.core import backend, lock, memory
+from fairjax.core import announce, backend, lock, memory
 from fairjax.core.artefacts import atomic
 from fairjax.core.errors import Interrupted, count
 from fairjax.data.batching import batches as packing
@@ -45,14 +45,14 @@ def initial(model: Bundle, seeds: list[int]):
 
 
 def predict(
-  model: Bundle, params, pool: Pool, device_mesh, batch: int = 64, log=None
+  model: Bundle, params, pool: Pool, device_mesh, batch: int = 64
 ) -> np.ndarray:
   """Logits [s, n, c] of every example, dropout off."""
   plain = np.ones(len(pool.label), np.float32)  # nothing is weighed here
   pool = pool._replace(weight=plain)
   forward = step.forward(model, device_mesh)
   params = layer_params.as_read(model.module, params, smallest(pool))
-  return over_examples(forward, params, pool, device_mesh, batch, log)
+  return over_examples(forward, params, pool, device_mesh, batch)
 
 
 def smallest(pool: Pool) -> dict:
@@ -67,7 +67,6 @@ def over_examples(
   pool: Pool,
   device_mesh,
   batch: int = 64,
-  log=None,
   doing: str = 'predicting',
 ) -> np.ndarray:
   """function(params, batch) [s, b, …] of all batches, as [s, n, …] by row.
@@ -78,26 +77,26 @@ def over_examples(
   while True:
     try:
       with memory.kept():
-        return _by_row(function, params, pool, device_mesh, batch, log, doing)
+        return _by_row(function, params, pool, device_mesh, batch, doing)
     except jax.errors.JaxRuntimeError as error:
       if 'RESOURCE_EXHAUSTED' not in str(error) or batch < 2:
         raise
     batch //= 2
-    if log:
-      log.line(
-        f'{doing}: a batch does not fit in memory; {count(batch, "example")} '
-        'at a time from here on'
-      )
+    announce.note(
+      f'{doing}: a batch does not fit in memory; {count(batch, "example")} at '
+      'a time from here on'
+    )
 
 
-def _by_row(function, params, pool, device_mesh, batch, log, doing):
+def _by_row(function, params, pool, device_mesh, batch, doing):
   n = len(pool.label)
   layout = packing.layout(
     pool.tokens.lengths, batch, rows_multiple=device_mesh.shape['data']
   )
   sweep = packing.sweep(pool, np.arange(n, dtype=np.int32), layout)
   out, waiting = None, collections.deque()
-  for i in range(len(sweep)):
+  every = announce.rounds(range(len(sweep)), len(sweep), doing)
+  for i in every:
     host = sweep[i]
     result = function(params, mesh.put_batch(device_mesh, host, stacked=False))
     waiting.append((host['example'], result))
@@ -107,8 +106,6 @@ def _by_row(function, params, pool, device_mesh, batch, log, doing):
       if out is None:
         out = np.empty((result.shape[0], n, *result.shape[2:]), np.float32)
       out[:, example[example >= 0]] = result[:, example >= 0]
-    if log:
-      log.step(i + 1, len(sweep), doing)
   return out
 
 

@@ -202,14 +202,6 @@ class Log:
 
       yield update
 
-  def step(self, done: int, total: int, what: str = 'predicting') -> None:
-    """A live line for a loop too simple to hold a `Progress`."""
-    if done == 1 or not self.live:
-      self.progress(total, what=what).__enter__()
-    self.live[-1].update(done)
-    if done >= total:
-      self.live[-1].__exit__()
-
 
 @contextlib.contextmanager
 def shown() -> Iterator[None]:

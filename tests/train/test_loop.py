@@ -1,5 +1,6 @@
 """fit: resumed = uninterrupted, stacked = single, four devices = one."""
 
+import contextlib
 import dataclasses
 import functools
 import signal
@@ -13,7 +14,7 @@ import scipy
 import sklearn.metrics
 
 from fairjax.config import Config, Train
-from fairjax.core import backend, keys, memory
+from fairjax.core import announce, backend, keys, memory
 from fairjax.core.errors import Interrupted, UserError
 from fairjax.data.batching.batches import Pool
 from fairjax.data.batching.tokens import Ragged, take
@@ -371,7 +372,7 @@ def test_models_of_equal_modules_share_what_is_compiled():
   )
 
 
-def test_batches_that_do_not_fit_in_memory_are_halved():
+def test_batches_that_do_not_fit_in_memory_are_halved(monkeypatch):
   device_mesh = mesh.make(Config().mesh, 1, jax.devices()[:1])
 
   @jax.jit
@@ -381,19 +382,27 @@ def test_batches_that_do_not_fit_in_memory_are_halved():
       return jax.numpy.zeros((1, rows, 1 << 50))
     return batch['label'][None].astype(float)
 
-  class Lines:
-    said = []
-
-    def line(self, text):
-      self.said.append(text)
-
-    def step(self, *rest):
-      pass
-
-  log = Lines()
-  of = loop.over_examples(norms, {}, TRAIN, device_mesh, 64, log, 'norms')
+  said = []
+  monkeypatch.setattr(announce, 'NOTED', [said.append])
+  of = loop.over_examples(norms, {}, TRAIN, device_mesh, 64, 'norms')
   np.testing.assert_array_equal(of[0], TRAIN.label)
-  assert [line.split(';')[1].split()[0] for line in log.said] == ['32', '16']
+  assert [line.split(';')[1].split()[0] for line in said] == ['32', '16']
+
+
+def test_a_sweep_says_how_many_batches_are_done(monkeypatch):
+  said = []
+
+  @contextlib.contextmanager
+  def listen(total, what):
+    yield lambda done: said.append((what, done, total))
+
+  monkeypatch.setattr(announce, 'LISTENERS', [listen])
+  device_mesh = mesh.make(Config().mesh, 1, jax.devices()[:1])
+  of = lambda params, batch: batch['label'][None].astype(float)
+  loop.over_examples(of, {}, TRAIN, device_mesh, 16, 'norms')
+  count = -(-len(TRAIN.label) // 16)
+  assert count > 1
+  assert said == [('norms', k + 1, count) for k in range(count)]
 
 
 def test_weights_can_be_chosen_by_coefficients():

@@ -126,8 +126,8 @@ def test_off_a_terminal_nothing_is_drawn_nor_looked_at(tmp_path):
       for step in range(1, 11):
         live.update(step, tokens=9, loss=lambda: pytest.fail('looked at'))
       log.evaluated(10, {'loss': 0.5})
-    for i in range(3):
-      log.step(i + 1, 3)
+    for _ in announce.rounds(range(3), 3, 'predicting'):
+      pass
   (line,) = screen.getvalue().splitlines()
   assert line.startswith('step 10 · loss 0.5 · ') and 'examples/s' in line
 
@@ -147,8 +147,9 @@ def test_the_live_line_on_a_real_terminal(tmp_path, monkeypatch):
           now[0] += 0.0625
           live.update(step, tokens=50, loss=lambda: 0.25)
         log.line('a fact')
-      for i in range(3):
-        log.step(i + 1, 3)
+      with log.progress(3, what='predicting') as live:
+        for i in range(3):
+          live.update(i + 1)
       assert log.live == []
     screen.flush()
     text = ''

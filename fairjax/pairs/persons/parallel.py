@@ -4,7 +4,8 @@ Each source is a table of rows id, source_name, word, attribute, axis, text,
 target, split and gold; `read` joins the sources asked for. What is gold comes
 from people, what is silver from our rules:
 
-  geco         sentences whose subject was turned by people's labels; gold
+  geco         sentences whose subject was turned by people's labels and, in
+               training, the one other word of gender that a text has; gold
   gap          Wikipedia snippets, one named person turned: the annotated
                pronoun is people's, other mentions are our rules'; silver
   winobias     sentences that differ in one pronoun; gold
@@ -61,11 +62,14 @@ def _first(text: str, start: int, word: str) -> bool:
 
 
 def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
-  """GECO `subj`: the subject of a sentence in the other gender, both ways."""
-  path = folder / 'geco' / 'binary_gender_subj_train.jsonl'
-  _lines(path)  # is it there?
+  """GECO `subj`: the subject of a sentence in the other gender, both ways.
+
+  Where GECO `all` turns one word more, that word is somebody else's: a row of
+  its own, though of no text that is held out.
+  """
+  subjects, everybody = (_geco(folder, kind) for kind in ('subj', 'all'))
   rows, unclear = [], 0
-  for number, both in sorted(swap_eval.geco_sides(path).items()):
+  for number, both in sorted(subjects.items()):
     for one, other in (('male', 'female'), ('female', 'male')):
       source, target = both[one], both[other]
       if 1 not in source['ground_truth']:
@@ -90,11 +94,48 @@ def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
           'split': split_of(f'geco:{number}', seed),
         }
       )
+      if rows[-1]['split'] != 'test' and number in everybody:
+        rows += _somebody_else(rows[-1], source, everybody[number], one)
   result = _table('geco', True, rows)
   result.attrs['left out'] = {
     'geco: unchanged, or the word is not the first': unclear
   }
   return result
+
+
+def _geco(folder: pathlib.Path, kind: str) -> dict[int, dict[str, dict]]:
+  path = folder / 'geco' / f'binary_gender_{kind}_train.jsonl'
+  _lines(path)  # is it there?
+  return swap_eval.geco_sides(path)
+
+
+def _somebody_else(
+  row: dict, source: dict, both: dict[str, dict], one: str
+) -> list[dict]:
+  """A row that turns the one word of gender that is not the subject's."""
+  words = row['text'].split(' ')
+  sides = {g: [w.strip() for w in both[g]['sentence']] for g in _OTHER}
+  marks = zip(both[one]['ground_truth'], source['ground_truth'])
+  places = [k for k, (every, own) in enumerate(marks) if every and not own]
+  if len(places) != 1 or any(len(s) != len(words) for s in sides.values()):
+    return []
+  (k,) = places
+  start = len(' '.join(words[:k])) + (k > 0)
+  known = sides['male'][k] != sides['female'][k]
+  gender = next((g for g in sides if sides[g][k] == words[k]), '')
+  if not (known and gender and _first(row['text'], start, words[k])):
+    return []
+  other = 'female' if gender == 'male' else 'male'
+  target = [*words[:k], sides[other][k], *words[k + 1 :]]
+  return [
+    {
+      **row,
+      'id': f'{row["id"]}:other',
+      'word': words[k],
+      'attribute': _OTHER[gender],
+      'target': ' '.join(target),
+    }
+  ]
 
 
 def _turned_pronoun(text: str, start: int, end: int) -> str:
@@ -118,8 +159,8 @@ def gap(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
   """GAP: a named person and its annotated pronoun, cut to their sentences.
 
   `places` says of words what people's labels demand: the pronoun turned, the
-  other name as it is ('') and the own name another ('*'). Training targets are
-  of persons whose name has a counterpart.
+  other name as it is ('') and the own name another ('*'). A name without a
+  counterpart stays in the target; held-out persons are asked all the same.
   """
   base = folder / 'bias_eval' / 'gap'
   rows, unclear = [], 0
@@ -128,15 +169,13 @@ def gap(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
     for record in table.to_dict('records'):
       row = _person(record)
       test = name == 'validation'
-      if row is None or not (test or '*' in row['places']):
+      if row is None or (not test and row['text'] == row['target']):
         unclear += 1
         continue
       split = 'test' if test else split_of(row['id'], seed, 0.1, 0)
       rows.append({**row, 'axis': 'gender', 'split': split})
   result = _table('gap', False, rows)
-  result.attrs['left out'] = {
-    'gap: no name, or one without a counterpart': unclear
-  }
+  result.attrs['left out'] = {'gap: no name, or nothing that turns': unclear}
   return result
 
 

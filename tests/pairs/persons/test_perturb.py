@@ -206,6 +206,77 @@ def test_nothing_held_out_is_trained_on(shared):
   assert table.equals(parallel.read(parallel.SOURCES, shared))
 
 
+def side(number, gender, text, marked):
+  """A record of GECO: the words, and which of them tell the gender."""
+  words = text.split(' ')
+  marks = [int(k in marked) for k in range(len(words))]
+  return {
+    'sentence': words,
+    'ground_truth': marks,
+    'gender': gender,
+    'target': int(gender == 'male'),
+    'sentence_idx': number,
+  }
+
+
+# (the men's text, the women's, where the subject is, where anybody is)
+GECO = [
+  ('He sees her .', 'She sees her .', [0], [0, 2]),  # somebody else once
+  ('He eats .', 'She eats .', [0], [0]),  # nobody else
+  ('He sees her son .', 'She sees her son .', [0], [0, 2, 3]),  # two words
+  ('Now he sees he .', 'Now she sees he .', [1], [1, 3]),  # men's: two of he
+]
+EVERYBODY = [
+  ('He sees him .', 'She sees her .'),
+  ('He eats .', 'She eats .'),
+  ('He sees his son .', 'She sees her daughter .'),
+  ('Now he sees he .', 'Now she sees she .'),
+]
+
+
+def test_the_one_other_person_of_a_sentence_is_a_row_of_its_own(
+  tmp_path, monkeypatch
+):
+  monkeypatch.setattr(parallel, 'split_of', lambda key, seed: 'train')
+  (tmp_path / 'geco').mkdir()
+  for kind, lines in (
+    ('subj', [(a, b, own, own) for a, b, own, _ in GECO]),
+    ('all', [(*t, *2 * (g[3],)) for t, g in zip(EVERYBODY, GECO)]),
+  ):
+    records = [
+      json.dumps(side(number, gender, text, marked))
+      for number, (men, women, *marks) in enumerate(lines)
+      for gender, text, marked in zip(('male', 'female'), (men, women), marks)
+    ]
+    path = tmp_path / 'geco' / f'binary_gender_{kind}_train.jsonl'
+    path.write_text('\n'.join(records) + '\n')
+  table = parallel.geco(tmp_path)
+  others = table[table['id'].str.endswith(':other')]
+  assert others[['id', 'word', 'attribute', 'target']].values.tolist() == [
+    ['geco:0:male:other', 'her', 'man', 'He sees him .'],
+    ['geco:0:female:other', 'her', 'man', 'She sees him .'],
+    ['geco:3:female:other', 'he', 'woman', 'Now she sees she .'],
+  ]
+  assert others['gold'].all() and len(table) == 8 + 3
+  monkeypatch.setattr(parallel, 'split_of', lambda key, seed: 'test')
+  assert len(parallel.geco(tmp_path)) == 8  # what is held out stays as it was
+
+
+def test_persons_of_gap_without_a_counterpart_are_learned_from(shared):
+  """Their names stay; the pronouns that people labelled turn."""
+  table = parallel.gap(shared)
+  train = table[table['split'] == 'train']
+  named = train['places'].str.contains('"*"', regex=False)
+  assert len(train) == 1493 and named.sum() == 720
+  for row in train[~named].head(200).itertuples():
+    before, after = parallel.words(row.text), parallel.words(row.target)
+    places = {int(k): v for k, v in json.loads(row.places).items() if v}
+    assert row.text != row.target
+    assert all(after[k].lower() == v.lower() for k, v in places.items())
+    name = row.word.split('-')[0].split("'")[0]
+    assert name not in before or name in after
+
+
 def test_places_of_gap_are_what_people_labelled(shared):
   table = parallel.gap(shared)
   for row in table.head(60).itertuples():
