@@ -17,6 +17,10 @@ SOURCES = (
   '590549986d54f2a7d5e49e2bcd66473e0ce79d53879960751c9e39395115f066 '
   'github braindatalab/gecobench @ f0907c6, '
   'data/dataset/binary_gender_subj/train.jsonl',
+  'perturb.data/geco/binary_gender_all_train.jsonl '
+  '2763003165719d26ef66503ef3943b782a77e4ef9741098a8e18ad1592ad0df9 '
+  'github braindatalab/gecobench @ f0907c6, '
+  'data/dataset/binary_gender_all/train.jsonl',
   'perturb.data/bias_eval/gap/gap-development.tsv '
   'b9a01434fcf58d8c2f9bc762480c27e58ce466cf1ffe8b09cfecbc7a20d2d634 '
   f'{GAP}development.tsv',
