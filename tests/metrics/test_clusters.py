@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from fairjax.benchmarks.shared import result_rows
-from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference import clusters, significance, tails
 from fairjax.metrics.inference.intervals import IntervalOptions
 
 OPTIONS = IntervalOptions(0.95, 1000, 0)
@@ -96,10 +96,28 @@ def test_adjusted_p_values():
 
 def test_ties_stay_in_the_denominator():
   row = result_rows.share_row('m', 'all', 30, 10, 60, OPTIONS)
-  assert row['value']['value'] == pytest.approx(50)
+  assert row['value']['value'] == 50
   assert row['null'] == pytest.approx(50 * 50 / 60)
   assert row['p'] == clusters.binomial(30, 50)
   assert row['floor_low'] < row['null'] < row['floor_high']
+
+
+@pytest.mark.parametrize('ties', range(4))
+def test_a_share_is_what_its_counts_say_and_lies_in_its_interval(ties):
+  """Two of four with a tie was 49.99999999999999."""
+  for decisive in range(1, 7):
+    count = decisive + ties
+    for hits in range(decisive + 1):
+      row = result_rows.share_row('m', 'all', hits, ties, count, OPTIONS)
+      value = row['value']
+      assert value['value'] == 100 * hits / count
+      assert value['low'] <= value['value'] <= value['high']
+      ends = np.array(tails.clopper_pearson(hits, decisive, 0.95))
+      ends *= 100 * decisive / count
+      assert [value['low'], value['high']] == pytest.approx(list(ends))
+      assert row['null'] == 50 * decisive / count and row['items'] == count
+  none = result_rows.share_row('m', 'all', 0, 3, 3, OPTIONS)
+  assert none['value']['value'] is none['null'] is none['p'] is None
 
 
 def frame(values):
