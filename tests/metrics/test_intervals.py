@@ -216,6 +216,36 @@ def test_rates_are_jeffreys_and_exact_at_the_edges(wrong):
   assert one['tpr']['value'] is None and one['tpr']['low'] is None
 
 
+@pytest.mark.parametrize('classes', [2, 3])
+@pytest.mark.parametrize('wrong', [0, 4, 20])
+def test_everyone_s_accuracy_has_half_a_row_right_and_half_wrong(
+  wrong, classes
+):
+  """Over all cells together; a whole one of what was never seen."""
+  options = IntervalOptions(0.95, 20_000, 0)
+  labels = np.arange(20) % classes
+  decided = np.where(np.arange(20) < wrong, labels + 1, labels) % classes
+  seeds = np.stack([decided, decided])
+  masks = [np.ones(20, bool)]
+  for runs in (1, 2):
+    table = counts.tabulate(labels, seeds, masks, classes, 0)
+    draws = counts.draw(table, options, runs)
+    drawn = draws.everyone['accuracy']
+    # Two seeds of one run have the same half rows, two runs have their own.
+    assert (drawn[:, 0] == drawn[:, 1]).all() == (runs == 1)
+    right = 20 - wrong
+    ends = scipy.stats.beta.ppf(
+      [0.025, 0.5, 0.975],
+      right + (0.5 if right else 1),
+      wrong + (0.5 if wrong else 1),
+    )
+    for k in range(2):
+      found = np.quantile(drawn[:, k], [0.025, 0.5, 0.975])
+      np.testing.assert_allclose(found, ends, atol=0.008)
+  one = counts.of_everyone(table, draws, options)['accuracy']
+  assert one['value'] == 1 - wrong / 20 and one['low'] <= one['value']
+
+
 def _truth(name, p, share):
   """The measure of the population: P(ŷ=1 | y, g) = p[g][y], P(y=1) = share."""
   p, q = np.array(p), np.array([1 - share, share])
