@@ -46,6 +46,19 @@ def test_the_largest_of_three_gaps_is_corrected(p, sure):
   assert lights._gap_light(gap)[1] == ('bad' if sure else 'unsure')
 
 
+@pytest.mark.parametrize('level', [0.9, 0.95, 0.99])
+def test_a_gap_of_the_level_is_more_than_chance(level):
+  """1 − .9 is .09999999999999998, which .1 is not below."""
+  gap = first_screen.headline(one_of(0.001))
+  for p, sure in (
+    (1 - level, True),
+    (round(1 - level, 2), True),
+    (0.11, False),
+  ):
+    assert gap._replace(p=p).sure(level) == sure
+  assert gap._replace(p=None).sure(level)
+
+
 def test_fair_models_are_called_unfair_as_often_as_agreed():
   """Three attributes, no gap in any: .05 of models are called unfair.
 
