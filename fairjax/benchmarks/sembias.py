@@ -34,7 +34,7 @@ LIMITS = (
 def read(path: str | pathlib.Path) -> pd.DataFrame:
   """id and the four pairs of each row."""
   lines = readers.text(path).splitlines()
-  out = []
+  out: list[dict] = []
   for number, line in enumerate(lines, 1):
     if not line.strip():
       continue
