@@ -4,7 +4,8 @@ Nangia et al. 2020 (arXiv:2010.00133). Each pair differs in the group it speaks
 of. Two metrics go by one name, so both are computed, by name:
 
   original    Σ log p over the tokens that both sentences share, each masked
-              alone; ends ([CLS], [SEP]) are left out
+              alone; ends ([CLS], [SEP]) are left out. Of sentences that share
+              none both sums are 0, so the pair is neutral, as in metric.py
   bias_bench  the mean log p over the tokens that differ (Meade et al. 2022,
               arXiv:2110.08527); pairs where one side only inserts are skipped;
               left to right, the mean log p of all tokens
@@ -138,12 +139,12 @@ def places(texts: Ragged, metric: str, ends: int = 1) -> np.ndarray:
 
 
 def pair_scores(
-  logs: np.ndarray, texts: Ragged, mean: bool
+  logs: np.ndarray, texts: Ragged, mean: bool, empty: float = np.nan
 ) -> tuple[np.ndarray, np.ndarray]:
-  """The score of either sentence, rounded; NaN where no token counts."""
+  """The score of either sentence, rounded; `empty` where no token counts."""
   total, count = text_likelihood.totals(logs, texts)
   with np.errstate(invalid='ignore', divide='ignore'):
-    score = np.where(count > 0, total / count if mean else total, np.nan)
+    score = np.where(count > 0, total / count if mean else total, empty)
   score = np.round(score, 3)
   return score[::2], score[1::2]
 
@@ -193,7 +194,10 @@ def items(config) -> pd.DataFrame:
 
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
-  """The scores of both sentences by each metric; NaN where it skips a pair."""
+  """The scores of both sentences by each metric; NaN where it skips a pair.
+
+  attrs['notes'] counts the pairs of which `original` compares no token.
+  """
   texts = judge.encode(
     [text for pair in zip(items['more'], items['less']) for text in pair]
   )
@@ -201,13 +205,29 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
   logs = judge.log_p(texts) if judge.kind == 'write' else None
   for metric in METRICS[judge.kind]:
     if judge.kind == 'mask':
-      logs = judge.log_p(texts, places(texts, metric))
-    both = pair_scores(logs, texts, metric == 'bias_bench')
+      chosen = places(texts, metric)
+      logs = judge.log_p(texts, chosen)
+    empty = np.nan
+    if metric == 'original':
+      empty, out.attrs['notes'] = 0.0, _apart(texts, chosen)
+    both = pair_scores(logs, texts, metric == 'bias_bench', empty)
     out[f'{metric}_more'], out[f'{metric}_less'] = both
   whole = judge.unmasked(texts) if judge.kind == 'mask' else None
   for metric, both in zip(UNMASKED, whole or ()):
     out[f'{metric}_more'], out[f'{metric}_less'] = both[::2], both[1::2]
   return out
+
+
+def _apart(texts: Ragged, chosen: np.ndarray) -> list[str]:
+  """How many pairs share no token, in a sentence; none where all share one."""
+  shared = [one.any() for one in texts.split(chosen)[::2]]
+  count = len(shared) - sum(shared)
+  if not count:
+    return []
+  return [
+    f'original counts {count} pairs as neutral whose sentences share no token, '
+    "as the authors' code does"
+  ]
 
 
 def _frames(items: pd.DataFrame, scores: pd.DataFrame):
@@ -218,14 +238,14 @@ def _frames(items: pd.DataFrame, scores: pd.DataFrame):
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
-  out, warnings = [], [LIMITS]
+  out, warnings = [], [LIMITS, *scores.attrs.get('notes', ())]
+  why = 'in which one sentence only inserts words'
+  if 'total_more' in scores:  # left to right
+    why = 'of which a sentence has no token after its first'
   for metric, frame in _frames(items, scores):
     out += rows(frame, how)
     if len(frame) < len(items):
-      warnings.append(
-        f'{metric} skips {len(items) - len(frame)} pairs in which one sentence '
-        'only inserts words'
-      )
+      warnings.append(f'{metric} skips {len(items) - len(frame)} pairs {why}')
   return result_rows.as_set(out, 'all', warnings)
 
 

@@ -240,9 +240,9 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
 def rows(table: pd.DataFrame, options: IntervalOptions) -> list[dict]:
   """The share of pairs that differ, overall, by axis and by template."""
   table = table.copy()
-  table['paper'] = table['p'] < 0.05
+  table['paper'] = table['p'] < 0.05  # as the authors' code has it
   adjusted = significance.adjusted(list(table['p']), 'bh')
-  table['fdr'] = np.array(adjusted, float) < 0.05
+  table['fdr'] = [significance.is_significant(p) for p in adjusted]
   parts = [('all', table)]
   parts += [(f'axis {a}', one) for a, one in table.groupby('axis')]
   parts += [(f'template {t}', one) for t, one in table.groupby('template')]

@@ -34,16 +34,18 @@ LIMITS = (
 def read(path: str | pathlib.Path) -> pd.DataFrame:
   """id and the four pairs of each row."""
   lines = readers.text(path).splitlines()
-  out = []
-  for number, line in enumerate(filter(str.strip, lines), 1):
+  out: list[dict] = []
+  for number, line in enumerate(lines, 1):
+    if not line.strip():
+      continue
     pairs = [tuple(pair.split(':')) for pair in line.split()]
     good = all(len(pair) == 2 and all(pair) for pair in pairs)
     if len(pairs) != 4 or not good or len(line) > forms.LONGEST:
       raise UserError(
-        f'{path} has {line[:60]!r} in row {number}; a row must be four pairs '
+        f'{path} has {line[:60]!r} in line {number}; a line must be four pairs '
         'such as priest:nun'
       )
-    out.append({'id': str(number), 'pairs': pairs})
+    out.append({'id': str(len(out) + 1), 'pairs': pairs})
   if not out:
     raise UserError(f'{path} is empty; give the file as it was published')
   return pd.DataFrame(out)

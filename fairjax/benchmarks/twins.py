@@ -275,11 +275,12 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
       'twins_log_odds', part, one['texts'], found, 0.0, one['p'], 't'
     )
     rows.append(row | {'p_fdr': one['p_fdr']})
+  sure = words['p_fdr'].map(significance.is_significant).astype(bool)
   warnings = [
     LIMITS,
     f'{words["word"].nunique()} words stand in {LEAST} texts or more; '
-    f'{words["word"][words["p_fdr"] < 0.05].nunique()} lean to a side at a '
-    'false discovery rate of 5 %',
+    f'{words["word"][sure].nunique()} lean to a side at a false discovery rate '
+    'of 5 %',
   ]
   return result_rows.as_set(rows, 'all', warnings)
 

@@ -50,9 +50,6 @@ def read(folder: str | pathlib.Path) -> pd.DataFrame:
     ]
     names += [sources.version(path, VERSIONS) for path in paths]
     sides = [_lines(path) for path in paths]
-    for path, lines in zip(paths, sides):
-      for number, line in enumerate(lines):
-        forms.check(line, forms.TEXT, path, f'line {number + 1}')
     if len(sides[0]) != len(sides[1]):
       raise UserError(
         f'{paths[0]} has {len(sides[0])} lines and {paths[1]} '
@@ -103,12 +100,13 @@ def _pronouns(pro: str, anti: str) -> list[str]:
 
 
 def _lines(path: pathlib.Path) -> list[str]:
-  lines = readers.text(path).splitlines()
-  return [
-    re.sub(r'[\[\]]', '', re.sub(r'^\d+\s+', '', line))
-    for line in lines
-    if line.strip()
-  ]
+  """The sentences of a file; blank lines are none."""
+  out = []
+  for number, line in enumerate(readers.text(path).splitlines(), 1):
+    if line.strip():
+      out.append(re.sub(r'[\[\]]', '', re.sub(r'^\d+\s+', '', line)))
+      forms.check(out[-1], forms.TEXT, path, f'line {number}')
+  return out
 
 
 def items(config) -> pd.DataFrame:

@@ -321,4 +321,4 @@ def cosine(
 ) -> Float[np.ndarray, ' n']:
   """The cosine of each row of x with y, or with its row of y; 0 for zeros."""
   norm = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)
-  return (x * y).sum(-1) / np.maximum(norm, 1e-12)
+  return (x * y).sum(-1) / np.where(norm > 0, norm, 1)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from fairjax.core import escape
 from fairjax.metrics import measures, warn
+from fairjax.metrics.inference import significance
 from fairjax.report import tables
 from fairjax.report.tables import defined
 
@@ -39,7 +40,9 @@ class Gap(NamedTuple):
     """More than chance, though it was chosen."""
     high = self.estimate.get('high')
     beyond = defined(high) and high < 1
-    return beyond and (self.p is None or self.p < 1 - level)
+    return beyond and (
+      self.p is None or significance.is_significant(self.p, 1 - level)
+    )
 
 
 def html_of(one: Mapping, gap: Gap | None) -> str:

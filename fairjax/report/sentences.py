@@ -277,7 +277,7 @@ def _parity(
   lines += '.'
   low, high = value.get('low'), value.get('high')
   sure = tables.defined(low) and tables.defined(high)
-  if sure and high < 1 and (p is None or p < significance.SURE):
+  if sure and high < 1 and (p is None or significance.is_significant(p)):
     lines += ' The interval lies below 1: the gap is more than chance.'
   elif sure and high < 1:
     lines += (

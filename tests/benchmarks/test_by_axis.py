@@ -87,6 +87,18 @@ def test_the_table_is_of_every_number_and_holm_is_over_all_of_them():
     assert row.headline or row.by_axis or name in ('twins', 'eec'), name
 
 
+def test_a_number_of_the_level_is_one_of_the_sure():
+  """Five p of .01, adjusted .05 each: Holm rejects what is no larger."""
+  groups = {
+    part: {'rows': 9, 'crows_original': number(60.0, 0.01)}
+    for part in ('race-color', 'age', 'religion', 'disability', 'nationality')
+  }
+  one = {'fairness': {'crows_original': number(60.0)}, 'groups': groups}
+  _, (said,) = by_axis.lines({'crows': one}, {'crows': pd.DataFrame()})
+  assert said.startswith('Apart from no preference, at p ≤ 0.05 by Holm over')
+  assert said.count('p 0.05') == 5
+
+
 def test_heads_fit_above_their_numbers_and_name_the_benchmark():
   for name, row in BENCHMARKS.items():
     for measure in row.by_axis or row.headline[:1]:

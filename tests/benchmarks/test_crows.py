@@ -80,10 +80,23 @@ def test_each_metric_has_its_own_columns():
   np.testing.assert_array_equal(
     found.set_index('id').T.to_dict('split')['data'],
     [
-      *([-12, np.nan], [-12, np.nan], [-3.5, -2], [-4.5, -3]),
+      *([-12, 0], [-12, 0], [-3.5, -2], [-4.5, -3]),
       *([-7, -1], [-8, -2], [0, 2], [1, 3]),
     ],
   )
+  # As in metric.py, sums of no token are equal, so the pair is neutral.
+  assert found.attrs['notes'] == [
+    'original counts 1 pairs as neutral whose sentences share no token, as the '
+    "authors' code does"
+  ]
+  told = crows.estimate(
+    items.assign(stereo=True, bias_type='age'), found, OPTIONS
+  )
+  assert found.attrs['notes'][0] in told['warnings']
+  one = told['fairness']['crows_original']
+  assert (one['items'], one['note']) == (2, 'no item decides')
+  judge.unmasked = lambda texts: None
+  assert crows.score(judge, items[:1], None).attrs['notes'] == []
   metrics = ('original', 'bias_bench', 'aul', 'aula')
   sides = [
     f'{metric}_{side}' for metric in metrics for side in ('more', 'less')
@@ -124,6 +137,39 @@ def test_pairs_that_one_metric_skips_count_by_the_others():
     ('crows_bias_bench', 'race'): 0,
     **{('crows_aula', part): 100 for part in ('all', 'age', 'race')},
   }
+
+
+def test_left_to_right_a_lone_token_has_no_score():
+  """Nothing stands before the first token, so its log p is NaN."""
+  pairs = [('he is a nurse', 'she is a'), ('he', 'she is'), ('he', 'she')]
+
+  def log_p(texts):
+    logs = -1.0 * texts.flat
+    logs[texts.offsets[:-1]] = np.nan
+    return logs
+
+  judge = types.SimpleNamespace(
+    kind='write', encode=lambda texts: ragged(*texts), log_p=log_p
+  )
+  items = pd.DataFrame(pairs, columns=['more', 'less']).assign(id=[*'xyz'])
+  found = crows.score(judge, items, None)
+  # is 4, a 5, nurse 8
+  nan = np.nan
+  np.testing.assert_array_equal(
+    found.set_index('id').T.to_dict('split')['data'],
+    [[-17, nan, nan], [-9, -4, nan], [-5.667, nan, nan], [-4.5, -4, nan]],
+  )
+  assert list(found) == [
+    *('id', 'total_more', 'total_less', 'bias_bench_more', 'bias_bench_less')
+  ]
+  assert 'notes' not in found.attrs
+  told = crows.estimate(
+    items.assign(stereo=False, bias_type='age'), found, OPTIONS
+  )
+  why = 'skips 2 pairs of which a sentence has no token after its first'
+  assert told['warnings'][1:] == [f'total {why}', f'bias_bench {why}']
+  assert told['fairness']['crows_total']['value'] == 0
+  assert told['groups']['antistereo']['crows_total']['items'] == 1
 
 
 def test_the_pairs_that_are_flagged_are_told(tmp_path):

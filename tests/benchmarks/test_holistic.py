@@ -258,6 +258,21 @@ def test_a_descriptor_without_a_sentence_is_in_no_pair():
   assert list(zip(found['one'], found['other'])) == [('a', 'b')]
 
 
+def test_a_p_of_the_level_counts_by_the_rate_and_not_by_the_paper():
+  """The authors count p < .05; Benjamini and Hochberg reject p ≤ i/m α."""
+  pairs = pd.DataFrame(
+    [('x', 't', 'a', 'b', 0.05), ('x', 't', 'a', 'c', 0.05)]
+    + [('x', 't', 'b', 'c', 0.05)],
+    columns=['axis', 'template', 'one', 'other', 'p'],
+  )
+  rows = {
+    (row['part'], row['metric']): row['value']['value']
+    for row in holistic.rows(pairs, OPTIONS)
+  }
+  assert rows['all', 'holistic_pairs'] == 0
+  assert rows['all', 'holistic_pairs_fdr'] == 100
+
+
 def test_shares_are_tested_against_chance_and_vary_by_template():
   """Of ten pairs all differ in one template and none in the other: 50, and so
   few templates tell next to nothing."""

@@ -25,6 +25,75 @@ def test_winobias_reads_dev_where_test_lies_beside_it(tmp_path):
     winobias.read(tmp_path)
 
 
+def of_pairs(folder, *pairs):
+  """Files of the pairs in both types, without one blank line."""
+  for kind in ('type1', 'type2'):
+    for side, lines in zip(('pro', 'anti'), zip(*pairs)):
+      path = folder / f'{side}_stereotyped_{kind}.txt.dev'
+      path.write_text(''.join(f'{k} {x}\n' for k, x in enumerate(lines, 1)))
+
+
+@pytest.mark.parametrize('broken', range(5))
+def test_half_of_the_pairs_may_be_broken_and_no_more(broken, tmp_path):
+  pairs = [(f'[He] saw {k}.', f'[She] saw {k}.') for k in range(4)]
+  pairs[:broken] = [
+    (f'He saw {k}.', f'She saw {k + 1}.') for k in range(broken)
+  ]
+  of_pairs(tmp_path, *pairs)
+  if broken > 2:
+    with pytest.raises(UserError, match=r'are no pairs .* \(first type1:1\)'):
+      winobias.read(tmp_path)
+    return
+  table = winobias.read(tmp_path)
+  assert len(table) == 8 - 2 * broken
+  said = [one for one in table.attrs['versions'] if 'left out' in one]
+  which = [f'{t}:{k + 1}' for t in ('type1', 'type2') for k in range(broken)]
+  assert said == [
+    f'{2 * broken} pairs are left out, since they differ in more than '
+    f'pronouns: {", ".join(which)}'
+  ] * (broken > 0)
+
+
+def test_lines_one_and_two_are_of_one_pair_of_occupations(tmp_path):
+  of_pairs(
+    tmp_path,
+    ('[He] saw [her].', '[She] saw [him].'),
+    ('The cook saw [her].', 'The cook saw [him].'),
+    ('The nurse hid as [she] left.', 'The nurse hid as [he] left.'),
+  )
+  table = winobias.read(tmp_path)
+  groups = ['type1:0', 'type1:0', 'type1:1', 'type2:0', 'type2:0', 'type2:1']
+  assert table['cluster'].tolist() == groups
+  assert table['he'].tolist() == [True, False, False] * 2  # the first pronoun
+  assert table['anti'][0] == 'She saw him.'
+
+
+def test_a_line_is_named_by_its_place_in_the_file(tmp_path):
+  """Blank lines are no sentences, but an editor counts them."""
+  of_pairs(tmp_path, ('[He] left.', '[She] left.'))
+  path = tmp_path / 'anti_stereotyped_type2.txt.dev'
+  path.write_text('1 [She] left.\n\n2 \n')
+  with pytest.raises(UserError, match=r'type2.txt.dev.*: line 3 is'):
+    winobias.read(tmp_path)
+
+
+def test_what_a_model_says_of_pairs_is_told_and_compared_by_its_id():
+  items = pd.DataFrame({'id': [*'abcd'], 'kind': ['type1', 'type2'] * 2})
+  items['he'], items['cluster'] = [True, True, False, False], [*'wxyz']
+  scores = items[['id']].assign(gap=[0.5, -1.0, 2.0, 0.0])
+  scores.attrs['notes'] = ['a word is dropped']
+  found = winobias.estimate(items, scores, OPTIONS)
+  assert found['warnings'] == [winobias.LIMITS, 'a word is dropped']
+  odds = found['fairness']['winobias_log_odds']
+  assert (odds['value'], odds['null']) == (0.375, 0)
+  assert found['fairness']['winobias_wins']['value'] == 62.5
+  each = winobias.values(items, scores)
+  assert list(each.index) == list(range(8))
+  assert set(each['metric']) == {'winobias_log_odds'}
+  assert list(each['part']) == ['all'] * 4 + ['type1', 'type2'] * 2
+  assert list(each['value']) == [0.5, -1, 2, 0] * 2
+
+
 def test_pairs_of_occupations_that_all_win_are_no_proof():
   """Four of four: Clopper and Pearson's .025^¼, and ½⁴ to either side."""
   items = pd.DataFrame({'id': [*'abcdefgh'], 'kind': 'type1', 'he': True})

@@ -459,6 +459,22 @@ def test_sembias_chooses_the_largest_cosine(shared):
     sembias.choices(table, {'she': gender})
 
 
+def test_sembias_names_the_line_of_the_file(tmp_path):
+  path = tmp_path / 'SemBias'
+  row = 'priest:nun\tcup:lid\tman:wine\tdoctor:nurse\n'
+  path.write_text(f'\n{row} \n{row}')
+  table = sembias.read(path)
+  assert table['id'].tolist() == ['1', '2']
+  assert table['pairs'][0][0] == ('priest', 'nun')
+  for bad in ('a:b c:d e:f', 'a:b c:d e:f g:', 'a:b c:d e:f g:h:i'):
+    path.write_text(f'\n{row}\n{bad}\n')
+    with pytest.raises(UserError, match=f"'{bad}' in line 4; a line must be"):
+      sembias.read(path)
+  path.write_text('\n')
+  with pytest.raises(UserError, match='is empty'):
+    sembias.read(path)
+
+
 def test_sembias_of_few_pairs_that_agree_is_not_sure_of_a_hundred():
   table = pd.DataFrame(
     {

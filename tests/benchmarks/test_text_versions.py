@@ -116,6 +116,28 @@ def test_words_that_lean_are_told_from_those_that_do_not():
   assert table.loc['engineer', 'low'] > 0
 
 
+@pytest.mark.parametrize('t, lean', [(0.999, 0), (1, 3), (1.001, 3)])
+def test_words_at_the_level_lean(t, lean):
+  """Three words of p = .05, by Benjamini and Hochberg .05 each; one of 1."""
+  items = pd.DataFrame({'source': [*'aabb'], 'value': ['f', 'm'] * 2})
+  items['id'] = [*'wxyz']
+  items.attrs['values'] = ['f', 'm']
+  scores = items[['id']].assign(log_p=[-1.0, -2, -3, -3.5])
+  mean = t * float(stats.t.ppf(0.975, 9))
+  scores.attrs['words'] = [
+    {'value': 'f', 'word': word, 'texts': 10, 'mean': mean, 'spread': 10**0.5}
+    for word in 'pqr'
+  ]
+  found = twins.estimate(items, scores, IntervalOptions(0.95, 100, 0))
+  assert found['warnings'][1:] == [
+    f'3 words stand in 8 texts or more; {lean} lean to a side at a false '
+    'discovery rate of 5 %'
+  ]
+  scores.attrs['words'] = []
+  none = twins.estimate(items, scores, IntervalOptions(0.95, 100, 0))
+  assert none['warnings'][1].startswith('0 words stand in 8 texts or more; 0 ')
+
+
 def test_by_word_sums_the_pieces_of_a_word(nets):
   judge = nets['gpt2'].judge
   for kinds in (('man', 'woman'), ('man', 'woman', 'nurse')):

@@ -180,17 +180,28 @@ def test_the_word_that_a_sentence_shows():
     *('man', 'policeman', 'city', 'bus', 'man'),
     *('Woman', 'boss'),
   ]
+  several = test._replace(targets=(['Sisters', 'city', 'men'], ['aunts']))
+  x = ['One sister.', 'A CITY.', 'Men.']
+  assert weat.words_of(x, ['An aunt.', 'Aunts'], several) == [
+    *('Sisters', 'city', 'men'),
+    *('aunts', 'aunts'),
+  ]
+  longer = test._replace(targets=(['mother', 'mother in law'], ['Son']))
+  found = weat.words_of(['A mother in law.', 'Mothers'], ['Sons'], longer)
+  assert found == ['mother in law', 'mother', 'Son']
+  for none in ('A cit.', 'A citie.', 'An aun.', 'A sisterly act.'):
+    assert weat.words_of([none], [], several) is None, none
   assert weat.words_of(['A manly act.'], [], test) is None
   assert weat.words_of(['A woman.'], [], test) is None  # of the other targets
 
 
 def test_a_test_of_what_a_model_scores():
   test = weat.Test(
-    't', ('x', 'y', 'a', 'b'), (['p', 'q'], ['r', 's']), ([], [])
+    't', ('x', 'y', 'a', 'b'), (['p', 'q'], ['r', 's', 'u']), ([], [])
   )
   ids = {'t:X:q', 't:Y:r', 't:Y:s', 't:X:r'}
   assert weat.scored(test, ids).targets == (['q'], ['r', 's'])
-  own = weat.scored(test._replace(words=['P', 'Q', 'R', 'S']), ids)
+  own = weat.scored(test._replace(words=['P', 'Q', 'R', 'S', 'U']), ids)
   assert own.words == ['Q', 'R', 'S']
 
 

@@ -1,10 +1,14 @@
 """WEAT and SEAT of files: which words are known, what a battery says."""
 
+import hashlib
 import json
 
 import numpy as np
+import pandas as pd
+import pytest
 
 from fairjax.benchmarks import weat
+from fairjax.benchmarks.shared import association
 from fairjax.config import Benchmarks, Config
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -80,3 +84,239 @@ def test_attributes_that_are_unknown_are_left_out(tmp_path):
   assert of(judge) == ['mean', 'first', 'cls']
   for kind in ('write', 'words'):  # without a [CLS]
     assert of(Knows(kind)) == ['mean', 'first']
+
+
+UNKNOWN = (
+  ' files are published ones; not known here by its md5, so that its numbers '
+  'may not compare with published ones: '
+)
+
+
+@pytest.mark.parametrize('unknown', [0, 1, 2, 8, 9])
+def test_the_files_that_are_not_published_are_named_eight_at_most(
+  unknown, tmp_path, monkeypatch
+):
+  paths = [tmp_path / f'weat{k}.jsonl' for k in range(10)]
+  for path in paths:
+    path.write_text(path.name)
+  md5 = {
+    path.name: hashlib.md5(path.name.encode()).hexdigest()[:8] for path in paths
+  }
+  monkeypatch.setattr(weat, 'VERSIONS', {*list(md5.values())[unknown:]})
+  said = weat._versions(paths)
+  if not unknown:
+    assert said == 'the battery is 10 published files (md5 of each known)'
+    return
+  names = [f'{name} ({md5[name]})' for name in list(md5)[:unknown]]
+  more = ' …' if unknown == 9 else ''
+  assert said == f'{10 - unknown} of 10{UNKNOWN}{", ".join(names[:8])}{more}'
+
+
+def test_a_known_sum_is_eight_digits():
+  assert len(weat.VERSIONS) == 30
+  assert {len(one) for one in weat.VERSIONS} == {8}
+
+
+def sentences(tmp_path):
+  """A test of words and one of sentences that show them, one of them twice."""
+  parts = {'X': ['p', 'q'], 'Y': ['t', 'u'], 'A': ['g'], 'B': ['h', 'h']}
+  for name, say in (('weat9', '{}'), ('sent-weat9', 'Is {}.|The {}!')):
+    tree = {
+      part: {
+        'category': key,
+        'examples': [one.format(w) for w in words for one in say.split('|')],
+      }
+      for part, (key, words) in zip(weat.PARTS, parts.items())
+    }
+    (tmp_path / f'{name}.jsonl').write_text(json.dumps(tree))
+  return tmp_path / 'sent-weat9.jsonl'
+
+
+def test_what_is_read_of_a_file_of_sentences(tmp_path):
+  test = weat.read(sentences(tmp_path))
+  assert test.name == 'sent-weat9' and test.categories == (*'XYAB',)
+  assert test.targets == (
+    ['Is p.', 'The p!', 'Is q.', 'The q!'],
+    ['Is t.', 'The t!', 'Is u.', 'The u!'],
+  )
+  assert test.attributes == (['Is g.', 'The g!'], ['Is h.', 'The h!'])
+  assert test.words == [*'ppqqttuu']
+  assert test.notes == (
+    'sent-weat9: 2 of the 4 texts of B are there twice and count once, as in '
+    'the reference',
+  )
+  plain = weat.read(tmp_path / 'weat9.jsonl')
+  assert plain.words is None and 'weat9: 1 of the 2 texts' in plain.notes[0]
+  (tmp_path / 'weat9.jsonl').unlink()
+  assert weat.read(tmp_path / 'sent-weat9.jsonl').words is None
+
+
+def test_items_are_targets_of_files_by_any_name(tmp_path):
+  sentences(tmp_path)
+  (tmp_path / 'weat9.jsonl').rename(tmp_path / 'heilman.jsonl')
+  config = Config(benchmarks=Benchmarks(data=str(tmp_path)))
+  items = weat.items(config)
+  assert list(items) == ['id', 'test', 'side', 'text']
+  assert items['test'].tolist() == ['heilman'] * 4 + ['sent-weat9'] * 8
+  assert items.iloc[2].tolist() == ['heilman:Y:t', 'heilman', 'Y', 't']
+  assert items.attrs['notes'][0].startswith('0 of 2 files')
+  assert items.attrs['notes'][-1].startswith('sent-weat9: the sentences do')
+  sentences(tmp_path)  # now with the file of its words
+  notes = weat.items(config).attrs['notes']
+  assert not any('do not show' in one for one in notes)
+  assert sum('count once' in one for one in notes) == 3
+
+
+def named(*names, words=None):
+  """Tests of four targets and three."""
+  return [
+    weat.Test(name, (*'XYAB',), ([*'pqrs'], [*'tuv']), (['g'], ['h']), words)
+    for name in names
+  ]
+
+
+def tables(tests, *scores):
+  """Items of tests, and the scores of their targets by each encoding."""
+  rows = [
+    (f'{one.name}:{side}:{text}', one.name)
+    for one in tests
+    for side, texts in zip('XY', one.targets)
+    for text in texts
+  ]
+  items = pd.DataFrame(rows, columns=['id', 'test'])
+  items.attrs = {'tests': [one._asdict() for one in tests]}
+  return items, items[['id']].assign(**dict(zip(weat.ENCODINGS, scores)))
+
+
+APART = [1.0, 2, 3, 4, -1, -2, -3]  # of 35 splits the most extreme
+MIXED = [1.0, -2, 3, -4, -1, 2, -3]
+FLAT = [0.5] * 7
+
+
+def test_the_mean_is_of_sizes_and_the_share_of_published_p():
+  """weat6, weat7 and a race test by one encoding; of another all s are one."""
+  tests = named('sent-weat6', 'weat7', 'sent-weat3')
+  less = [-one for one in APART]
+  items, scores = tables(tests, [*APART, *less, *FLAT], [*MIXED, *FLAT, *APART])
+  scores.attrs['attributes'] = [f'a{k}' for k in range(10)]
+  found = weat.estimate(items, scores, OPTIONS)
+  d = association.effect_size(np.array(APART[:4]), np.array(APART[4:]))
+  e = association.effect_size(np.array(MIXED[:4]), np.array(MIXED[4:]))
+  parts = {**found['groups'], 'all': found['fairness']}
+  number = lambda part, name: parts[part][name]['value']
+  assert number('all', 'weat_mean_mean') == pytest.approx(2 * d / 3)
+  assert number('all', 'weat_mean_first') == pytest.approx((abs(e) + d) / 3)
+  assert number('gender', 'weat_mean_mean') == pytest.approx(d)
+  assert 'race' not in parts  # which is one test
+  assert number('weat7', 'weat_effect_mean') == pytest.approx(-d)
+  assert number('sent-weat3', 'weat_effect_mean') is None
+  assert parts['weat7']['weat_effect_mean']['p_published'] == 1
+  assert parts['sent-weat6']['weat_effect_mean']['p_published'] == 1 / 35
+  # 1/35 is no p below .01.
+  one = parts['all']['weat_significant_mean']
+  assert (one['value'], one['null'], one['items']) == (0, 1, 3)
+  assert 'tests share words' in one['note']
+  for part, count in (('all', 3), ('gender', 2)):
+    of = parts[part]['weat_mean_mean']
+    names = [one.name for one in tests[:count]]
+    reach = [
+      max(abs(row['floor_low']), abs(row['floor_high']))
+      for row in (parts[name]['weat_effect_mean'] for name in names)
+    ]
+    assert of['note'] == (
+      'mean |d| over the tests; by chance one test reaches up to '
+      f'{np.mean(reach):.2f}'
+    )
+    assert of['items'] == count
+  # Holm of 1/35, 1/35 and 1 over the battery of an encoding.
+  p = [parts[one.name]['weat_effect_mean']['p_holm'] for one in tests]
+  assert p == pytest.approx([3 / 35, 3 / 35, 1])
+  assert not any(name.endswith('cls') for name in parts['all'])
+  assert found['warnings'] == [
+    weat.LIMITS,
+    '10 attributes hold a token that the vocabulary does not know and are left '
+    'out: ‘a0’, ‘a1’, ‘a2’, ‘a3’, ‘a4’, ‘a5’, ‘a6’, ‘a7’ and 2 more',
+  ]
+
+
+def test_a_battery_of_one_topic_has_no_part_of_it():
+  items, scores = tables(named('weat6', 'weat7b'), [*APART, *MIXED])
+  found = weat.estimate(items, scores, OPTIONS)
+  assert set(found['groups']) == {'weat6', 'weat7b'}
+
+
+def test_significant_tests_are_those_below_one_in_a_hundred():
+  rows = [
+    {'value': {'value': d}, 'p_published': p, 'floor_low': low, 'floor_high': 1}
+    for d, p, low in ((0.5, 0.0099, -3.0), (-1.0, 0.01, -1), (None, 1.0, 0))
+  ]
+  mean, share = weat.summary('cls', 'x', rows, OPTIONS)
+  assert mean['value']['value'] == 0.5
+  assert share['value']['value'] == pytest.approx(100 / 3)
+  assert mean['value']['note'].endswith('up to 1.67')
+  assert (mean['metric'], share['metric']) == (
+    *('weat_mean_cls', 'weat_significant_cls'),
+  )
+  assert (mean['part'], mean['null'], share['null']) == ('x', None, 1)
+
+
+def test_a_test_of_which_a_list_is_too_short_is_left_out_and_said():
+  tests = named('weat1', 'weat2')
+  items, scores = tables(tests, [*APART, *MIXED])
+  kept = items['id'].isin(
+    [f'weat1:X:{one}' for one in 'pq'] + [f'weat1:Y:{one}' for one in 'tu']
+    + [f'weat2:X:{one}' for one in 'p'] + [f'weat2:Y:{one}' for one in 'tuv']
+  )  # fmt: skip
+  few = items[kept].reset_index(drop=True)
+  few.attrs = items.attrs
+  found = weat.estimate(few, scores[kept].reset_index(drop=True), OPTIONS)
+  assert set(found['groups']) == {'weat1'}  # two of either list will do
+  assert found['warnings'][1:] == [
+    'weat2 left out: the model knows none of a list of attributes, or fewer '
+    'than two targets'
+  ]
+  all_ = weat.estimate(items, scores, OPTIONS)
+  assert set(all_['groups']) == {'weat1', 'weat2'}
+  assert all_['warnings'] == [weat.LIMITS]
+  (row,) = weat.compared(few, scores[kept], scores, OPTIONS)
+  assert row['part'] == 'weat1'
+
+
+def test_two_models_are_compared_test_by_test_and_encoding():
+  tests = named('weat1') + named('sent-weat2', words=[*'ppqrtuv'])
+  items, ours = tables(tests, [*APART, *MIXED], [*MIXED, *APART])
+  _, theirs = tables(tests, [*MIXED, *MIXED], [*APART, *MIXED])
+  theirs = theirs[::-1].drop(columns='first')  # in another order
+  rows = weat.compared(items, ours, theirs, OPTIONS)
+  assert [(row['part'], row['metric'], row['items']) for row in rows] == [
+    ('weat1', 'weat_effect_mean', 7),
+    ('sent-weat2', 'weat_effect_mean', 7),
+  ]
+  halves = lambda s: (np.array(s[:4]), np.array(s[4:]))
+  value, p = association.difference(halves(APART), halves(MIXED), OPTIONS)
+  assert rows[0]['difference'] == value and rows[0]['p'] == p
+  assert rows[0]['p_holm'] == pytest.approx(min(2 * p, 1))
+  assert rows[1]['difference']['value'] == 0 and rows[1]['p'] == 1
+  assert rows[0]['test'] == 't of the jackknife over words'
+  # By words: three of either list, so the sentences of p are left out at once.
+  own = tables(tests, [*MIXED, *APART])[1]
+  words = ([*'ppqr'], [*'tuv'])
+  value, p = association.difference(
+    halves(APART), halves(MIXED), OPTIONS, words
+  )
+  found = weat.compared(items, own, tables(tests, [*MIXED] * 2)[1], OPTIONS)
+  assert found[1]['difference'] == value and found[1]['p'] == p
+  free, _ = association.difference(halves(APART), halves(MIXED), OPTIONS)
+  assert value['low'] != free['low']
+
+
+def test_a_row_says_how_its_p_is_made(monkeypatch):
+  (test,) = named('weat1')
+  row = weat.row(test, np.array(APART), OPTIONS)
+  assert row['metric'] == 'weat_effect' and row['part'] == 'weat1'
+  assert row['test'] == 'exact permutation of texts' and row['null'] == 0
+  assert (row['p'], row['p_published'], row['units']) == (1 / 35, 1 / 35, 7)
+  monkeypatch.setattr(association, 'TABLE', 3)
+  test = test._replace(words=[*'ppqrtuv'])
+  row = weat.row(test, np.array(APART), OPTIONS, samples=50)
+  assert row['test'] == 'sampled permutation of words' and row['units'] == 6

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from fairjax.benchmarks.shared import result_rows
-from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference import clusters, significance, tails
 from fairjax.metrics.inference.intervals import IntervalOptions
 
 OPTIONS = IntervalOptions(0.95, 1000, 0)
@@ -62,6 +62,153 @@ def test_shares_of_few_clusters_are_the_logit_jackknife():
   assert p == pytest.approx(2 * stats.t.sf(abs(line) / error, m - 1))
 
 
+def slow_mean(values, factors, null, bounds, edges):
+  """The jackknife by loops: value, low, high and p; half a row at each edge."""
+  low, high = bounds
+  link = lambda x: np.log((x - low) / (high - x)) if np.isfinite(low) else x
+  back = lambda y: (
+    low + (high - low) / (1 + np.exp(-y)) if np.isfinite(low) else y
+  )
+
+  def at(keep, more=()):
+    sums = [v for v, k in zip(values, keep) if k]
+    halves = [edge / 2 for edge in edges] + list(more)
+    count = len(sums) + len(edges) / 2 + len(more)
+    return link((sum(sums) + sum(halves)) / count)
+
+  n = len(values)
+  centre = at([True] * n)
+  rows = sum((at(np.arange(n) != i) - centre) ** 2 for i in range(n))
+  rows *= 1 - 1 / n
+  rows += sum((at([True] * n, [edge]) - centre) ** 2 for edge in edges) / 2
+  variance, least = 0.0, n
+  for factor in factors:
+    things = sorted({thing for codes in factor for thing in codes})
+    without = [
+      at([one not in codes for codes in zip(*factor)]) for one in things
+    ]
+    variance += (len(things) - 1) * np.var(without)
+    least = min(least, len(things))
+  error = max(variance - (len(factors) - 1) * rows, rows) ** 0.5
+  half = stats.t.ppf(0.975, least - 1) * error
+  ends = back(centre + half * np.array([-1, 1]))
+  p = 2 * stats.t.sf(abs(centre - link(null)) / error, least - 1)
+  value = np.mean(values)
+  return [value, min(ends[0], value), max(ends[1], value), p]
+
+
+REALS, PERCENT = (-np.inf, np.inf), (0.0, 100.0)
+BY_HAND = {  # values, factors, null, bounds, edges
+  'values of a range': (
+    [20, 40, 40, 70, 90.0], [['abcde']], 30.0, PERCENT, (90, 20),
+  ),
+  'one value within the range': (
+    [40.0] * 4, [['abcd']], 30.0, PERCENT, PERCENT,
+  ),
+  'differences of one size': (
+    [1, 0, 0, 1, -1, 1, 1.0], [['abcdefg']], 0.1, REALS, (1, -1),
+  ),
+  'sizes of a half': ([0.5, 0, 0.5, 0.5], [['abcd']], 0.1, REALS, (0.5, -0.5)),
+  'differences': ([0.3, -0.2, 0.5, 0.9, 0.1], [['abcde']], 0.1, REALS, ()),
+  'clusters': (
+    [0.3, -0.2, 0.5, 0.9, 0.1, 0.2], [['aabbbc']], 0.1, REALS, (),
+  ),
+  'two clusters': ([0.3, -0.2, 0.5, 1.9], [['aabb']], 0.1, REALS, ()),
+  'clusters that are alike': (
+    [10, 80, 80, 10, 10, 80.0], [['aabbcc']], 30.0, PERCENT, (80, 10),
+  ),
+  'two ways': (
+    [0.3, -0.2, 0.5, 0.9, 0.1, 2.0, 0.4, 0.8], [['aabbccdd'], ['wxyzwxyz']],
+    0.1, REALS, (),
+  ),
+  'pairs of things': (
+    [10, 30, 90, 20, 60, 60.0], [['aaabbc', 'bcdcdd']], 30.0, PERCENT, (90, 10),
+  ),
+  'a pair of a thing with itself': (
+    [10, 30, 90, 20, 60.0], [['abcda', 'aacdb']], 30.0, PERCENT, (90, 10),
+  ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('case', BY_HAND)
+def test_means_of_clusters_by_loops(case):
+  values, factors, null, bounds, edges = BY_HAND[case]
+  factors = [[np.array([*codes]) for codes in one] for one in factors]
+  cluster = factors if len(factors) > 1 or len(factors[0]) > 1 else None
+  cluster = factors[0][0] if cluster is None else cluster
+  found, p = clusters.mean(
+    [*values, np.nan], grown(cluster), OPTIONS, null, bounds
+  )
+  ends = [found[key] for key in ('value', 'low', 'high')]
+  assert [*ends, p] == pytest.approx(
+    slow_mean(values, factors, null, bounds, edges)
+  )
+
+
+def grown(cluster):
+  """Codes with one more item, which is undefined."""
+  if isinstance(cluster, list):
+    return [[np.append(code, code[:1]) for code in one] for one in cluster]
+  return np.append(cluster, cluster[:1])
+
+
+def test_one_cluster_has_a_value_alone():
+  found, p = clusters.mean([1.0, 2], ['a', 'a'], OPTIONS, 0.0)
+  assert (found['value'], found['low'], p) == (1.5, None, None)
+  assert found['note'] == 'one cluster, so no interval'
+  found, p = clusters.mean([2.0, 2], ['a', 'b'], OPTIONS, 0.0)
+  assert found['value'] == 2 and found['low'] is not None
+  found, p = clusters.mean([0.0, 0, 0], None, OPTIONS, 0.0)
+  assert (found['value'], found['low'], p) == (0, None, None)
+  assert found['note'] == 'the clusters do not tell how sure it is'
+
+
+@pytest.mark.parametrize(
+  ('value', 'hits'), [(-1.0, 0), (3.0, 3)], ids=['low', 'high']
+)
+def test_all_at_an_end_are_as_many_as_clusters(value, hits):
+  """Three clusters at an end of [-1, 3]: Clopper and Pearson of 3 items."""
+  bounds = (-1.0, 3.0)
+  found, p = clusters.mean([value] * 4, [*'abbc'], OPTIONS, 0.0, bounds)
+  ends = stats.binomtest(hits, 3).proportion_ci(0.95, 'exact')
+  assert [found['low'], found['high']] == pytest.approx(
+    [-1 + 4 * ends.low, -1 + 4 * ends.high]
+  )
+  # 0 is a quarter of the range.
+  tail = 0.75**3 if hits == 0 else 0.25**3
+  assert found['value'] == value and p == pytest.approx(min(1, 2 * tail))
+  assert clusters.mean([value] * 4, [*'abbc'], OPTIONS, None, bounds)[1] is None
+  # In two ways as many as of the rarer kind.
+  ways = [[np.array([*'abbc'])], [np.array([*'xxxy'])]]
+  found, p = clusters.mean([value] * 4, ways, OPTIONS, 0.0, bounds)
+  tail = 0.75**2 if hits == 0 else 0.25**2
+  assert p == pytest.approx(min(1, 2 * tail))
+
+
+def test_a_difference_with_student_s_interval():
+  found, p = clusters.student(0.6, 0.2, 4, OPTIONS)
+  half = stats.t.ppf(0.975, 4) * 0.2
+  assert [found['low'], found['high']] == pytest.approx(
+    [0.6 - half, 0.6 + half]
+  )
+  assert found['value'] == 0.6 and p == pytest.approx(2 * stats.t.sf(3, 4))
+
+
+@pytest.mark.parametrize(
+  ('hits', 'count'), [(0.0, 9.0), (9.0, 9.0), (2.0, 9.0)]
+)
+def test_jeffreys_holds_the_share(hits, count):
+  low, high = clusters.jeffreys(hits, count, 0.9)
+  ends = stats.beta.ppf([0.05, 0.95], hits + 0.5, count - hits + 0.5)
+  assert low == pytest.approx(0 if hits == 0 else ends[0])
+  assert high == pytest.approx(1 if hits == count else ends[1])
+
+
+def test_a_share_of_nothing_is_none():
+  assert clusters.share(0, 0, OPTIONS)['value'] is None
+  assert clusters.binomial(0, 0) is None and clusters.binomial(4, 8) == 1
+
+
 def test_five_items_of_five_are_no_proof():
   """StereoSet printed 100 [100, 100], p = .0005."""
   for value, side in ((100.0, 'low'), (0.0, 'high')):
@@ -96,10 +243,28 @@ def test_adjusted_p_values():
 
 def test_ties_stay_in_the_denominator():
   row = result_rows.share_row('m', 'all', 30, 10, 60, OPTIONS)
-  assert row['value']['value'] == pytest.approx(50)
+  assert row['value']['value'] == 50
   assert row['null'] == pytest.approx(50 * 50 / 60)
   assert row['p'] == clusters.binomial(30, 50)
   assert row['floor_low'] < row['null'] < row['floor_high']
+
+
+@pytest.mark.parametrize('ties', range(4))
+def test_a_share_is_what_its_counts_say_and_lies_in_its_interval(ties):
+  """Two of four with a tie was 49.99999999999999."""
+  for decisive in range(1, 7):
+    count = decisive + ties
+    for hits in range(decisive + 1):
+      row = result_rows.share_row('m', 'all', hits, ties, count, OPTIONS)
+      value = row['value']
+      assert value['value'] == 100 * hits / count
+      assert value['low'] <= value['value'] <= value['high']
+      ends = np.array(tails.clopper_pearson(hits, decisive, 0.95))
+      ends *= 100 * decisive / count
+      assert [value['low'], value['high']] == pytest.approx(list(ends))
+      assert row['null'] == 50 * decisive / count and row['items'] == count
+  none = result_rows.share_row('m', 'all', 0, 3, 3, OPTIONS)
+  assert none['value']['value'] is none['null'] is none['p'] is None
 
 
 def frame(values):

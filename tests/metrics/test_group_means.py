@@ -55,6 +55,49 @@ def test_draws_vary_as_clusters_do_and_at_least_as_rows():
   assert sum(part**2 for part in found[2][1].values()) < found[2][2]
 
 
+def test_clusters_of_unlike_sizes_vary_by_their_rows():
+  """Of one to nine rows, nearly all alike within a cluster."""
+  cluster = np.repeat(np.arange(6), [1, 9, 3, 7, 2, 6])
+  members = np.stack([np.ones(28, bool), np.arange(28) % 3 > 0])
+  values = np.array([0.9, 0.8, 0.3, 0.6, 0.1, 0.2])[cluster]
+  values = values + 0.01 * (np.arange(28) % 2)
+  means, draws = group_means.drawn(values, members, cluster, HOW)
+  number = np.array([len(set(cluster[one])) for one in members])
+  assert number.tolist() == [6, 5]
+  normal = (draws - means) / clustered_rates.heavy(number, HOW)
+  for spread, one in zip(normal.std(0), members):
+    mean, own, rows = linearised(values, one, cluster)
+    alone = sum(part**2 for part in own.values())
+    assert alone > 2 * rows
+    assert spread == pytest.approx(alone**0.5, rel=0.03)
+    assert mean == pytest.approx(values[one].mean())
+
+
+@pytest.mark.parametrize('bounds', [(-1.0, 3.0), (10.0, 10.5)])
+def test_a_range_changes_nothing_but_the_scale(bounds):
+  """Of values a + (b − a) v in [a, b] all numbers are a + (b − a) times."""
+  rng = np.random.default_rng(1)
+  cluster = np.repeat(np.arange(8), 3)
+  members = np.arange(24) % 3 == np.arange(3)[:, None]
+  values = rng.random(24)
+  low, width = bounds[0], bounds[1] - bounds[0]
+  few = HOW._replace(resamples=200)
+  plain = group_means.drawn(values, members, cluster, few)
+  other = group_means.drawn(low + width * values, members, cluster, few, bounds)
+  for one, scaled in zip(plain, other):
+    np.testing.assert_allclose(scaled, low + width * one)
+  for some in (values, members[0].astype(float)):  # all of one at either end
+    sides = members[0], members[1]
+    one = group_means.difference(some, *sides, cluster, few)
+    two = group_means.difference(
+      low + width * some, *sides, cluster, few, bounds
+    )
+    assert two['p'] == pytest.approx(one['p'])
+    for key in ('value', 'low', 'high'):
+      assert two[key] == pytest.approx(width * one[key])
+  assert (one['value'], one['high']) == (1, 1) and 0 < one['low'] < 0.9
+
+
 def test_a_difference_of_rows_alone_is_of_a_cluster_each():
   """Twelve pairs, all .2 or .4 apart; rows of neither group change nothing."""
   low = np.linspace(0, 0.55, 12)

@@ -64,6 +64,48 @@ def test_where_no_draw_differs_there_is_no_interval(seeds):
   assert one['low'] < one['high'] and 'note' not in one
 
 
+RANGES = [intervals.REALS, (2.0, np.inf), (-1.0, 3.0), (0.0, 100.0)]
+
+
+@pytest.mark.parametrize('bounds', RANGES)
+def test_a_range_is_linked_to_the_line_and_back(bounds):
+  low, high = bounds
+  x = np.array([2.1, 2.5, 2.9])
+  line = {
+    intervals.REALS: x,
+    (2.0, np.inf): np.log(x - 2),
+    (-1.0, 3.0): np.log((x + 1) / (3 - x)),
+    (0.0, 100.0): np.log(x / (100 - x)),
+  }[bounds]
+  np.testing.assert_allclose(intervals.link(x, bounds), line)
+  np.testing.assert_allclose(intervals.unlink(line, bounds), x)
+  step = 1e-6
+  rise = intervals.link(x + step, bounds) - intervals.link(x - step, bounds)
+  np.testing.assert_allclose(
+    intervals._slope(x, bounds), rise / (2 * step), rtol=1e-6
+  )
+  inside = intervals._inside(bounds)
+  if np.isfinite(high):
+    least = 1e-9 * (high - low)
+    assert inside == (low + least, high - least)
+  else:
+    assert inside == (low + 1e-300, np.inf)
+
+
+@pytest.mark.parametrize('bounds', RANGES)
+def test_seeds_alone_are_students_t_on_the_line(bounds):
+  """Of rows that tell nothing: link x̄ ± t S/√s, by the slope at x̄."""
+  values = np.array([[2.3], [2.6], [2.2]])
+  draws = np.repeat(values[None], 20_000, 0)
+  found = intervals.percentiles(values, draws, HOW, bounds)
+  mean, error = values.mean(), values.std(ddof=1) / 3**0.5
+  half = scipy.stats.t.ppf(0.975, 2) * error * intervals._slope(mean, bounds)
+  ends = intervals.unlink(
+    intervals.link(mean, bounds) + half * np.array([-1, 1]), bounds
+  )
+  np.testing.assert_allclose(np.ravel(found), ends, rtol=2e-3)
+
+
 def test_seed_part_is_students_t():
   values = np.array([0.5, 0.7, 0.9])
   draws = np.broadcast_to(values.astype(np.float32), (20_000, 3))
@@ -172,6 +214,36 @@ def test_rates_are_jeffreys_and_exact_at_the_edges(wrong):
   assert one['fpr']['high'] == pytest.approx(high, abs=0.006)
   assert one['tnr']['high'] == pytest.approx(1 - low, abs=0.006)
   assert one['tpr']['value'] is None and one['tpr']['low'] is None
+
+
+@pytest.mark.parametrize('classes', [2, 3])
+@pytest.mark.parametrize('wrong', [0, 4, 20])
+def test_everyone_s_accuracy_has_half_a_row_right_and_half_wrong(
+  wrong, classes
+):
+  """Over all cells together; a whole one of what was never seen."""
+  options = IntervalOptions(0.95, 20_000, 0)
+  labels = np.arange(20) % classes
+  decided = np.where(np.arange(20) < wrong, labels + 1, labels) % classes
+  seeds = np.stack([decided, decided])
+  masks = [np.ones(20, bool)]
+  for runs in (1, 2):
+    table = counts.tabulate(labels, seeds, masks, classes, 0)
+    draws = counts.draw(table, options, runs)
+    drawn = draws.everyone['accuracy']
+    # Two seeds of one run have the same half rows, two runs have their own.
+    assert (drawn[:, 0] == drawn[:, 1]).all() == (runs == 1)
+    right = 20 - wrong
+    ends = scipy.stats.beta.ppf(
+      [0.025, 0.5, 0.975],
+      right + (0.5 if right else 1),
+      wrong + (0.5 if wrong else 1),
+    )
+    for k in range(2):
+      found = np.quantile(drawn[:, k], [0.025, 0.5, 0.975])
+      np.testing.assert_allclose(found, ends, atol=0.008)
+  one = counts.of_everyone(table, draws, options)['accuracy']
+  assert one['value'] == 1 - wrong / 20 and one['low'] <= one['value']
 
 
 def _truth(name, p, share):

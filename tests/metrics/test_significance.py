@@ -11,6 +11,7 @@ from fairjax.core.errors import UserError
 from fairjax.metrics.inference.significance import (
   adjusted,
   gated,
+  is_significant,
   of_gaps,
   p_text,
   said,
@@ -64,6 +65,16 @@ def test_gaps_are_one_family_and_no_group_is_surer_than_its_gap():
   gated(rows, fairness, 'race/')
   of = [row['adjusted'] for row in rows]
   assert of == [pytest.approx(0.04), 0.2, None, 0.001, 0.001]
+
+
+@pytest.mark.parametrize('count', range(1, 25))
+def test_a_p_of_the_level_is_a_finding_however_it_is_rounded(count):
+  """All p of .05 by Benjamini and Hochberg, the least of .05/m by Holm."""
+  assert all(map(is_significant, adjusted([0.05] * count, 'bh')))
+  first, *rest = adjusted([0.05 / count, *[0.06] * (count - 1)])
+  assert is_significant(first) and not any(map(is_significant, rest))
+  assert not is_significant(0.0501) and not is_significant(None)
+  assert is_significant(0.1, 1 - 0.9) and not is_significant(0.02, 0.01)
 
 
 def test_another_method_is_refused():

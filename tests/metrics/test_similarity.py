@@ -63,6 +63,10 @@ def test_cosines_are_of_rows():
     np.array([[4.0, 3], [-2, 0], [1, 1]]),
   )
   np.testing.assert_allclose(similarity.cosines(a, b), [24 / 25, -1, 0])
+  for size in (1e-3, 1e-9, 1e9):  # short vectors have cosines too
+    np.testing.assert_allclose(
+      similarity.cosines(a * size, b * size), [24 / 25, -1, 0]
+    )
 
 
 GROUPS = {'f': frozenset(['woman']), 'm': frozenset(['man'])}

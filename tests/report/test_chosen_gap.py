@@ -12,6 +12,10 @@ from fairjax.results import Results
 draws = lambda *own: IntervalOptions(0.95, *own)
 
 
+# Of three gaps; Holm rejects 3 · .05/3, which is .05.
+EITHER = [(0.03, False), (0.05 / 3, True), (0.004, True)]
+
+
 def one_of(p, attributes=('gender', 'race', 'age')):
   """Three attributes: the largest gap ends above 0 at 95 % by itself."""
   rate = lambda v: {'value': v, 'low': v - 0.05, 'high': v + 0.05}
@@ -31,7 +35,7 @@ def one_of(p, attributes=('gender', 'race', 'age')):
   return {'fairness': fairness, 'groups': groups}
 
 
-@pytest.mark.parametrize('p, sure', [(0.03, False), (0.004, True)])
+@pytest.mark.parametrize('p, sure', EITHER)
 def test_the_largest_of_three_gaps_is_corrected(p, sure):
   gap = first_screen.headline(one_of(p))
   assert gap.key == 'gender/eqopp0' and gap.among == 3
@@ -40,6 +44,19 @@ def test_the_largest_of_three_gaps_is_corrected(p, sure):
   assert ('more than chance' in said) == sure, said
   assert ('largest of 3 gaps' in said) != sure
   assert lights._gap_light(gap)[1] == ('bad' if sure else 'unsure')
+
+
+@pytest.mark.parametrize('level', [0.9, 0.95, 0.99])
+def test_a_gap_of_the_level_is_more_than_chance(level):
+  """1 − .9 is .09999999999999998, which .1 is not below."""
+  gap = first_screen.headline(one_of(0.001))
+  for p, sure in (
+    (1 - level, True),
+    (round(1 - level, 2), True),
+    (0.11, False),
+  ):
+    assert gap._replace(p=p).sure(level) == sure
+  assert gap._replace(p=None).sure(level)
 
 
 def test_fair_models_are_called_unfair_as_often_as_agreed():
@@ -69,7 +86,7 @@ def test_fair_models_are_called_unfair_as_often_as_agreed():
   assert said <= 8 and said <= single
 
 
-@pytest.mark.parametrize('p, sure', [(0.03, False), (0.004, True)])
+@pytest.mark.parametrize('p, sure', EITHER)
 def test_the_paragraph_corrects_as_the_first_screen_does(p, sure):
   """Its own interval is below 1 in both; of three attributes one may be."""
   one = one_of(p)

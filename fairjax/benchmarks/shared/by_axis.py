@@ -13,7 +13,6 @@ from fairjax.benchmarks import BENCHMARKS
 from fairjax.metrics import measures
 from fairjax.metrics.inference import significance
 
-SURE = 0.05
 # What benchmarks call an axis; what is in none of these is no axis (a
 # profession, a crossed category, a template).
 CALLED = {
@@ -102,7 +101,7 @@ def lines(
     column = next(c for c in _names(column) if c not in line)
     value = {k: one.get(k) for k in ('value', 'low', 'high')}
     line[column] = measures.in_print(measure, value)
-    if p is not None and p < SURE:
+    if significance.is_significant(p):
       sure.append(f'{axis} by {column} ({one["value"]:.3g}, p {_p(p)})')
   order = [axis for axis in CALLED if axis in rows]
   return [rows[axis] for axis in order], _said(sure, adjusted)
@@ -123,7 +122,7 @@ def _said(sure: list[str], adjusted: list[float | None]) -> list[str]:
   if not tested:
     return []
   first = (
-    f'Apart from no preference, at p < {SURE:g} by Holm over the {tested} '
-    'numbers of the table that are tested: '
+    f'Apart from no preference, at p ≤ {significance.SURE:g} by Holm over the '
+    f'{tested} numbers of the table that are tested: '
   )
   return [first + ('; '.join(sure) if sure else 'none') + '.']

@@ -65,16 +65,15 @@ def share_row(
   if not decisive:
     value = of_value(None, note='no item decides')
     return row(metric, part, count, value)
-  part_of = decisive / count
   value = percent(clusters.share(hits, decisive, options))
-  scaled = {k: part_of * value[k] for k in ('value', 'low', 'high')}
+  scaled = {k: value[k] * decisive / count for k in ('low', 'high')}
   ends = tails.coins(decisive, options.level)
   return row(
     metric,
     part,
     count,
-    scaled,
-    50 * part_of,
+    {'value': 100 * hits / count, **scaled},  # 2 of 4 are 50, not 49.99…
+    50 * decisive / count,
     clusters.binomial(hits, decisive),
     'exact binomial',
     (100 * ends[0] / count, 100 * ends[1] / count),

@@ -17,7 +17,8 @@ from fairjax.core.errors import UserError
 from fairjax.metrics import measures
 
 METHODS = ('holm', 'bh')
-SURE = 0.05  # adjusted p below which a difference is called more than chance
+SURE = 0.05  # adjusted p up to which a difference is called more than chance
+ROUNDING = 1e-9  # what products and quotients may add to an adjusted p
 LEAST = 0.0001  # p values below it are printed as below it
 
 
@@ -41,6 +42,15 @@ def adjusted(
   for i, step in zip(order, np.minimum(steps, 1)):
     out[known[i]] = float(step)
   return out
+
+
+def is_significant(p: float | None, alpha: float = SURE) -> bool:
+  """Adjusted p ≤ α, as both papers reject, however it is rounded.
+
+  Benjamini and Hochberg reject where p₍ᵢ₎ ≤ i/m α: three p of exactly .05 are
+  three findings, though .05 · 3 / 3 is .05000000000000001.
+  """
+  return p is not None and p <= alpha * (1 + ROUNDING)
 
 
 def with_adjusted(tests: Sequence[Mapping], method: str = 'holm') -> list[dict]:

@@ -134,6 +134,6 @@ def _common(a: Sequence[str], b: Sequence[str]) -> int:
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-  """The cosine of each row of a with that of b."""
+  """The cosine of each row of a with that of b; 0 for zeros."""
   norm = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-  return (a * b).sum(1) / np.maximum(norm, 1e-12)
+  return (a * b).sum(1) / np.where(norm > 0, norm, 1)

@@ -122,11 +122,7 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
       results.texts(examples, blur=labels.offensive(classes)),
     ]
   words = focus.words[name]
-  sure = [
-    w
-    for w in words
-    if w['adjusted'] is not None and w['adjusted'] <= significance.SURE
-  ]
+  sure = [w for w in words if significance.is_significant(w['adjusted'])]
   parts += _carriers(words, sure)
   parts.append(
     results.fold(
@@ -315,7 +311,7 @@ def _differences(focus: Measured, config: Config) -> dict | None:
   if not rows:
     return None
   tested = [r for r in rows if not r['few'] and r['p'] is not None]
-  sure = [r for r in tested if r.get('adjusted', 1) <= significance.SURE]
+  sure = [r for r in tested if significance.is_significant(r.get('adjusted'))]
   sure.sort(key=lambda r: -abs(r['difference']['value']))
   reference = rows[0]['reference']
   if sure:
@@ -333,7 +329,7 @@ def _differences(focus: Measured, config: Config) -> dict | None:
     )
     gaps = significance.of_gaps(focus.set['fairness'])
     least = min(gaps, key=gaps.get, default='')
-    if least and gaps[least] < significance.SURE:
+    if least and significance.is_significant(gaps[least]):
       heading += (
         f'; that of the groups which are furthest apart is ({least}, '
         f'{significance.said(gaps[least])})'
@@ -522,7 +518,7 @@ def furthest_off(reliability: Mapping, groups: Mapping) -> list[str]:
 def _slices(focus: Measured) -> dict | None:
   if not focus.slices:
     return None
-  sure = [s for s in focus.slices if s['adjusted'] <= significance.SURE]
+  sure = [s for s in focus.slices if significance.is_significant(s['adjusted'])]
   sure.sort(key=lambda s: -(s['error rate'] - s['outside']))
 
   def line(s):

@@ -48,7 +48,7 @@ class Inputs(NamedTuple):
   valid: batches.Pool
 
 
-class Contender(NamedTuple):
+class Trained(NamedTuple):
   """What a run keeps of a ranking, or of a method."""
 
   chances: dict[str, np.ndarray]  # [s, n, c] of each set
@@ -96,7 +96,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
 
 def by_rows(
   config: Config, inputs: Inputs, name: str, folder: pathlib.Path, log: Log
-) -> Contender:
+) -> Trained:
   """Trained on the rows and twins that a ranking chooses."""
   train = inputs.tables['train']
   rows = diet_rows.rows(
@@ -108,7 +108,7 @@ def by_rows(
   counts = (plural(facts[k + 's'], k) for k in ('row', 'twin'))
   log.line(f'{name}: {", ".join(counts)}')
   ours = name == config.diet.ranking
-  return Contender(
+  return Trained(
     predictions(config, own, rows, folder, log, name),
     facts,
     diet_rows.notes(train, rows, config) if ours else [],
@@ -118,7 +118,7 @@ def by_rows(
 
 def by_method(
   config: Config, inputs: Inputs, name: str, folder: pathlib.Path, log: Log
-) -> Contender:
+) -> Trained:
   """Trained on the tables that a method makes; blind, it reads blind sets."""
   method = dataclasses.replace(config.method, name=name)
   config = dataclasses.replace(config, method=method)
@@ -132,7 +132,7 @@ def by_method(
   }
   rows = len(tables['train'])
   notes = [f'{name}: {note}' for note in stages.notes(tables)]
-  return Contender(
+  return Trained(
     chances, {'rows': rows, 'twins': 0, 'total': rows}, notes, name
   )
 

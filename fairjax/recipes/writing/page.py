@@ -99,9 +99,7 @@ def _over(measured: MeasuredTexts) -> list[dict]:
     for row in measured.over
   ]
   sure = [
-    row
-    for row in measured.over
-    if row['adjusted'] is not None and row['adjusted'] < significance.SURE
+    row for row in measured.over if significance.is_significant(row['adjusted'])
   ]
   words = (
     f'{len(sure)} of {len(rows)} groups differ from the matched prompts that '

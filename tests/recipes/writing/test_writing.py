@@ -5,6 +5,7 @@ import importlib
 import itertools
 import json
 import re
+import types
 
 import jax
 import numpy as np
@@ -21,6 +22,7 @@ from fairjax.models.reading import judge
 from fairjax.recipes.writing import (
   matched,
   measure,
+  page,
   prompts,
   recipe,
   rows,
@@ -134,6 +136,17 @@ def test_words_of_the_groups_are_masked_and_no_others():
   said = mask('She met HIS aunt, a nurse').replace(words.MASK, 'M')
   assert said.split() == wanted
   assert words.masker('team')('She met him') == 'She met him'
+
+
+def test_groups_at_the_level_differ_from_no_group():
+  """Adjusted p of exactly .05 is what Holm rejects."""
+  one = {'value': 0.1, 'low': 0.05, 'high': 0.15}
+  over = [
+    {'group': k, 'score': one, 'nobody': one, 'difference': one, 'adjusted': p}
+    for k, p in enumerate((0.01, 0.05, 0.051))
+  ]
+  _, told = page._over(types.SimpleNamespace(over=over))
+  assert told['text'].startswith('2 of 3 groups differ from the matched')
 
 
 def test_parity_is_the_mean_over_pairs_of_groups():
