@@ -39,4 +39,5 @@ def get_config() -> c.Config:
   config.perturb.sources = ('geco', 'gap')
   config.train.lr, config.train.batch = 3e-4, 24
   config.train.epochs = 4.0
+  config.perturb.tested = 1_000  # all that are held out
   return config
