@@ -34,6 +34,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks.shared import forms, result_rows, sources
+from fairjax.core.errors import count as counted
 from fairjax.core.errors import quoted
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference import significance
@@ -221,12 +222,12 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
 def _apart(texts: Ragged, chosen: np.ndarray) -> list[str]:
   """How many pairs share no token, in a sentence; none where all share one."""
   shared = [one.any() for one in texts.split(chosen)[::2]]
-  count = len(shared) - sum(shared)
-  if not count:
+  apart = len(shared) - sum(shared)
+  if not apart:
     return []
   return [
-    f'original counts {count} pairs as neutral whose sentences share no token, '
-    "as the authors' code does"
+    f'original counts {counted(apart, "pair")} as neutral whose sentences '
+    "share no token, as the authors' code does"
   ]
 
 

@@ -18,7 +18,7 @@ from fairjax.core.knobs import (
 )
 
 RANKING = entry('fairjax.methods.diet_rows:RANKINGS')
-# What a diet is compared with; a weight for each row needs one table.
+# What a diet is compared with: rankings, and the methods that are none.
 RIVAL = entry('fairjax.methods.diet_rows:RANKINGS', 'blind', 'balance')
 
 

@@ -59,7 +59,6 @@ def score(
   params,
   table: pd.DataFrame,
   folder: pathlib.Path,
-  log: Log,
   tracks: Mapping[int, pathlib.Path] | None = None,
 ) -> pd.DataFrame:
   """folder/scores.parquet of a table under stacked parameters at hand."""
@@ -255,7 +254,7 @@ def over_epochs(
     params, _ = _weights(config, model, fit, epoch, step)
     target = folder / 'probe_epochs' / f'epoch_{epoch:g}'
     result[f'{epoch:g}'] = score(
-      config, model, params, table, target, log, fit.tracks
+      config, model, params, table, target, fit.tracks
     )
   return result
 

@@ -86,7 +86,7 @@ def test_each_metric_has_its_own_columns():
   )
   # As in metric.py, sums of no token are equal, so the pair is neutral.
   assert found.attrs['notes'] == [
-    'original counts 1 pairs as neutral whose sentences share no token, as the '
+    'original counts 1 pair as neutral whose sentences share no token, as the '
     "authors' code does"
   ]
   told = crows.estimate(

@@ -129,6 +129,10 @@ def test_methods_beside_diets_are_those_of_their_own_runs(tmp_path):
     assert {(t['ours'], t['theirs']) for t in results.tests} >= {('none', name)}
   rows = [one['facts']['rows'] for one in results.contenders.values()]
   assert rows[0] == rows[1] == 96 > rows[2]  # balance cuts to equal cells
+  wrong = dataclasses.replace(config, method=Method(how='up'))
+  with pytest.raises(UserError, match="how is 'up'; blind knows"):
+    recipe.run(wrong, tmp_path / 'wrong')  # before anything is trained
+  assert not (tmp_path / 'wrong' / 'training').exists()
   with pytest.raises(UserError, match="no ranking named 'blnd'"):
     recipe.run(
       dataclasses.replace(config, diet=Diet(compare=('blnd',))), tmp_path

@@ -46,6 +46,7 @@ class Inputs(NamedTuple):
   every: pd.DataFrame  # all training rows, then all their twins
   pool: batches.Pool  # of these
   valid: batches.Pool
+  mitigated: dict[str, Tables]  # what each method makes of the tables
 
 
 class Trained(NamedTuple):
@@ -120,9 +121,7 @@ def by_method(
   config: Config, inputs: Inputs, name: str, folder: pathlib.Path, log: Log
 ) -> Trained:
   """Trained on the tables that a method makes; blind, it reads blind sets."""
-  method = dataclasses.replace(config.method, name=name)
-  config = dataclasses.replace(config, method=method)
-  tables = stages.mitigate(config, inputs.tables, log)
+  config, tables = with_method(config, name), inputs.mitigated[name]
   model = stages.prepare(config, tables, log)  # it may learn its words there
   pools = stages.pools(model, tables)
   fit = stages.train(config, model, *pools, folder, log, part=name)
@@ -168,6 +167,7 @@ def prepare(
   for a score there is no probe.
   """
   ratios = shares(config)
+  methods = [name for name in rankings if name in METHODS]
   rankings = [name for name in rankings if name not in METHODS]
   weighs(config)  # or a sentence, before anything is made
   for name in rankings:
@@ -175,6 +175,11 @@ def prepare(
   tables = stages.load(config, folder, log)
   tables, twins = diet_rows.with_twins(tables, config)
   sets = stages.test_sets(config, tables)
+  # Before the probe, so that a method's sentence about an option costs nothing.
+  mitigated = {
+    name: stages.mitigate(with_method(config, name), tables, log)
+    for name in methods
+  }
   model = stages.prepare(config, tables, log)
   probe_config, scores = asking(config, rankings), tables['train'][['id']]
   if probe_config.scoring.names:
@@ -190,7 +195,13 @@ def prepare(
     every,
     stages.pool(model, every),
     stages.pool(model, tables['valid']),
+    mitigated,
   )
+
+
+def with_method(config: Config, name: str) -> Config:
+  method = dataclasses.replace(config.method, name=name)
+  return dataclasses.replace(config, method=method)
 
 
 def shares(config: Config) -> tuple[float, float]:
