@@ -384,14 +384,16 @@ def mcc(counts: Float[np.ndarray, 'b *s c c']) -> Float[np.ndarray, 'b *s']:
   seeds without those that learned nothing would flatter the rest. Where all
   labels agree it is undefined.
   """
-  # Shares, so that no product of counts leaves float32.
-  n = counts.sum((-1, -2))
-  p, q = counts.sum(-1) / n[..., None], counts.sum(-2) / n[..., None]
-  width = (1 - (p * p).sum(-1)) * (1 - (q * q).sum(-1))
-  wide = width > 1e-12
-  above = np.where(wide, accuracy(counts) - (p * q).sum(-1), 0)
-  matthews = above / np.sqrt(np.where(wide, width, 1))
-  return np.where((p < 1).all(-1), np.clip(matthews, -1, 1), np.nan)
+  counts = np.asarray(counts, float)
+  labels, decided = counts.sum(-1), counts.sum(-2)
+  p, q = (some / counts.sum((-1, -2))[..., None] for some in (labels, decided))
+  wide = (labels > 0).sum(-1) > 1, (decided > 0).sum(-1) > 1
+  width = (p * (1 - p)).sum(-1) * (q * (1 - q)).sum(-1)  # 1 - Σ p² loses few
+  above = accuracy(counts) - (p * q).sum(-1)
+  matthews = np.where(wide[1], above, 0) / np.sqrt(
+    np.where(wide[0] & wide[1], width, 1)
+  )
+  return np.where(wide[0], np.clip(matthews, -1, 1), np.nan)
 
 
 def log_loss(

@@ -1,5 +1,6 @@
 """Ranks and counts against definitions, scikit-learn, and resampled rows."""
 
+import math
 import warnings
 
 import numpy as np
@@ -202,3 +203,13 @@ def test_log_loss_is_sklearns():
     expected
   )
   assert quality.log_loss(labels, both).mean() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize('n', [10, 2_000_000, 10**10])
+def test_one_right_row_of_a_rare_class_has_its_mcc(n):
+  # φ = (ad − bc) / √ of the product of the four margins.
+  a, b, c, d = n - 3, 1, 1, 1
+  margins = (a + b) * (c + d) * (a + c) * (b + d)
+  found = quality.mcc(np.array([[[a, b], [c, d]]], float))
+  expected = (a * d - b * c) / math.sqrt(margins)
+  assert found == pytest.approx(expected, rel=1e-6)
