@@ -220,6 +220,8 @@ def test_a_kill_and_a_sigterm_change_nothing(tmp_path):
   run.send_signal(signal.SIGTERM)
   assert run.wait() == 75, run.stderr.read()
   assert b'run again' in run.stderr.read()
+  made = json.loads((tmp_path / 'run/versions.json').read_text())
+  assert made['seconds'] > 0  # the hours of a report are of all its parts
   again = start(tmp_path / 'run', TINY)
   assert again.wait() == 0, again.stderr.read()
   assert (tmp_path / 'run' / 'report.html').exists()

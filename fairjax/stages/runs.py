@@ -8,7 +8,6 @@ import platform
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 import pandas as pd
@@ -170,12 +169,7 @@ def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   known = folder / 'hygiene.json'
   if not results.classes and known.exists():
     results.classes = artefacts.read_json(known).get('classes', [])
-  path = folder / 'versions.json'
-  if path.exists():  # a run of the library has none
-    made = artefacts.read_json(path)
-    took = made.get('seconds', 0.0) + time.monotonic() - log.start
-    made['seconds'] = round(took, 1)
-    artefacts.write_json(path, made)
+  log.spent()
   results = page.publish(folder, results)
   log.line(terminal.summary(results))
   log.line(f'the report is {folder / "report.html"}')

@@ -299,6 +299,7 @@ def train_to_the_end(
       if regular or stop_requested or meta['ended']:
         meta['recent'] = recent.plain()
         checkpoint.save(checkpoints, done, state, meta)
+        log.spent()
       if meta['ended']:
         break
       if stop_requested:

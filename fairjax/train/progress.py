@@ -26,8 +26,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self, TextIO
 
 from fairjax.config import Config
-from fairjax.core import announce, lock
-from fairjax.core.artefacts import fingerprint, read_rows, write_text
+from fairjax.core import announce, artefacts, lock
 from fairjax.core.errors import UserError
 
 REDRAW = 0.2  # seconds between two drawings of the live line
@@ -74,7 +73,23 @@ class Log:
     announce.NOTED.remove(self.note)
     self.close(failed=kind is not None)
 
+  def spent(self) -> None:
+    """Adds the seconds since it was last asked to those in versions.json.
+
+    Asked where a run saves, publishes and ends, whatever ends it: the hours of
+    a run that was stopped and taken up again are those of all its parts.
+    """
+    path = self.folder / 'versions.json'
+    if not self.text or not path.exists():  # a run of the library has none
+      return
+    made, now = artefacts.read_json(path), time.monotonic()
+    seconds = made.get('seconds', 0.0) + now - self.start
+    artefacts.write_json(path, made | {'seconds': round(seconds, 1)})
+    self.start = now
+
   def close(self, failed: bool = False) -> None:
+    with contextlib.suppress(OSError, UserError):  # the run's end is said
+      self.spent()
     for sink in (self.rows, self.events, self.text):
       if sink:
         with contextlib.suppress(OSError):  # a failed write is reported
@@ -99,10 +114,10 @@ class Log:
     path = self.folder / 'metrics.jsonl'
     rows = [
       row
-      for row in read_rows(path)
+      for row in artefacts.read_rows(path)
       if row.get('part', '') != part or (step and row['step'] <= step)
     ]
-    write_text(path, ''.join(map(_line, rows)))
+    artefacts.write_text(path, ''.join(map(_line, rows)))
     self.rows = open(path, 'a', encoding='utf-8')
     self.events = _events(self.folder / 'tensorboard' / part, step)
 
@@ -379,7 +394,7 @@ def _wandb(folder: pathlib.Path, project: str):
   run = wandb.init(
     project=project,
     name=folder.name,
-    id=fingerprint(str(folder.resolve())),
+    id=artefacts.fingerprint(str(folder.resolve())),
     dir=str(folder),
     resume='allow',
   )

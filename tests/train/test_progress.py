@@ -1,5 +1,6 @@
 """The log: metrics that a resumed run repeats, events, the live line."""
 
+import contextlib
 import io
 import json
 import os
@@ -317,3 +318,33 @@ def test_a_loop_inside_another_says_where_both_are(tmp_path, monkeypatch):
   assert said[1][:2] == ['shards 0/3', 'rows 2/2']
   assert said[2][0] == 'shards 1/3' and said[2][1].endswith('left')
   assert said[-1][0] == 'shards 3/3'
+
+
+def test_the_seconds_of_a_run_are_those_of_all_its_parts(tmp_path, monkeypatch):
+  path, clock = tmp_path / 'versions.json', [100.0]
+  artefacts.write_json(path, {'seconds': 5.0, 'jax': '0'})
+  monkeypatch.setattr(progress.time, 'monotonic', lambda: clock[0])
+
+  def run(saves, ends):
+    with progress.Log(tmp_path, screen=io.StringIO()) as log:
+      clock[0] += 60
+      if saves:
+        log.spent()
+        assert artefacts.read_json(path)['seconds'] == before + 60
+      clock[0] += 7
+      if ends:
+        raise ends
+
+  for saves in (True, False):
+    for ends in (KeyboardInterrupt, UserError('stopped'), None):
+      before = artefacts.read_json(path)['seconds']
+      with contextlib.suppress(KeyboardInterrupt, UserError):
+        run(saves, ends)
+      clock[0] += 1000  # nobody runs
+      assert artefacts.read_json(path) == {'seconds': before + 67, 'jax': '0'}
+
+
+def test_a_log_without_a_run_keeps_no_seconds(tmp_path):
+  progress.Log(tmp_path, screen=io.StringIO()).close()
+  progress.Log(None, screen=io.StringIO()).close()
+  assert not (tmp_path / 'versions.json').exists()
