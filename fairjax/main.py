@@ -7,9 +7,9 @@
 
 --config names a file of configs/ (or your own); every knob of
 fairjax/config/ is a flag behind it, which `fairjax help NAME` explains.
-Exit codes: 0 done, 1 a gate of an audit failed, 2 a mistake in the call or the
-data (one line says which), 3 a gate that could not be measured, 75 asked to
-stop and saved (run the same command again to go on), 130 stopped at once.
+Exit codes: 0 done, 1 a gate failed, 2 a mistake in the call or the data (one
+line says which), 3 a gate could not be measured, 75 asked to stop and saved
+(run the same command again to go on), 130 stopped at once.
 """
 
 import ast

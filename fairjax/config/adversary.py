@@ -20,7 +20,8 @@ class Adversary:
 
   labels: tuple[str, ...] = knob(
     ('filtered', 'unfiltered', 'dictionary'),
-    "targets learned: repaired and 'filtered', 'unfiltered', or plain swaps",
+    "targets that are learned: swaps repaired and 'filtered', repaired alone "
+    "('unfiltered'), or as they are ('dictionary')",
     each(one_of('filtered', 'unfiltered', 'dictionary'), least=1),
     changes='measures',
   )

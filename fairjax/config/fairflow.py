@@ -81,7 +81,7 @@ class FairFlow:
   depth: int = knob(2, 'their hidden layers', between(0, 64), changes='flow')
   factor: int = knob(
     0,
-    "K: dimensions of the factor; 0 takes Esser et al.'s estimate, -1 a tenth",
+    "K: the factor's width; 0 takes Esser et al.'s estimate, -1 a tenth of all",
     at_least(-1),
     changes='flow',
   )
@@ -193,7 +193,9 @@ class Repair:
     path=True,
   )
   threshold: float = knob(
-    0.0, 'θ: tokens above it are odd; 0 of one paper, -1 of both programs'
+    0.0,
+    "θ: a token that the detector scores above it is odd; 0 in MBCDA's paper, "
+    "-1 in both papers' code",
   )
   scale: str = knob(
     'logit', "of θ: 'logit' or 'probability'", one_of('logit', 'probability')

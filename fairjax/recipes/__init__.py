@@ -108,8 +108,8 @@ RECIPES = {
   ),
 }
 
-# Each is f(judge, texts, config, folder, log) -> models.judge.Judge; the texts
-# are what it may be fitted on, the folder is where it may write.
+# Each is f(judge, texts, config, folder, log) -> models.reading.judge.Judge;
+# the texts are what it may be fitted on, the folder is where it may write.
 MITIGATIONS = {
   name: Entry(f'fairjax.recipes.benchmarks.mitigations:{name}', about)
   for name, about in {
