@@ -78,6 +78,14 @@ def test_every_knob_is_explained():
   assert 'healthy_random' in plain(manual.of('diet.compare'))  # its names
 
 
+def test_a_help_is_understood_alone():
+  """`fairjax help rewriters.classifier_epochs` said 'and passes'."""
+  hanging = {'and', 'of', 'its', 'it', 'their', 'these', 'before', 'instead'}
+  for name, leaf in LEAVES.items():
+    first = leaf.about.partition(':')[0].split()[0].rstrip(',')
+    assert first not in hanging, (name, leaf.about)
+
+
 def test_a_rule_says_what_it_allows():
   """A knob with a rule has words for it, and its remedy has them too."""
   for name, leaf in LEAVES.items():

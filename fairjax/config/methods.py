@@ -241,7 +241,7 @@ class Weighting:
   )
   estimator: str = knob(
     'forest',
-    "of P(y|z): 'forest', 'logistic' or 'count'",
+    "estimator of P(y|z): 'forest', 'logistic' or 'count'",
     one_of('forest', 'logistic', 'count'),
   )
   n_estimators: int = knob(100, 'trees of the forest', between(1, 10**5))
