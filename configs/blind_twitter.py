@@ -1,4 +1,4 @@
-"""A model of the sexism tweets that reads no gender words, in tests neither.
+"""A model of the sexism tweets that reads no gender words, not even in tests.
 
   python -m fairjax.main --config=configs/blind_twitter.py \\
       --config.data.path=FOLDER_OR_ZIP

@@ -84,6 +84,9 @@ def test_a_help_is_understood_alone():
   for name, leaf in LEAVES.items():
     first = leaf.about.partition(':')[0].split()[0].rstrip(',')
     assert first not in hanging, (name, leaf.about)
+  for entries in manual.registries().values():
+    for name, one in entries.items():
+      assert not one.about.startswith('the same '), (name, one.about)
 
 
 def test_a_rule_says_what_it_allows():

@@ -117,8 +117,10 @@ MITIGATIONS = {
     'inlp': 'the nullspace of linear classifiers of gender',
     'sentence': 'SentenceDebias: the direction between texts and twins',
     'continued': 'a control: pretraining goes on on texts about people',
-    'counterfactual': 'the same with their twins, her as his or him by sense',
-    'cda': 'the same with twins word by word, as bias-bench makes them',
+    'counterfactual': 'pretraining goes on on texts about people and their '
+    'twins, her as his or him by sense',
+    'cda': 'pretraining goes on on texts about people and twins word by word, '
+    'as bias-bench makes them',
     'dropout': 'pretraining goes on with more dropout',
     'self_debias': 'what a sentence about bias makes likelier is taken back',
   }.items()
