@@ -136,6 +136,11 @@ def printed():
       whole = not {'…', 'is'} & {*words} and '   ' not in line.split(' #')[0]
       if known and whole and words[0] not in ('help', 'report', '--list'):
         yield place, words
+  table = TEXTS['README.md'].partition('| you want |')[2].partition('\n\n')[0]
+  for cell in re.findall(r'`([^`]+)`', table.partition('---|\n')[2]):
+    words = shlex.split(cell.replace(' [PROMPTS]', ''))
+    if words[0] not in ('help', '--list'):
+      yield 'README.md', words
 
 
 def refused(words: list[str]) -> str:
