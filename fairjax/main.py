@@ -50,7 +50,10 @@ WORKDIR = flags.DEFINE_string(
   'workdir', '', "The run's folder; by default runs/ and the config's name."
 )
 LIST = flags.DEFINE_bool(
-  'list', False, 'Show configs, data sets, methods, scores, measures, recipes.'
+  'list',
+  False,
+  'Show all that has a name: configs, recipes, data and test sets, methods, '
+  'scores, measures, benchmarks, mitigations.',
 )
 TARGET = flags.DEFINE_string(
   'target',

@@ -99,6 +99,12 @@ def test_a_rule_says_what_it_allows():
   assert knobs.wanted(knobs.or_else(-1, knobs.below(0, 1))).startswith('-1, or')
 
 
+def test_an_acronym_keeps_its_letters():
+  """'mBCDA's parallel text'."""
+  said = manual.sections()
+  assert said['adversary'].startswith('MBCDA') and said['data'][0] == 'w'
+
+
 def test_every_section_shows_all_its_knobs():
   shown = '\n'.join(manual.of(name) for name in manual.sections())
   for name, leaf in LEAVES.items():

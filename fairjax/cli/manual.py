@@ -226,7 +226,8 @@ def sections() -> dict[str, str]:
   for field in dataclasses.fields(Config):
     if dataclasses.is_dataclass(field.type):
       about = (field.type.__doc__ or '').strip().partition('\n')[0]
-      found[field.name] = about[:1].lower() + about[1:].rstrip('.')
+      first = about[:1] if about[1:2].isupper() else about[:1].lower()
+      found[field.name] = first + about[1:].rstrip('.')
   return found
 
 
