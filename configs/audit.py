@@ -11,8 +11,8 @@ takes texts and returns probabilities. Of a model whose labels may hold together
 by side without it. Without labels what needs none is measured. Rows of equal
 texts count as one cluster, and so do those of a column,
 --config.audit.cluster=thread. Nothing is trained. A million predictions of 50
-groups take 10 CPU seconds and 1.1 GB; a model's own time comes on top, once:
-its scores are kept in the run's folder. In CI:
+groups take 10 to 22 CPU seconds and 1.1 GB; a model's own time comes on top,
+once: its scores are kept in the run's folder. In CI:
 --config.audit.fail_if='eqodd<0.8 or excess_flips>0.02' ends with 1 where it
 fails, 3 where it could not be measured.
 """
