@@ -213,7 +213,7 @@ class Grid:
   )
   budget: float = knob(
     0.03,
-    'largest loss of AUC that a chosen diet may cost',
+    'largest share of the AUC of none that a chosen diet may cost',
     below(0, 1),
     changes='measures',
   )
