@@ -48,6 +48,17 @@ def written() -> dict[str, str]:
   return texts
 
 
+def spoken() -> dict[str, str]:
+  """What the program says: place → parts of helps and messages."""
+  texts = {}
+  for path in sorted((ROOT / 'fairjax').rglob('*.py')):
+    for node in ast.walk(ast.parse(path.read_text('utf-8'))):
+      match node:
+        case ast.Constant(str(text)) if ' ' in text:
+          texts[f'{path.relative_to(ROOT)}:{node.lineno} {id(node)}'] = text
+  return texts
+
+
 TEXTS = written()
 FILE = re.compile(
   r'(?<![\w./*{}<>$:@=-])((?:[\w-]+/)*[\w-]+\.(?:py|md|sh|sbatch|yaml))\b'
@@ -64,7 +75,7 @@ def test_each_file_that_is_named_is_there():
   ends |= {path.name for path in ROOT.iterdir()}
   missing = [
     (place, name)
-    for place, text in TEXTS.items()
+    for place, text in [*TEXTS.items(), *spoken().items()]
     for name in FILE.findall(text)
     if name not in ends and not name.rpartition('/')[2].startswith('NAME.')
   ]
