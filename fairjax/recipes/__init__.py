@@ -116,12 +116,12 @@ MITIGATIONS = {
     'leace': 'the least change after which gender cannot be read linearly',
     'inlp': 'the nullspace of linear classifiers of gender',
     'sentence': 'SentenceDebias: the direction between texts and twins',
-    'continued': 'a control: pretraining goes on on texts about people',
-    'counterfactual': 'pretraining goes on on texts about people and their '
+    'continued': 'a control: pretraining continues on texts about people',
+    'counterfactual': 'pretraining continues on texts about people and their '
     'twins, her as his or him by sense',
-    'cda': 'pretraining goes on on texts about people and twins word by word, '
-    'as bias-bench makes them',
-    'dropout': 'pretraining goes on with more dropout',
+    'cda': 'pretraining continues on texts about people and twins word by '
+    'word, as bias-bench makes them',
+    'dropout': 'pretraining continues with more dropout',
     'self_debias': 'what a sentence about bias makes likelier is taken back',
   }.items()
 }
