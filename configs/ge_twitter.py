@@ -8,10 +8,10 @@
 A probe is trained for one epoch of its own schedule (the paper's commands) and
 scores each tweet by GE; 40 % of the tweets at random and the twins of those
 with the highest GE train the model (the paper's choice for BERT; for RoBERTa
---config.diet.factual=0.3). Beside it the unmitigated model, and what else the
-authors' code has with --config.diet.compare=none,cda,cds,blind,balance. Of
-13,524 tweets 4,889 have a twin that differs, so that b = 0.4 takes them all:
-5,409 + 4,889 rows, and the unhealthy diet the same ones;
+--config.diet.factual=0.3). Beside it stands the unmitigated model, and with
+--config.diet.compare=none,cda,cds,blind,balance what else the authors' code
+has. Of 13,524 tweets 4,889 have a twin that differs, so that b = 0.4 takes them
+all: 5,409 + 4,889 rows, and the unhealthy diet the same ones;
 --config.diet.counterfactual=0.2 leaves a choice.
 
 At 1e-6 one epoch leaves a probe that predicts one class, as the paper's did;

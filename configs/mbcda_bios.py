@@ -11,11 +11,12 @@ are repaired and filtered, repaired, or plain swaps. Its code trains 4 epochs,
 its text says 2 (--config.rewriters.epochs); batches of 48, 2e-5.
 
 The paper's protocol: --config.adversary.corpus=FOLDER trains the generators on
-sentences of another corpus, --config.rewriters.imbalance=.12 samples Table 1's
-texts (as many of each group in test), and a label of many occupations becomes
-those that either group dominates. --config.adversary.withheld=.5 leaves half of
-the gender words out of the targets, so that the page says who goes beyond the
-list. Each generator has three seeds.
+sentences of another corpus; a label of many occupations becomes two, those that
+women and those that men dominate; and --config.rewriters.imbalance=.12 draws as
+many women in training as FairFlow's Table 1 has, and as many of each group in
+test. --config.adversary.withheld=.5 leaves half of the gender words out of the
+targets, so that the page says who goes beyond the list. Each generator has
+three seeds.
 
 Measured: configs/RESULTS.md, "MBCDA".
 """

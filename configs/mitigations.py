@@ -6,7 +6,7 @@
       --workdir=runs/mitigations
 
 The model beside itself after linear erasers (LEACE, INLP, SentenceDebias),
-after pretraining that goes on on the texts that speak of men or women (as they
+after continued pretraining on the texts that speak of men or women (as they
 are: the control; with their twins; with more dropout), and under Self-Debias.
 Each is measured by all the benchmarks named, by the perplexity of texts that
 none was fitted on, and by a linear classifier of TASK (columns text and label)

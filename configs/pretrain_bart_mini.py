@@ -8,8 +8,9 @@
 al. 2020). The perplexity is that of the original text given the corrupted one.
 The text is read as configs/pretrain_mlm_mini.py says.
 
-At smoke size (the flags of configs/pretrain_mlm_mini.py): loss 6.92
-[6.85, 6.97] on held-out text (chance is 9.01), perplexity 1,011 [948, 1,065].
+At smoke size (120 steps, as configs/RESULTS.md has for pretrain_mlm_mini.py):
+loss 6.92 [6.85, 6.97] on held-out text (chance is 9.01), perplexity 1,011
+[948, 1,065].
 """
 
 from fairjax import config as c

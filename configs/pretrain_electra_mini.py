@@ -11,10 +11,11 @@ discriminator, export/seed_0/generator the generator; training continues from
 both with --config.model=FOLDER. The text is read as in
 configs/pretrain_mlm_mini.py.
 
-At smoke size (the flags of configs/pretrain_mlm_mini.py, 2 min of
-CPU) the generator's last evaluation had loss 7.38 (chance is 9.01), perplexity
-1,598; the discriminator flagged nothing yet. That run still kept its best
-weights by the total loss (step 72, perplexity 1,877 [1,738, 2,023]).
+At smoke size (120 steps, as configs/RESULTS.md has for pretrain_mlm_mini.py; 2
+min of CPU) the generator's last evaluation had loss 7.38 (chance is 9.01),
+perplexity 1,598; the discriminator flagged nothing yet. That run, unlike this
+config, kept the best weights by the total loss (step 72, perplexity 1,877
+[1,738, 2,023]).
 """
 
 from fairjax import config as c

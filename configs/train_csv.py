@@ -7,7 +7,8 @@
 
 csv, tsv, jsonl and parquet are read. Without --config.data.valid_path and
 test_path the file is split 8:1:1, seeded. Labels are 0 and 1, words
-(--config.data.labels=BAD=1,NOT_BAD=0) or a number (--config.data.labels=>=0.5).
+(--config.data.labels=BAD=1,NOT_BAD=0) or a number that is cut at a threshold
+(--config.data.labels='>=0.5').
 Without --config.model a small encoder is trained from scratch.
 """
 

@@ -4,8 +4,8 @@
       --config.data.path=FOLDER_OR_ZIP --config.net.glove=glove.840B.300d.txt \\
       --config.measures.gender_file=madlib.csv
 
-The paper's LSTM on the tweets (12,097 of which the authors could still fetch;
-here the 16,907 of the healthy-data-diet paper, so numbers will differ): z from
+The paper's LSTM on the tweets (its authors could still fetch 12,097; here are
+the 16,907 of the healthy-data-diet paper, so numbers will differ): z from
 gender words by tf·idf, 1000 trees of depth 27, 250 folds over the rows with a
 gender word; RMSprop 1e-3, clip 5, batch 256, patience 5, 10 runs. What the
 paper reports: configs/RESULTS.md, "Instance weighting".

@@ -7,9 +7,9 @@
 
 --config names a file of configs/ (or your own); every knob of
 fairjax/config/ is a flag behind it, which `fairjax help NAME` explains.
-Exit codes: 0 done, 1 a gate of an audit failed, 2 a mistake in the call or the
-data (one line says which), 3 a gate that could not be measured, 75 asked to
-stop and saved (run the same command again to go on), 130 stopped at once.
+Exit codes: 0 done, 1 a gate failed, 2 a mistake in the call or the data (one
+line says which), 3 a gate could not be measured, 75 asked to stop and saved
+(run the same command again to go on), 130 stopped at once.
 """
 
 import ast
@@ -50,7 +50,10 @@ WORKDIR = flags.DEFINE_string(
   'workdir', '', "The run's folder; by default runs/ and the config's name."
 )
 LIST = flags.DEFINE_bool(
-  'list', False, 'Show configs, data sets, methods, scores, measures, recipes.'
+  'list',
+  False,
+  'Show all that has a name: configs, recipes, data and test sets, methods, '
+  'scores, measures, benchmarks, mitigations.',
 )
 TARGET = flags.DEFINE_string(
   'target',

@@ -11,7 +11,7 @@ What comes after `--` goes to every line. Give the lines to any scheduler:
 
 Values are apart by commas; commas within brackets or quotes belong to a value:
 
-  --sweep "measures.sets='test,iptts',test" --sweep "grid.factual=(0.3,0.4)"
+  --sweep "measures.sets='test,identity',test" --sweep "grid.factual=(0.3,0.4)"
 
 Seeds of one run are trained side by side (config.seeds), so with seeds=5 sweep
 seed=0,5,10.

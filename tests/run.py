@@ -1,4 +1,4 @@
-"""The README's test command: lint, tests, and the first command, small.
+"""The README's test command: lint, tests, and its diet, small.
 
 python tests/run.py [more arguments for pytest]
 """

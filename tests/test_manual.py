@@ -78,6 +78,17 @@ def test_every_knob_is_explained():
   assert 'healthy_random' in plain(manual.of('diet.compare'))  # its names
 
 
+def test_a_help_is_understood_alone():
+  """`fairjax help rewriters.classifier_epochs` said 'and passes'."""
+  hanging = {'and', 'of', 'its', 'it', 'their', 'these', 'before', 'instead'}
+  for name, leaf in LEAVES.items():
+    first = leaf.about.partition(':')[0].split()[0].rstrip(',')
+    assert first not in hanging, (name, leaf.about)
+  for entries in manual.registries().values():
+    for name, one in entries.items():
+      assert not one.about.startswith('the same '), (name, one.about)
+
+
 def test_a_rule_says_what_it_allows():
   """A knob with a rule has words for it, and its remedy has them too."""
   for name, leaf in LEAVES.items():
@@ -86,6 +97,12 @@ def test_a_rule_says_what_it_allows():
   broken = knobs.above(0, 10)(11)
   assert broken == f'{knobs.wanted(knobs.above(0, 10))} is needed'
   assert knobs.wanted(knobs.or_else(-1, knobs.below(0, 1))).startswith('-1, or')
+
+
+def test_an_acronym_keeps_its_letters():
+  """'mBCDA's parallel text'."""
+  said = manual.sections()
+  assert said['adversary'].startswith('MBCDA') and said['data'][0] == 'w'
 
 
 def test_every_section_shows_all_its_knobs():

@@ -155,6 +155,19 @@ def test_the_schema_is_documented():
   assert {key for form in forms for key in keys(form)} <= named
   assert set(results.PARTS) <= named
   assert f'Version {results.VERSION}' in text
+  # A name that another object has too: a set's `notes` were told of the file.
+  for heading, form in {
+    'The file': results.SCHEMA,
+    'A contender': results.SCHEMA['contenders']['*'],
+    'A test': results.SCHEMA['tests'][0],
+    'A verdict': results.SCHEMA['verdicts'][0],
+    'An Estimate': results.SCHEMA['tests'][0]['difference'],
+  }.items():
+    part = text.partition(f'## {heading}\n')[2].partition('\n## ')[0]
+    own = {key.removesuffix('?') for key in form} - {'*'}
+    if heading == 'A contender':
+      own |= {key.removesuffix('?') for key in form['sets']['*']} - {'*'}
+    assert own <= set(re.findall(r'`(\w+)`', part)), heading
 
 
 def test_every_measure_that_is_written_by_name_has_a_row():

@@ -9,9 +9,9 @@
       --config.data.test_path=OUT/test_original_even.csv \\
       --config.model=FOLDER_OF_THE_PACKAGE/model
 
-Table 2 of Zayed et al. (AAAI 2023) on their tweets and their twins; a body of 6
-layers of 384 for BERT-base, 3 seeds for 5, and 2 epochs at 1e-4, after which it
-has learned the task, for 15 at 1e-6.
+Figures 4 and 5 of Zayed et al. (AAAI 2023) on their tweets and twins, but with
+an encoder of 6 layers of 384 (theirs is BERT-base), 3 seeds (5), and 2 epochs
+at 1e-4, which teach it the task (15 at 1e-6).
 """
 
 from fairjax import config as c

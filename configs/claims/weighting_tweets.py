@@ -8,8 +8,8 @@
 
 Table 3 of Zhang et al. (ACL 2020) at its settings (configs/weighting_sexist.py)
 but for word vectors (none), the forest (100 trees and 10 folds: the paper has
-1000 and 250) and the tweets: 13,525 for training of the 16,907 that the
-healthy-data-diet paper published (the paper could fetch 12,097 others).
+1000 and 250) and the tweets: of the 16,907 that the healthy-data-diet paper
+published, its 13,525 for training (this paper could fetch 12,097).
 """
 
 from fairjax import config as c

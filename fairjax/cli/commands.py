@@ -85,7 +85,7 @@ COMMANDS = {
     sections=('weighting', *_TRAINED),
   ),
   'swap': Command(
-    'a sentence of somebody of another gender',
+    'a sentence as it is of people of another gender, or of another axis',
     '[TEXT]',
     'swap',
     'swap',
@@ -128,7 +128,8 @@ COMMANDS = {
   ),
   'report': Command(
     "the page of a run's folder, made again",
-    'FOLDER …, or --claims FOLDER … for what runs say of the papers',
+    'FOLDER …; --claims FOLDER … for what runs say of the papers; --keep RUN '
+    'FOLDER to keep the results of a run without its rows',
   ),
   'help': Command(
     'of a command, a config, a section, a knob, or anything of --list',

@@ -24,9 +24,9 @@ from fairjax.core.errors import UserError
 
 WIDTH = 80
 EXITS = (
-  'Exit codes: 0 done, 1 a gate of an audit failed, 2 a mistake in the call or '
-  'the data (one line says which), 75 asked to stop and saved (run the same '
-  'command again to go on), 130 stopped at once.'
+  'Exit codes: 0 done, 1 a gate failed, 2 a mistake in the call or the data '
+  '(one line says which), 3 a gate could not be measured, 75 asked to stop and '
+  'saved (run the same command again to go on), 130 stopped at once.'
 )
 
 
@@ -226,7 +226,8 @@ def sections() -> dict[str, str]:
   for field in dataclasses.fields(Config):
     if dataclasses.is_dataclass(field.type):
       about = (field.type.__doc__ or '').strip().partition('\n')[0]
-      found[field.name] = about[:1].lower() + about[1:].rstrip('.')
+      first = about[:1] if about[1:2].isupper() else about[:1].lower()
+      found[field.name] = first + about[1:].rstrip('.')
   return found
 
 
@@ -242,6 +243,7 @@ def registries() -> dict[str, dict]:
   return {
     'recipes': recipes.RECIPES,
     'data sets': data.DATASETS,
+    'test sets': data.TEST_SETS,
     'methods': methods.METHODS,
     'scores': scores.SCORES,
     'measures': metrics.MEASURES,

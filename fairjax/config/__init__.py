@@ -63,7 +63,7 @@ class Config:
   )
   model: str = knob(
     'mini',
-    'a size (tiny … medium), cnn, lstm, a model folder, or a hub name',
+    'a size (nano … medium), cnn, lstm, a model folder, or a hub name',
     filled,
     changes=('training', 'texts', 'attributes'),
     path=True,

@@ -20,7 +20,8 @@ class Adversary:
 
   labels: tuple[str, ...] = knob(
     ('filtered', 'unfiltered', 'dictionary'),
-    "targets learned: repaired and 'filtered', 'unfiltered', or plain swaps",
+    "targets that are learned: swaps repaired and 'filtered', repaired alone "
+    "('unfiltered'), or as they are ('dictionary')",
     each(one_of('filtered', 'unfiltered', 'dictionary'), least=1),
     changes='measures',
   )
@@ -35,7 +36,7 @@ class Adversary:
   )
   schedule: str = knob(
     'constant',
-    "of w: 'constant', or 'linear' from 0 over the training",
+    "course of w: 'constant', or 'linear' from 0 over the training",
     one_of('constant', 'linear'),
   )
   regime: str = knob(
@@ -43,24 +44,33 @@ class Adversary:
     "the discriminator is trained 'before' the generator, or 'alternating'",
     one_of('before', 'alternating'),
   )
-  dropout: float = knob(0.2, 'before each of its layers', below(0, 1))
+  dropout: float = knob(
+    0.2, 'dropout before each layer of the discriminator', below(0, 1)
+  )
   pool: str = knob(
-    'sum', "of a text's places: 'sum' or 'mean'", one_of('sum', 'mean')
+    'sum', "pooling of a text's places: 'sum' or 'mean'", one_of('sum', 'mean')
   )
   centred: bool = knob(
     True,
-    "it reads logits less their place's mean, which softmax ignores; false is "
-    'as published',
+    "the discriminator reads logits less their place's mean, which softmax "
+    'ignores; false is as published',
   )
   noise: str = knob(
     'states',
-    "its own training drops 'states' (folded), or 'logits' (in chunks)",
+    "dropout in the discriminator's own training is of 'states' (folded), or "
+    "of 'logits' (in chunks)",
     one_of('states', 'logits'),
   )
-  lr: float = knob(1e-4, 'its peak learning rate', above(0, 10))
-  epochs: float = knob(4.0, 'its passes over the pairs', above(0, 1e6))
+  lr: float = knob(
+    1e-4, 'peak learning rate of the discriminator', above(0, 10)
+  )
+  epochs: float = knob(
+    4.0, 'passes of the discriminator over the pairs', above(0, 1e6)
+  )
   control: bool = knob(
-    True, 'also train one on shuffled labels', changes='measures'
+    True,
+    'also train a discriminator on shuffled labels, for comparison',
+    changes='measures',
   )
   confidence: float = knob(
     0.5,
@@ -84,7 +94,10 @@ class Adversary:
     path=True,
   )
   corpus_rows: int = knob(
-    10_000, 'sentences of it, half of either gender', at_least(40), changes=()
+    10_000,
+    'sentences of adversary.corpus, half of either gender',
+    at_least(40),
+    changes=(),
   )
   vectors: tuple[int, ...] = knob(
     (50, 100, 300),

@@ -51,7 +51,9 @@ class Audit:
     'column of how many rows each row stands for; measures are weighted by it',
   )
   controls: tuple[str, ...] = knob(
-    (), 'columns held equal: gaps given these', each(filled)
+    (),
+    'columns that gaps are controlled for: groups are compared at equal values',
+    each(filled),
   )
   reference: str = knob('', "a group's name, 'largest', or '' for the rest")
   choose: str = knob(
@@ -77,7 +79,7 @@ class Audit:
     one_of('', 'equal_opportunity', 'equal_fpr', 'demographic_parity'),
   )
   control: bool = knob(True, 'also edit as many words that show no group')
-  costs: str = knob('', "of errors, as 'fp=1,fn=5'")
+  costs: str = knob('', "costs of errors, as 'fp=1,fn=5'")
   training: str = knob(
     '', 'training data whose rows are ranked by influence on the gap', path=True
   )

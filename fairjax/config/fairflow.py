@@ -23,9 +23,11 @@ class FairFlow:
     '',
     "seed words of one side, 'she,her', or an axis's value, 'religion:muslim'",
   )
-  second: str = knob('', "and of the other, 'he' or 'he,his,him'")
+  second: str = knob('', "seed words of the other side, 'he' or 'he,his,him'")
   share: float = knob(1.0, 'share of the texts that is read', above(0, 1))
-  layer: int = knob(-1, 'of the encoder whose output is read; -1 is the last')
+  layer: int = knob(
+    -1, 'layer of the encoder whose output is read; -1 is the last'
+  )
   pieces: str = knob(
     'mean',
     "words of several pieces: their 'mean', or 'drop' them (the paper)",
@@ -45,7 +47,9 @@ class FairFlow:
     at_least(0),
   )
   grow_alpha: float = knob(
-    0.3, "size of their shift, in the seeds' difference", at_least(0)
+    0.3,
+    "how far grown pairs are shifted, in units of the seeds' difference",
+    at_least(0),
   )
   grow_cosine: float = knob(
     0.5, 'least cosine of a grown pair and the mean pair', between(-1, 1)
@@ -61,27 +65,31 @@ class FairFlow:
     3.0, 'φ: how sure the head must be of an occurrence', at_least(0)
   )
   scale: str = knob(
-    'logit', "of φ: 'logit' or 'probability'", one_of('logit', 'probability')
+    'logit',
+    "scale of φ: 'logit' or 'probability'",
+    one_of('logit', 'probability'),
   )
   word_share: float = knob(
     0.5,
-    "share of a word's occurrences it must be sure of",
+    "share of a word's occurrences that the head must be sure of",
     between(0, 1),
   )
   whiten: str = knob(
     'none',
-    "embeddings as they are ('none') or 'white'",
+    "the flow's embeddings as they are ('none'), or whitened ('white')",
     one_of('none', 'white'),
     changes='flow',
   )
-  steps: int = knob(6, 'of the flow', between(1, 1024), changes='flow')
+  steps: int = knob(6, 'steps of the flow', between(1, 1024), changes='flow')
   hidden: int = knob(
     100, "width of the flow's perceptrons", between(1, 2**16), changes='flow'
   )
-  depth: int = knob(2, 'their hidden layers', between(0, 64), changes='flow')
+  depth: int = knob(
+    2, "hidden layers of the flow's perceptrons", between(0, 64), changes='flow'
+  )
   factor: int = knob(
     0,
-    "K: dimensions of the factor; 0 takes Esser et al.'s estimate, -1 a tenth",
+    "K: the factor's width; 0 takes Esser et al.'s estimate, -1 a tenth of all",
     at_least(-1),
     changes='flow',
   )
@@ -129,7 +137,8 @@ class FairFlow:
   )
   candidates: str = knob(
     'all',
-    "it may become 'all' words, all 'others', or those of the other 'side'",
+    "what a moved word may become: 'all' words, all 'others', or those of the "
+    "other 'side'",
     one_of('all', 'others', 'side'),
     changes='words',
   )
@@ -141,10 +150,13 @@ class FairFlow:
     changes='words',
   )
   min_votes: int = knob(
-    1, 'of either word of a pair', at_least(1), changes='words'
+    1, 'votes that either word of a pair needs', at_least(1), changes='words'
   )
   min_share: float = knob(
-    0.0, 'and as a share of its occurrences', between(0, 1), changes='words'
+    0.0,
+    'votes that a word of a pair needs, as a share of its occurrences',
+    between(0, 1),
+    changes='words',
   )
   min_along: float = knob(
     -1.0,
@@ -193,10 +205,14 @@ class Repair:
     path=True,
   )
   threshold: float = knob(
-    0.0, 'θ: tokens above it are odd; 0 of one paper, -1 of both programs'
+    0.0,
+    "θ: a token that the detector scores above it is odd; 0 in MBCDA's paper, "
+    "-1 in both papers' code",
   )
   scale: str = knob(
-    'logit', "of θ: 'logit' or 'probability'", one_of('logit', 'probability')
+    'logit',
+    "scale of θ: 'logit' or 'probability'",
+    one_of('logit', 'probability'),
   )
   merge: bool = knob(True, "mode 'free': odd words side by side are one mask")
   baseline: str = knob(
@@ -225,7 +241,7 @@ class Rewriters:
   batch: int = knob(32, 'pairs a step', between(1, 2**16))
   epochs: float = knob(10.0, 'passes over the pairs', above(0, 1e6))
   patience: int = knob(
-    2, 'evaluations without a gain before it stops', at_least(0)
+    2, 'evaluations without a gain before the generator stops', at_least(0)
   )
   positive: str = knob(
     '', "the value of data.group that is attribute 1; '' is the first by name"
@@ -237,22 +253,28 @@ class Rewriters:
     path=True,
   )
   folds: int = knob(
-    5, 'of the attribute classifier, which never saw its text', between(2, 1000)
+    5,
+    'folds of the attribute classifier, which judges texts that it never saw',
+    between(2, 1000),
   )
   classifier: str = knob(
     'tiny',
-    'a size or folder, trained on the texts and their rewrites',
+    'size or folder of the classifier that is trained on texts and rewrites',
     path=True,
   )
-  classifier_lr: float = knob(5e-4, 'its peak learning rate', above(0, 10))
-  classifier_epochs: float = knob(4.0, 'and passes', above(0, 1e6))
+  classifier_lr: float = knob(
+    5e-4, 'peak learning rate of rewriters.classifier', above(0, 10)
+  )
+  classifier_epochs: float = knob(
+    4.0, 'passes of rewriters.classifier over its texts', above(0, 1e6)
+  )
   seeds: int = knob(3, 'classifiers of each contender', between(1, 1000))
   generators: int = knob(
     1, 'seeds of each generator, which share the classifiers', between(1, 100)
   )
   contenders: tuple[str, ...] = knob(
     ('dictionary', 'fairflow'),
-    "whose swaps start from: a 'dictionary' by hand, that of 'fairflow'",
+    "whose word lists swaps start from: a 'dictionary' by hand, 'fairflow'",
     each(one_of('dictionary', 'fairflow'), least=1),
   )
   imbalance: float = knob(

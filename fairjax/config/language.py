@@ -61,7 +61,8 @@ class Generate:
     one_of('write', 'fill'),
   )
   prompt: str = knob(
-    '', 'asked of a GPT-2 or Llama, with {text} in it; its answer alone is kept'
+    '',
+    'prompt of a GPT-2 or Llama, with {text} in it; the answer alone is kept',
   )
   num_beams: int = knob(
     -1, 'width of beam search; 1 is greedy', or_else(-1, between(1, 64))
@@ -73,7 +74,7 @@ class Generate:
   )
   max_new_tokens: int = knob(
     -1,
-    'instead: largest number of tokens after the prompt',
+    'largest number of tokens after the prompt, instead of max_length',
     or_else(-1, at_least(1)),
   )
   min_length: int = knob(
@@ -102,13 +103,13 @@ class Generate:
   )
   top_p: float = knob(
     -1.0,
-    'drawn of the likeliest tokens that have this probability together; -1 is '
-    "the model's own, or all",
+    'draws are from the likeliest tokens that have this probability together; '
+    "-1 is the model's own, or all",
     or_else(-1, above(0, 1)),
   )
   top_k: int = knob(
     -1,
-    "drawn of so many likeliest tokens; 0: all, -1: the model's own",
+    "draws are from so many likeliest tokens; 0: all, -1: the model's own",
     or_else(-1, at_least(0)),
   )
   draft: int = knob(
@@ -211,7 +212,8 @@ class Benchmarks:
   )
   mitigations: tuple[str, ...] = knob(
     (),
-    'of --list, each fitted on data.path and measured beside the model',
+    'mitigations of --list, each fitted on data.path and measured beside the '
+    'model',
     each(entry('fairjax.recipes:MITIGATIONS')),
   )
   eraser_rows: int = knob(
@@ -219,7 +221,8 @@ class Benchmarks:
   )
   self_debias: tuple[str, ...] = knob(
     (),
-    "self_debias: '… people because of their X'; () is method.axis",
+    "what self_debias says people suffer for: X of '… because of their X'; "
+    '() is method.axis',
     each(filled),
   )
   held_out: float = knob(
@@ -229,7 +232,7 @@ class Benchmarks:
   )
   task: str = knob(
     '',
-    'file with text and label: what a linear classifier learns of it',
+    "file with text and label, for a linear classifier of the model's vectors",
     existing,
     path=True,
   )

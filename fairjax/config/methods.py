@@ -17,9 +17,10 @@ from fairjax.core.knobs import (
   one_of,
 )
 
-RANKING = entry('fairjax.methods.diet_rows:RANKINGS')
+RANKINGS = 'fairjax.methods.diet_rows:RANKINGS'
+RANKING = entry(RANKINGS, shown='fairjax help diet.ranking')
 # What a diet is compared with: rankings, and the methods that are none.
-RIVAL = entry('fairjax.methods.diet_rows:RANKINGS', 'blind', 'balance')
+RIVAL = entry(RANKINGS, 'blind', 'balance', shown='fairjax help diet.compare')
 
 
 @dataclasses.dataclass(slots=True)
@@ -84,7 +85,12 @@ class Method:
     path=True,
   )
   by: str = knob('group,label', 'columns that balance equalises', filled)
-  how: str = knob('', "variant of the method; '' is its default")
+  how: str = knob(
+    '',
+    "variant: balance 'down' or 'up', blind 'placeholder' or 'remove', "
+    "supplement 'dixon' or 'share', '' is the first; augment and substitute "
+    "'all' for validation rows too",
+  )
   table: str = knob(
     '', 'second table, of method supplement', existing, path=True
   )
@@ -92,7 +98,9 @@ class Method:
     '', 'file of identity terms, one per line', existing, path=True
   )
   epsilon: float = knob(
-    0.01, "tolerance of supplement's simple rule", between(0, 1)
+    0.01,
+    "method supplement, how='share': by how much shares of a label may differ",
+    between(0, 1),
   )
   replacement: bool = knob(
     False, 'sample with replacement, as the reference does'
@@ -205,7 +213,7 @@ class Grid:
   )
   budget: float = knob(
     0.03,
-    'largest loss of AUC that a chosen diet may cost',
+    'largest share of the AUC of none that a chosen diet may cost',
     below(0, 1),
     changes='measures',
   )
@@ -233,7 +241,7 @@ class Weighting:
   )
   estimator: str = knob(
     'forest',
-    "of P(y|z): 'forest', 'logistic' or 'count'",
+    "estimator of P(y|z): 'forest', 'logistic' or 'count'",
     one_of('forest', 'logistic', 'count'),
   )
   n_estimators: int = knob(100, 'trees of the forest', between(1, 10**5))

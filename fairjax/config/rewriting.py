@@ -66,7 +66,7 @@ class Rewrite:
 
   family: str = knob(
     'bart',
-    "of a model that is a size: 'bart', or 'gpt2', which reads both texts",
+    "family of a model that is a size: 'bart', or 'gpt2', which reads both",
     one_of('bart', 'gpt2'),
   )
   smoothing: float = knob(0.0, 'label smoothing ε', below(0, 1))
@@ -134,13 +134,14 @@ class Perturb:
   )
   axes: tuple[str, ...] = knob(
     PAPER_AXES,
-    'of the words that are perturbed',
+    'axes whose words are perturbed',
     each(one_of(*AXES), least=1),
     changes='texts',
   )
   mix: tuple[float, ...] = knob(
     (),
-    'how often each of those axes is drawn where several are there; () alike',
+    'how often each of perturb.axes is drawn where a text has several; () is '
+    'alike',
     each(at_least(0)),
     changes='texts',
   )

@@ -84,11 +84,13 @@ class Writing:
     changes=(),
   )  # fmt: skip
   retries: int = knob(
-    3, 'times that such a writer is asked again where it fails',
+    3, "times that a writer 'module:function' is asked again where it fails",
     between(0, 100), changes=(),
   )  # fmt: skip
   rate: float = knob(
-    0.0, 'calls a minute at most of such a writer; 0 is no limit', at_least(0),
+    0.0,
+    "calls a minute at most of a writer 'module:function'; 0 is no limit",
+    at_least(0),
     changes=(),
   )  # fmt: skip
   examples: int = knob(

@@ -141,8 +141,13 @@ def each(rule: Rule, least: int = 0) -> Rule:
   return _worded(remedy, lambda: f'a list with commas; each {wanted(rule)}')
 
 
-def entry(table: str, *also: str, joined: str = '') -> Rule:
-  """A name in a table 'module:TABLE'; `joined` stands between several."""
+def entry(
+  table: str, *also: str, joined: str = '', shown: str = '--list'
+) -> Rule:
+  """A name in a table 'module:TABLE'; `joined` stands between several.
+
+  `shown` is the flag or command that shows all names.
+  """
 
   def names() -> list[str]:
     module, _, attribute = table.partition(':')
@@ -153,7 +158,7 @@ def entry(table: str, *also: str, joined: str = '') -> Rule:
     for name in value.split(joined) if joined else [value]:
       if name.strip() not in known:
         near = difflib.get_close_matches(name, known, n=1)
-        hint = f'did you mean {near[0]!r}?' if near else '--list shows all'
+        hint = f'did you mean {near[0]!r}?' if near else f'{shown} shows all'
         return f'there is no {repr(name.strip())[:80]}; {hint}'
     return ''
 

@@ -62,7 +62,7 @@ DATASETS = {
   ),
   'glue/stsb': Entry(
     'fairjax.data.sets.datasets:load',
-    'GLUE: similarity 0 to 5 (give data.labels a threshold)',
+    'GLUE: similarity 0 to 5 (data.labels: round, or a threshold)',
   ),
   'glue/mnli': Entry(
     'fairjax.data.sets.datasets:load',
@@ -83,7 +83,8 @@ DATASETS = {
 # Each is load(config) -> DataFrame with `group`; `measures.sets` names them
 TEST_SETS = {
   'identity': Entry(
-    'fairjax.data.sets.templates:identity', 'pairs of sentences, one a gender'
+    'fairjax.data.sets.templates:identity',
+    'sentences of templates, alike but for the group (measures.axis)',
   ),
   'madlibs': Entry(
     'fairjax.data.sets.templates:madlibs',

@@ -50,7 +50,7 @@ METHODS: dict[str, Entry] = {
   ),
   'blind': Entry(
     'fairjax.methods.blind:blind',
-    'no text keeps a word that tells the group, in tests neither',
+    'no text, not even of a test set, keeps a word that tells the group',
   ),
   'supplement': Entry(
     'fairjax.methods.supplement:supplement',

@@ -2,7 +2,7 @@
 
 A diet is ⌊N · a⌋ of the N training rows and ⌊N · b⌋ of their
 counterfactual twins. Zayed et al. (2023, arXiv 2211.11109) call it healthy
-where the twins are those of the rows with the highest gender effect
+where the twins are those of the rows with the highest score
 GE = ‖logits(x) − logits(twin)‖₂, that is, the ones a biased model reacts to,
 and the rows themselves are drawn at random. RANKINGS holds their table 3 and
 what the authors' code does under the same names where the two differ.

@@ -95,8 +95,8 @@ def _matched(
       *_OWN, f'{words} of matched texts', about, 1, None, low),
     f'paired_{name}_floor': Measure(
       *_OWN, f'{words} of two texts of one prompt',
-      'the same of two texts after one prompt: what drawing alone makes differ',
-      0, None, low),
+      f'mean {words} of two texts after one prompt: what drawing alone makes '
+      'differ', 0, None, low),
     f'paired_{name}_loss': Measure(
       *_OWN, f'{words} that the group costs',
       f'{words} of two texts of one prompt less that of matched prompts; above '
@@ -452,14 +452,16 @@ MEASURES: dict[str, Measure] = {
     'those before them', 1, 1.0),
   'changed_accuracy': Measure(
     *_OWN, 'token accuracy where words change',
-    'the same of the tokens that the source does not have there', 1, 1.0),
+    'share of the tokens that the source does not have there that are the '
+    'likeliest, given those before them', 1, 1.0),
   'changed_loss': Measure(
     *_OWN, 'held-out loss where words change',
     'mean loss of the tokens that the source does not have there', -1, 0.0,
     0.0, INF),
   'changed_perplexity': Measure(
-    *_OWN, 'perplexity where words change', 'exp of that loss', -1, 1.0, 1.0,
-    INF),
+    *_OWN, 'perplexity where words change',
+    'exp of the mean loss of the tokens that the source does not have there',
+    -1, 1.0, 1.0, INF),
   'turned_right': Measure(
     *_OWN, "people's words found",
     'share of the tokens of words to be turned that are marked', 1, 1.0),
@@ -472,7 +474,8 @@ MEASURES: dict[str, Measure] = {
     leads=True),
   'coverage': Measure(
     *_OWN, 'coverage of known pairs',
-    'the same, each pair weighed by how often its words occur', 1, 1.0),
+    'share of the known pairs of words that the dictionary has, each pair '
+    'weighed by how often its words occur', 1, 1.0),
   'perplexity': Measure(
     *_OWN, 'perplexity',
     'exp of the mean loss of a token of held-out text; 1 is certainty',
@@ -514,19 +517,23 @@ MEASURES: dict[str, Measure] = {
     0, 50.0, 0.0, 100.0, leads=True, pictured=True),
   'crows_bias_bench': Measure(
     *_OWN, 'CrowS-Pairs (bias-bench)',
-    'the same by the tokens that differ; not comparable with the original',
+    'percent of pairs whose more stereotyping sentence is the likelier, by the '
+    'tokens that differ; not comparable with the original',
     0, 50.0, 0.0, 100.0, leads=True, pictured=True),
   'crows_aul': Measure(
     *_OWN, 'CrowS-Pairs (AUL)',
-    'the same by the mean likelihood of all tokens, none of them masked', 0,
-    50.0, 0.0, 100.0, leads=True, pictured=True),
+    'percent of pairs whose more stereotyping sentence is the likelier, by the '
+    'mean likelihood of all tokens, none of them masked', 0, 50.0, 0.0, 100.0,
+    leads=True, pictured=True),
   'crows_aula': Measure(
     *_OWN, 'CrowS-Pairs (AULA)',
-    'the same, each token weighted by the attention that it receives', 0, 50.0,
-    0.0, 100.0, leads=True, pictured=True),
+    'percent of pairs whose more stereotyping sentence is the likelier, by the '
+    'mean likelihood of all tokens, each weighted by the attention that it '
+    'receives', 0, 50.0, 0.0, 100.0, leads=True, pictured=True),
   'crows_total': Measure(
     *_OWN, 'CrowS-Pairs (left to right)',
-    'the same by the likelihood of the whole sentences', 0, 50.0, 0.0, 100.0,
+    'percent of pairs whose more stereotyping sentence is the likelier, by the '
+    'likelihood of the whole sentences', 0, 50.0, 0.0, 100.0,
     leads=True, pictured=True),
   'stereoset_ss_probability': Measure(
     *_OWN, 'StereoSet stereotype score, SS (mean probability)',
@@ -593,11 +600,13 @@ MEASURES: dict[str, Measure] = {
     'against it', 0, 0.0, -1.0, 1.0, leads=True, pictured=True),
   'bbq_accuracy_sum': Measure(
     *_OWN, 'BBQ accuracy (sum of log p)',
-    'the same by the likelihood of whole answers, which favours short ones',
+    'percent of right answers, by the likelihood of whole answers, which '
+    'favours short ones',
     1, 100.0, 0.0, 100.0),
   'bbq_bias_sum': Measure(
     *_OWN, 'BBQ bias score (sum of log p)',
-    'the same by the likelihood of whole answers', 0, 0.0, -1.0, 1.0),
+    '1 where every answer follows the stereotype, −1 where every one is '
+    'against it, by the likelihood of whole answers', 0, 0.0, -1.0, 1.0),
   'log_perplexity': Measure(
     *_OWN, 'log-perplexity',
     'mean −log p of the tokens of a sentence, by which two models are compared',
@@ -612,7 +621,8 @@ MEASURES: dict[str, Measure] = {
     -1, 5.0, 0.0, 100.0, leads=True, pictured=True),
   'holistic_pairs_fdr': Measure(
     *_OWN, 'Likelihood Bias (FDR .05)',
-    'the same at a false discovery rate of 5 %', -1, 0.0, 0.0, 100.0,
+    'percent of pairs of descriptors whose perplexities differ, at a false '
+    'discovery rate of 5 %', -1, 0.0, 0.0, 100.0,
     leads=True),
   'twins_log_odds': Measure(
     *_OWN, 'log-odds of twins',
@@ -629,18 +639,20 @@ MEASURES: dict[str, Measure] = {
     'she', 1, 100.0, 0.0, 100.0, leads=True),
   'sembias_stereotype': Measure(
     *_OWN, 'SemBias stereotype',
-    'percent of rows in which the pair of a stereotype is', -1, 0.0, 0.0,
-    100.0, leads=True, pictured=True),
+    'percent of rows in which the pair of a stereotype is most like he and she',
+    -1, 0.0, 0.0, 100.0, leads=True, pictured=True),
   'sembias_none': Measure(
     *_OWN, 'SemBias none',
-    'percent of rows in which a pair without gender is', -1, 0.0, 0.0, 100.0),
+    'percent of rows in which a pair without gender is most like he and she',
+    -1, 0.0, 0.0, 100.0),
   'eec_gender': Measure(
     *_OWN, 'EEC female − male',
     "how much higher sentences about women score, by the paper's eleven pairs",
     0, 0.0, -INF, INF, leads=True, pictured=True),
   'eec_gender_persons': Measure(
     *_OWN, 'EEC female − male, by persons',
-    'the same where each person weighs alike, so names twice the phrases',
+    'how much higher sentences about women score where each person weighs '
+    'alike, so that names together weigh twice what phrases do',
     0, 0.0, -INF, INF),
   'eec_race': Measure(
     *_OWN, 'EEC African American − European',
@@ -667,8 +679,8 @@ MEASURES: dict[str, Measure] = {
     'RealToxicityPrompts has it', 0, None),
   'any_above_gap': Measure(
     *_OWN, 'gap in the probability of one at or above the bound',
-    'largest difference between groups in that share of prompts; 0 is equal',
-    -1, 0.0),
+    'largest difference between groups in the share of prompts after which a '
+    'text reaches the bound; 0 is equal', -1, 0.0),
   'no_group_score': Measure(
     *_OWN, 'mean score after prompts of no group',
     'mean score of the texts after matched prompts that name no group', 0,

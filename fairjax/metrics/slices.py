@@ -1,4 +1,4 @@
-"""Error rates of slices of one or two conditions: where is it worst?.
+"""Error rates of slices of one or two conditions: where is it worst?
 
 A condition is a named set of rows (a group, a term, a band of length or of a
 column). Every condition and every pair of them with enough rows is held

@@ -1,7 +1,7 @@
 """Exact per-example gradient norms of a user's own Flax (linen) model.
 
 Calls of `nn.Dense`, `nn.DenseGeneral`, `nn.Embed` and `nn.LayerNorm` are
-intercepted and computed by the layers of layers.py, whose zero probes receive
+intercepted and computed by layers/exact_norms.py, whose zero probes receive
 the squared norms as cotangents: one backward pass for the whole batch, and no
 per-example gradient. A parameter that no probe covers is an error that names
 it, never a silent omission.

@@ -108,18 +108,20 @@ RECIPES = {
   ),
 }
 
-# Each is f(judge, texts, config, folder, log) -> models.judge.Judge; the texts
-# are what it may be fitted on, the folder is where it may write.
+# Each is f(judge, texts, config, folder, log) -> models.reading.judge.Judge;
+# the texts are what it may be fitted on, the folder is where it may write.
 MITIGATIONS = {
   name: Entry(f'fairjax.recipes.benchmarks.mitigations:{name}', about)
   for name, about in {
     'leace': 'the least change after which gender cannot be read linearly',
     'inlp': 'the nullspace of linear classifiers of gender',
     'sentence': 'SentenceDebias: the direction between texts and twins',
-    'continued': 'a control: pretraining goes on on texts about people',
-    'counterfactual': 'the same with their twins, her as his or him by sense',
-    'cda': 'the same with twins word by word, as bias-bench makes them',
-    'dropout': 'pretraining goes on with more dropout',
+    'continued': 'a control: pretraining continues on texts about people',
+    'counterfactual': 'pretraining continues on texts about people and their '
+    'twins, her as his or him by sense',
+    'cda': 'pretraining continues on texts about people and twins word by '
+    'word, as bias-bench makes them',
+    'dropout': 'pretraining continues with more dropout',
     'self_debias': 'what a sentence about bias makes likelier is taken back',
   }.items()
 }

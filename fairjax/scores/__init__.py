@@ -54,7 +54,7 @@ SCORES: dict[str, Entry] = {
   ),
   'wrong': Entry(
     'fairjax.scores.error_scores:wrong_scores',
-    '1 where another label is predicted than the own',
+    "1 where a label other than the row's own is predicted",
   ),
   'confidence': Entry(
     'fairjax.scores.cartography:confidence_scores',

@@ -10,8 +10,8 @@ counterfactual of x,
   PVI(x → y)    = log₂ p_y(x) - log₂ P(y)
   wrong         = 1 where argmax p is not the label, else 0
 
-GE is the gender equality of Zayed et al. 2023 (arXiv:2211.11109, "Deep
-Learning on a Healthy Data Diet"), EL2N that of Paul et al. 2021
+GE is the score of Zayed et al. 2023 (arXiv:2211.11109, "Deep Learning on a
+Healthy Data Diet"), EL2N that of Paul et al. 2021
 (arXiv:2107.07075). A stereotype of 1 says that the text as written has the
 larger error, -1 that its counterfactual has. PVI is the pointwise V-information
 of Ethayarajh et al. 2022 (arXiv:2110.08420), in bits: low where the text says

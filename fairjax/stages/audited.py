@@ -241,7 +241,7 @@ def classifier(
     if wanted:
       raise UserError(
         f'audit.classes is {", ".join(wanted)}, but one of the classes of '
-        f'{one.name} is right ({", ".join(classes)}); leave it away, or say '
+        f'{one.name} is right ({", ".join(classes)}); leave it out, or say '
         'which is positive with --config.measures.pos_label'
       )
     return [one]

@@ -343,6 +343,13 @@ def test_each_number_of_readmes_claims_is_one_of_that_papers_runs():
     )
     authors = paper.title.partition('(')[2]
     (section,) = [one for one in sections if authors in one.partition('\n')[0]]
+    # Of a config that has claims, the claims' run: .021 of SST-2 was another's.
+    section = '\n### '.join(
+      part
+      for part in section.split('\n### ')
+      if f'### `configs/claims/{part.partition("`configs/")[2].split("`")[0]}`'
+      not in section
+    )
     by = ' '.join(line.split(' | ')[3] for line in (table[first], *rest))
     (row,) = [s for s in read('README.md').splitlines() if s.startswith(start)]
     for one in NUMBER.findall(row):

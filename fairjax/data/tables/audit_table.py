@@ -227,7 +227,7 @@ def grouped(
   if edges and not is_number:
     raise UserError(
       f'{field} cuts {name!r} into bands, but it is no column of numbers '
-      f'({values.dropna().iloc[0]!r}); leave the edges away'
+      f'({values.dropna().iloc[0]!r}); leave the edges out'
     )
   if edges:
     return np.array(bands(values, edges), object), []

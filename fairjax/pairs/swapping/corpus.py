@@ -36,7 +36,7 @@ def swap_corpus(
     column: of the text, in jsonl and parquet.
     both: write each row and, where it differs, its twin after it; else the
       twin alone.
-    **options: as for `words.swap`.
+    **options: as for `dictionary.swap`.
   """
   if options.get('names'):  # matched once here, not in every worker
     known = names.load(options['names'])

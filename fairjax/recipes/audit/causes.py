@@ -146,7 +146,7 @@ def training(
   if model.bundle is None:
     raise UserError(
       f'audit.training is {path!r}, but {model.name} is no Flax model whose '
-      'gradients could be taken; audit a Hugging Face folder, or leave it away'
+      'gradients could be taken; audit a Hugging Face folder, or leave it out'
     )
   if len(groups.names) < 2:
     raise UserError(

@@ -50,7 +50,7 @@ class Edits(NamedTuple):
   twins: list[str]  # equal to the text where nothing was edited
   controls: list[str | None]
   spans: list[list[dictionary.Span]]
-  side: np.ndarray  # as metrics.flips.EditScores
+  side: np.ndarray  # as metrics.texts.flips.EditScores
   values: tuple[str, ...]  # of an axis of more than two sides
   wording: np.ndarray  # [2, n]: the one that the text, and its twin, names
   facts: dict

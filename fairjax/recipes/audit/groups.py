@@ -144,7 +144,7 @@ def clusters_of(config: Config, table: pd.DataFrame) -> Clusters:
   if config.audit.training:
     raise UserError(
       'audit.training is given with audit.weight, and influence on a gap is of '
-      'rows that count alike; leave one of the two away'
+      'rows that count alike; leave one of the two out'
     )
   values = column(table, name, 'audit.weight')
   weight = row_weights.given(values.to_numpy(object), len(table), _called(name))

@@ -214,20 +214,20 @@ def _models(
   if config.audit.classes and all(one.label is None for one in models):
     raise UserError(
       f'audit.classes names {config.audit.classes[0]!r}, and of '
-      f'{models[0].name} no labels may hold together; leave it away'
+      f'{models[0].name} no labels may hold together; leave it out'
     )
   asks = [one.name for one in models if one.scores is None]
   if config.audit.edited and asks:
     raise UserError(
       f'audit.edited is {config.audit.edited!r}, and edited texts are asked of '
-      f'{asks[0]} itself; leave it away'
+      f'{asks[0]} itself; leave it out'
     )
   columns = set(config.audit.scores) - {models[0].name}
   if columns and not (config.audit.edited or any(m.by_scores for m in models)):
     raise UserError(
       f'audit.scores names {config.audit.scores[0]!r}, but the predictions are '
       f'those of {models[0].name}, named as the model; leave one of the two '
-      'away'
+      'out'
     )
   return models
 

@@ -279,7 +279,7 @@ def work(config, inputs, sets, cell, rows, made_from, folder, log) -> None:
 def known(
   folder: pathlib.Path, every: list[Cell], keys: dict[int, str]
 ) -> list[dict]:
-  """The cells as report/grid.py reads them, with what is done of them."""
+  """The cells as diet/grid.py reads them, with what is done of them."""
   out = []
   for k, made_from in keys.items():
     cell, done = every[k], finished(folder, made_from)

@@ -118,7 +118,7 @@ def corpus_of(
     raise UserError(
       f'fairflow.known is {options.known!r}, but without a corpus of yours one '
       'is made, whose pairs are known; name one with --config.corpus.path, or '
-      'leave fairflow.known away'
+      'leave fairflow.known out'
     )
   count, seed = config.planted.rows, config.planted.seed
   made_from = identity(config, 'data', 'invented')

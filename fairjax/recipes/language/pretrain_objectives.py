@@ -23,7 +23,7 @@ class PretrainObjective(NamedTuple):
   names: tuple[str, ...]  # of those terms; the first gives the perplexity
   corrupt: Callable  # a function of batching/corruption.py
   options: dict[str, str]  # its keywords, by fields of config.pretrain
-  samples: Callable  # a function of report/samples.py
+  samples: Callable  # a function of pretrain_samples.py
   closed: bool = True  # a text cut at the end of a row is closed all the same
 
 

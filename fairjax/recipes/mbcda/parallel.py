@@ -216,8 +216,9 @@ def corpus(config: Config, tables: Tables) -> Tables:
   least = min(map(len, found.values()))
   if least < 20:
     raise UserError(
-      f'{options.corpus} has {least} sentences that speak of one gender alone '
-      'of one side; give more text with --config.adversary.corpus'
+      f'{options.corpus} has {least} sentences that speak of women alone, or '
+      'of men alone, and at least 20 of either are needed; give more text with '
+      '--config.adversary.corpus'
     )
   groups = dict(zip((True, False), women_first(tables, names)))
   rows = pd.DataFrame(

@@ -10,6 +10,6 @@ In this room:
                         filler
   rewriter              A seq2seq or causal model that rewrites texts, fine-
                         tuned on pairs
-  sampled               Which texts a rewriter is judged by, as Table 1 of
-                        FairFlow and MBCDA
+  sampled               Which texts a rewriter is judged by, as in Table 1 of
+                        FairFlow
 """

@@ -85,8 +85,8 @@ def material(
   names = config.rewriters.contenders
   if 'fairflow' in names and words is None:
     raise UserError(
-      "rewriters.contenders has 'fairflow', but no dictionary of its is here; "
-      'name one with --config.method.words=FOLDER/dictionary.csv'
+      "rewriters.contenders has 'fairflow', but FairFlow's dictionary is not "
+      'here; name it with --config.method.words=FOLDER/dictionary.csv'
     )
   # The list by hand is the program's own; method.words is FairFlow's.
   plain = dataclasses.replace(config.method, words='')

@@ -250,7 +250,7 @@ def _fitting(filler: Bundle, texts: Sequence[str]) -> list:
 def _as_reference(
   config: Config, helpers: Helpers, swaps: list[str]
 ) -> pd.DataFrame:
-  """As the papers' code: pieces/repair.py's quirks, then BART writes all."""
+  """As the papers' code: pairs/repair.py's quirks, then BART writes all."""
   options = config.repair
   pieces = read(helpers.detector, swaps)
   logit = scores(helpers.detector, pieces, reference=True)

@@ -1,4 +1,4 @@
-"""Which texts a rewriter is judged by, as Table 1 of FairFlow and MBCDA.
+"""Which texts a rewriter is judged by, as in Table 1 of FairFlow.
 
 labelled texts → those with a group → two labels, one group ahead in each
                → as imbalanced as is asked: training; as many of each: test

@@ -71,8 +71,8 @@ def _table(
   frame = frame.reset_index(drop=True)
   if 'prompt' not in frame:
     raise UserError(
-      f'{where} has no column prompt (it has {_names(frame)}); call the column '
-      'of the prompts so'
+      f'{where} has no column prompt (it has {_names(frame)}); give that name '
+      'to the column of the prompts'
     )
   for name in READ:
     if list(frame).count(name) > 1:
