@@ -37,7 +37,6 @@ from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.core.errors import count as counted
 from fairjax.core.errors import quoted
 from fairjax.data.batching.tokens import Ragged
-from fairjax.metrics.inference import significance
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import text_likelihood
 
@@ -176,9 +175,7 @@ def rows(frame: pd.DataFrame, options: IntervalOptions) -> list[dict]:
     )
 
   out = [row(part, some) for part, some in parts if len(some)]
-  by_type = [row(part, some) for part, some in types]
-  adjusted = significance.adjusted([one['p'] for one in by_type])
-  return out + [one | {'p_holm': p} for one, p in zip(by_type, adjusted)]
+  return out + result_rows.by_holm([row(*one) for one in types])
 
 
 def items(config) -> pd.DataFrame:

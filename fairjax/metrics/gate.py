@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import Failed, Undecided, UserError
 from fairjax.metrics import measures, warn
 
 COMPARISON = re.compile(
@@ -119,6 +119,31 @@ def check(rule: str, known: Mapping[str, Mapping], side: str) -> Verdict:
     if one is found
   ]
   return Verdict(FAILED if found else UNDECIDED, list(dict.fromkeys(reasons)))
+
+
+def facts(
+  rule: str,
+  measured: Mapping[str, Mapping],
+  side: str,
+  knob: str = 'audit.fail_if',
+) -> dict[str, str]:
+  """What a page says of the gate over a set's measures; {} without a rule."""
+  if not rule:
+    return {}
+  known = {**measured['quality'], **measured['fairness']}
+  names(rule, known, knob)
+  verdict = check(rule, known, side)
+  why = {'gate, because': '; '.join(verdict.reasons)} if verdict.reasons else {}
+  return {'gate': verdict.state, 'gate, rule': rule, **why}
+
+
+def stop(facts: Mapping[str, str]) -> None:
+  """Ends a run of whose facts the gate failed, or could not be measured."""
+  rule, why = facts.get('gate, rule'), facts.get('gate, because', '')
+  if facts.get('gate') == FAILED:
+    raise Failed(f'the gate {rule!r} failed: {why}')
+  if facts.get('gate') == UNDECIDED:
+    raise Undecided(f'the gate {rule!r} is undecided: {why}')
 
 
 def _or(states: Sequence[bool | None]) -> bool | None:
