@@ -13,12 +13,11 @@ that hangs on it (Kleene's three values), since a gate that nobody measured at
 has kept nothing out.
 """
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fairjax.core.errors import Failed, Undecided, UserError
+from fairjax.core.errors import Failed, Undecided, UserError, nearest
 from fairjax.metrics import measures, warn
 
 COMPARISON = re.compile(
@@ -86,12 +85,9 @@ def keys(
   matches = [key for key in known if key.rpartition('/')[2] == name]
   if matches:
     return matches
-  every = [*known, *ALSO]
-  near = difflib.get_close_matches(name, every, n=1)
-  hint = f'did you mean {near[0]!r}?' if near else ''
-  if not near:
-    choices = measures.leading(known) or list(known)
-    hint = f'there are {", ".join(choices[:12])}, …'
+  choices = measures.leading(known) or list(known)
+  otherwise = f'there are {", ".join(choices[:12])}, …'
+  hint = nearest(name, [*known, *ALSO], otherwise)
   raise UserError(
     f'{knob} names {name!r}, which this run does not measure; {hint}'
   )

@@ -8,9 +8,7 @@ occurrence and keeps nothing but its shard. Texts longer than the encoder
 reads are cut into windows.
 """
 
-import dataclasses
 import functools
-import json
 import pathlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -20,7 +18,7 @@ import pandas as pd
 
 from fairjax import config as configs
 from fairjax.config import Config
-from fairjax.core import artefacts, strict_json
+from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, instances, tokens
 from fairjax.data.batching.instances import Instances
@@ -40,11 +38,7 @@ SEED_LEAST = 20  # occurrences that a side's seed words need
 @functools.lru_cache(1)
 def _load(spec: str) -> tuple[Config, Any, corruption.Vocabulary]:
   """The config, model and vocabulary of a job, kept by a worker."""
-  parts = strict_json.parse(spec)
-  config = Config(model=parts.pop('model'), seed=parts.pop('seed'))
-  for name, values in parts.items():
-    kind = type(getattr(config, name))
-    setattr(config, name, kind(**values))
+  config = corpora.of_plain(spec)
   model = language_model(config)
   return config, model, corruption.vocabulary(model.tokenizer)
 
@@ -53,15 +47,6 @@ def language_model(config: Config) -> Any:
   """The masked LM of the config's folder."""
   precision, tokenizer = folders.precision(config), config.tokens.tokenizer
   return folders.load(config.model, 'mask', precision, tokenizer)
-
-
-def _spec(config: Config) -> str:
-  """The fields that a worker needs, as one word."""
-  parts = {
-    name: dataclasses.asdict(getattr(config, name))
-    for name in ('tokens', 'net', 'fairflow', 'corpus')
-  }
-  return json.dumps(parts | {'model': config.model, 'seed': config.seed})
 
 
 def _blocks(
@@ -208,7 +193,7 @@ def _walk(
   """Runs a work on every shard; failures end the stage."""
   chosen = config.corpus
   rows = shard_map.shard_map(
-    functools.partial(work, spec=_spec(config)),
+    functools.partial(work, spec=corpora.plain(config)),
     chosen.path,
     shard_map.find_shards(chosen.path),
     out,
