@@ -24,6 +24,7 @@ from fairjax.data.batching import corruption, instances, tokens
 from fairjax.data.batching.instances import Instances
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.corpora import shard_map, shards
+from fairjax.models import build
 from fairjax.models.folders import folder as folders
 from fairjax.models.reading import contextual
 from fairjax.pairs import attributes
@@ -68,14 +69,8 @@ def inner_length(
   config: Config, model: Any, words: corruption.Vocabulary
 ) -> int:
   """Tokens of a window, without the special ones around it."""
-  longest = model.module.shape.longest
-  limit = config.tokens.max_length or longest
-  if limit > longest:
-    raise UserError(
-      f'tokens.max_length is {limit}, but {config.model} has positions for '
-      f'{longest}; choose at most that'
-    )
-  return limit - len(words.first) - len(words.last)
+  length = build.text_length(config, model.module.shape.longest)
+  return length - len(words.first) - len(words.last)
 
 
 def _sample(
