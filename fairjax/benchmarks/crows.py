@@ -118,7 +118,7 @@ def spans(one: Sequence[int], other: Sequence[int]) -> PairSpans:
   return PairSpans(same, differ)
 
 
-def places(texts: Ragged, metric: str, ends: int = 1) -> np.ndarray:
+def places(texts: Ragged, metric: str) -> np.ndarray:
   """Which tokens of masked texts count (bool, beside flat); pairs side by side.
 
   Texts 2i and 2i + 1 are a pair; of a pair that is skipped none counts.
@@ -128,7 +128,7 @@ def places(texts: Ragged, metric: str, ends: int = 1) -> np.ndarray:
     low, middle, high = texts.offsets[i : i + 3]
     pair = spans(texts.flat[low:middle], texts.flat[middle:high])
     if metric == 'original':
-      one, other = (side[ends : len(side) - ends] for side in pair.same)
+      one, other = (side[1:-1] for side in pair.same)
     else:
       one, other = pair.differ
       if not one or not other:

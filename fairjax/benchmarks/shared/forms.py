@@ -117,10 +117,10 @@ def published(path: str | pathlib.Path) -> Any:
     ) from error
 
 
-def tree(path: str | pathlib.Path, form: Any, where: str = '') -> Any:
+def tree(path: str | pathlib.Path, form: Any) -> Any:
   """A JSON file's value, checked."""
   value = published(path)
-  check(value, form, path, where)
+  check(value, form, path, '')
   return value
 
 

@@ -196,9 +196,7 @@ def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
   return out
 
 
-def perturbed(
-  config: Config, texts: Sequence[str], model: Bundle | None = None
-) -> pd.DataFrame:
+def perturbed(config: Config, texts: Sequence[str]) -> pd.DataFrame:
   """One row a text, of COLUMNS.
 
   A text that holds nothing to perturb (not `offered`), or is `too_long` for
@@ -212,7 +210,7 @@ def perturbed(
       sources.append(i)
   draws = drawn(config, parts)
   rows = [k for k, draw in enumerate(draws) if draw is not None]
-  model = model or load(config)
+  model = load(config)
   able = rows if model is None else _readable(model, parts, draws, rows)
   new = list(parts)
   if able:
