@@ -15,7 +15,7 @@ has kept nothing out.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fairjax.core.errors import Failed, Undecided, UserError, nearest
 from fairjax.metrics import measures, warn
@@ -119,7 +119,7 @@ def check(rule: str, known: Mapping[str, Mapping], side: str) -> Verdict:
 
 def facts(
   rule: str,
-  measured: Mapping[str, Mapping],
+  measured: Mapping[str, Any],
   side: str,
   knob: str = 'audit.fail_if',
 ) -> dict[str, str]:
