@@ -407,11 +407,7 @@ def swap(
     )
   if said and swapped:
     announce.note(said)
-  if alone:
-    return swapped[0]
-  if isinstance(texts, pd.Series):
-    return pd.Series(swapped, texts.index, name=texts.name)
-  return np.array(swapped) if isinstance(texts, np.ndarray) else swapped
+  return inputs.as_given(texts, swapped)
 
 
 # Data

@@ -5,13 +5,12 @@ with race, ours, peer, ratio, unit, machine and versions.
 """
 
 import ast
-import difflib
 import importlib
 import json
 import pathlib
 import sys
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, nearest
 
 
 def races() -> dict[str, tuple[str, str]]:
@@ -38,8 +37,7 @@ def main(args: list[str]) -> int:
   name, *rest = args
   try:
     if name not in known:
-      near = difflib.get_close_matches(name, known, n=1)
-      hint = f'did you mean {near[0]!r}?' if near else 'see --list'
+      hint = nearest(name, known, 'see --list')
       raise UserError(f'there is no race named {name!r}; {hint}')
     result = importlib.import_module(known[name][0]).run(rest)
   except UserError as error:

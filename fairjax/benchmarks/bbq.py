@@ -28,7 +28,7 @@ import pandas as pd
 
 from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.core.errors import UserError
-from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.results import ANY
 
@@ -341,8 +341,7 @@ def by_category(
       frame[some].reset_index(drop=True), answer[some], metric, options
     )
     out += [one | {'part': f'{name}, {one["part"]}'} for one in part]
-  adjusted = significance.adjusted([one['p'] for one in out])
-  return [one | {'p_holm': p} for one, p in zip(out, adjusted)]
+  return result_rows.by_holm(out)
 
 
 def items(config) -> pd.DataFrame:

@@ -37,7 +37,6 @@ from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.core.errors import count as counted
 from fairjax.core.errors import quoted
 from fairjax.data.batching.tokens import Ragged
-from fairjax.metrics.inference import significance
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import text_likelihood
 
@@ -119,7 +118,7 @@ def spans(one: Sequence[int], other: Sequence[int]) -> PairSpans:
   return PairSpans(same, differ)
 
 
-def places(texts: Ragged, metric: str, ends: int = 1) -> np.ndarray:
+def places(texts: Ragged, metric: str) -> np.ndarray:
   """Which tokens of masked texts count (bool, beside flat); pairs side by side.
 
   Texts 2i and 2i + 1 are a pair; of a pair that is skipped none counts.
@@ -129,7 +128,7 @@ def places(texts: Ragged, metric: str, ends: int = 1) -> np.ndarray:
     low, middle, high = texts.offsets[i : i + 3]
     pair = spans(texts.flat[low:middle], texts.flat[middle:high])
     if metric == 'original':
-      one, other = (side[ends : len(side) - ends] for side in pair.same)
+      one, other = (side[1:-1] for side in pair.same)
     else:
       one, other = pair.differ
       if not one or not other:
@@ -176,9 +175,7 @@ def rows(frame: pd.DataFrame, options: IntervalOptions) -> list[dict]:
     )
 
   out = [row(part, some) for part, some in parts if len(some)]
-  by_type = [row(part, some) for part, some in types]
-  adjusted = significance.adjusted([one['p'] for one in by_type])
-  return out + [one | {'p_holm': p} for one, p in zip(by_type, adjusted)]
+  return out + result_rows.by_holm([row(*one) for one in types])
 
 
 def items(config) -> pd.DataFrame:

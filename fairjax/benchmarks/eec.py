@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks.shared import forms, result_rows, sources
-from fairjax.metrics.inference import clusters, significance
+from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import IntervalOptions
 
 FILES = ('Equity-Evaluation-Corpus.csv', 'eec*.csv')
@@ -115,8 +115,7 @@ def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
         't of pairs',
       )
     )
-  adjusted = significance.adjusted([one['p'] for one in out[1:]])
-  return out[:1] + [one | {'p_holm': p} for one, p in zip(out[1:], adjusted)]
+  return out[:1] + result_rows.by_holm(out[1:])
 
 
 def items(config) -> pd.DataFrame:

@@ -30,7 +30,6 @@ from fairjax.core.errors import UserError
 from fairjax.data.axes import table
 from fairjax.data.sets import template_lists
 from fairjax.metrics.inference import significance
-from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.pairs.axes import exchange
 
@@ -164,8 +163,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
       'lpbs finds no axis of which the model has single tokens for two values; '
       'leave it out of --config.benchmarks.names'
     )
-  adjusted = significance.adjusted([one['p'] for one in out])
-  out = [one | {'p_holm': p} for one, p in zip(out, adjusted)]
+  out = result_rows.by_holm(out)
   whole = [_mean('all', out)]
   for axis in AXES:
     own = [one for one in out if one['part'].startswith(f'{axis}: ')]
@@ -175,13 +173,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
 
 def _mean(part: str, some: list[dict]) -> dict:
   """The mean |d|, and the least p of its values after Holm over them."""
-  sizes = [abs(one['value']['value'] or 0.0) for one in some]
-  chance = [max(abs(one['floor_low']), abs(one['floor_high'])) for one in some]
-  value = of_value(
-    np.mean(sizes),
-    note='mean |d| over the values; by chance one reaches up to '
-    f'{np.mean(chance):.2f}',
-  )
+  value = result_rows.mean_size(some, 'values', 'one')
   p = min(significance.adjusted([one['p'] for one in some]))
   test = 'least permutation p of the values, by Holm'
   count = sum(one['items'] for one in some)

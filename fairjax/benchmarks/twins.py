@@ -264,8 +264,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   if len(values) == 2:
     rows = [rows[0] | {'part': 'all', 'of': values}]
   else:
-    adjusted = significance.adjusted([row['p'] for row in rows])
-    rows = [row | {'p_holm': p} for row, p in zip(rows, adjusted)]
+    rows = result_rows.by_holm(rows)
     rows.insert(0, _gap([row['part'] for row in rows], frame, how))
   words = _words(scores.attrs.get('words', []), values, how)
   for one in words.head(SHOWN).to_dict('records'):

@@ -33,8 +33,7 @@ import pandas as pd
 from fairjax.benchmarks.shared import association, forms, result_rows, sources
 from fairjax.core.errors import UserError, quoted
 from fairjax.data.tables import readers
-from fairjax.metrics.inference import clusters, significance
-from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.results import ANY
 
@@ -201,12 +200,6 @@ def row(
   return out | {'p_published': published.one_sided, 'units': units}
 
 
-def battery(rows: list[dict]) -> list[dict]:
-  """The rows with p adjusted by Holm over all of them."""
-  adjusted = significance.adjusted([one['p'] for one in rows])
-  return [one | {'p_holm': p} for one, p in zip(rows, adjusted)]
-
-
 # As a benchmark: an item is a target of a test.
 
 
@@ -317,7 +310,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
       row(test, of[test.name].to_numpy(), options, metric=metric)
       for test in tests
     ]
-    out += battery(some)
+    out += result_rows.by_holm(some)
     whole += summary(name, 'all', some, options)
     for topic, names in TOPICS.items():
       own = [x for x in some if x['part'].removeprefix('sent-') in names]
@@ -334,13 +327,7 @@ def summary(
   By the published p of each alone, at ALPHA (May et al. 2019); Qian et al.
   2022, Table 1, have this share.
   """
-  sizes = [abs(one['value']['value'] or 0.0) for one in tests]
-  chance = [max(abs(one['floor_low']), abs(one['floor_high'])) for one in tests]
-  mean = of_value(
-    np.mean(sizes),
-    note='mean |d| over the tests; by chance one test reaches up to '
-    f'{np.mean(chance):.2f}',
-  )
+  mean = result_rows.mean_size(tests, 'tests', 'one test')
   hits = sum(one['p_published'] < ALPHA for one in tests)
   share = result_rows.percent(clusters.share(hits, len(tests), options))
   share['note'] = 'tests share words, so the interval may be too narrow'

@@ -82,7 +82,7 @@ def read(folder: str | pathlib.Path) -> pd.DataFrame:
       f'{len(broken)} pairs are left out, since they differ in more than '
       f'pronouns: {", ".join(broken)}'
     )
-  table.attrs['versions'] = names
+  table.attrs['notes'] = names
   return table
 
 
@@ -110,9 +110,7 @@ def _lines(path: pathlib.Path) -> list[str]:
 
 
 def items(config) -> pd.DataFrame:
-  table = read(config.benchmarks.data)
-  table.attrs['notes'] = table.attrs.pop('versions')
-  return table
+  return read(config.benchmarks.data)
 
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:

@@ -88,7 +88,7 @@ def read(folder: str | pathlib.Path) -> pd.DataFrame:
       'women': wide['occupation'].map(women),
     }
   )
-  table.attrs['versions'] = [
+  table.attrs['notes'] = [
     sources.version(one, VERSIONS) for one in (path, numbers)
   ]
   return table
@@ -110,9 +110,7 @@ def correlation(
 
 
 def items(config) -> pd.DataFrame:
-  table = read(config.benchmarks.data)
-  table.attrs['notes'] = table.attrs.pop('versions')
-  return table
+  return read(config.benchmarks.data)
 
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """The exceptions that end a run without a traceback."""
 
+import difflib
 import signal
 from collections.abc import Iterable
 from typing import Any
@@ -74,6 +75,12 @@ def quoted(texts: Iterable, most: int = 3, long: int = 60) -> str:
   told = ', '.join(f'‘{one}’' for one in some)
   rest = len(lines) - most
   return f'{told} and {rest:,} more' if rest > 0 else told
+
+
+def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
+  """What a sentence asks where a name is not known."""
+  near = difflib.get_close_matches(name, known, n=1)
+  return f'did you mean {near[0]!r}?' if near else otherwise
 
 
 def is_listed(value: Any) -> bool:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from fairjax.core import paths
-from fairjax.core.errors import UserError, shown
+from fairjax.core.errors import UserError, nearest, shown
 
 Rule = Callable[[Any], str]
 
@@ -157,8 +157,7 @@ def entry(
     known = names()
     for name in value.split(joined) if joined else [value]:
       if name.strip() not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f'did you mean {near[0]!r}?' if near else f'{shown} shows all'
+        hint = nearest(name, known, f'{shown} shows all')
         return f'there is no {repr(name.strip())[:80]}; {hint}'
     return ''
 

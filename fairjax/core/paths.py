@@ -4,6 +4,7 @@ A pipe would be waited for without end, a device never ends: whatever a user
 names is looked at before it is opened.
 """
 
+import csv
 import difflib
 import errno
 import os
@@ -68,6 +69,20 @@ def refuse_pipe(path: str | os.PathLike) -> None:
     return
   if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
     raise UserError(_flowing(path))
+
+
+def csv_lines(path: str | os.PathLike, what: str) -> list[list[str]]:
+  """The cells of each line of a csv file; a sentence calls the file `what`."""
+  refuse_pipe(path)
+  try:
+    with open(path, encoding='utf-8-sig', newline='') as file:
+      return list(csv.reader(file))
+  except OSError as error:
+    raise UserError(
+      f'cannot read the {what} {path}: {error.strerror}'
+    ) from error
+  except (UnicodeDecodeError, csv.Error) as error:
+    raise UserError(f'the {what} {path} is no csv file in UTF-8') from error
 
 
 def _flowing(path: str | os.PathLike) -> str:

@@ -1,11 +1,10 @@
 """Registry entries (DATASETS, METHODS, …): an address and one line each."""
 
-import difflib
 import importlib
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, nearest
 
 
 class Entry(NamedTuple):
@@ -18,8 +17,7 @@ class Entry(NamedTuple):
 def find(entries: Mapping[str, Entry], kind: str, name: str) -> Callable:
   """The function registered under `name`, or a sentence with the nearest."""
   if name not in entries:
-    near = difflib.get_close_matches(name, entries, n=1)
-    hint = f'did you mean {near[0]!r}?' if near else 'run --list to see all'
+    hint = nearest(name, entries, 'run --list to see all')
     raise UserError(f'there is no {kind} named {name!r}; {hint}')
   module, function = entries[name].target.split(':')
   return getattr(importlib.import_module(module), function)

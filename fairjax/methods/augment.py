@@ -11,13 +11,11 @@ Only training rows are augmented, since the paper measures every model on the
 same validation rows; how='all' does the same to the validation rows.
 """
 
-import difflib
-
 import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, nearest
 from fairjax.data.tables import files, schema
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import quotas
@@ -178,10 +176,7 @@ def _scores(ids: pd.Series, name: str, path: str) -> np.ndarray:
   scores = files.read(path)
   for column in ('id', name):
     if column not in scores:
-      near = difflib.get_close_matches(name, scores.columns, n=1)
-      hint = (
-        f'did you mean {near[0]!r}' if near else 'name one with method.rank'
-      )
+      hint = nearest(name, scores.columns, 'name one with method.rank')
       raise UserError(
         f'{path} has no column {column!r}, its columns are '
         f'{", ".join(map(str, scores.columns))}; {hint}'

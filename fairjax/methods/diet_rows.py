@@ -15,14 +15,13 @@ of a larger one. The authors' code draws with replacement and takes twins that
 equal their text: `replacement=True` and `keep_equal=True` do the same.
 """
 
-import difflib
 import re
 
 import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.core.errors import UserError, need
+from fairjax.core.errors import UserError, nearest, need
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment, quotas
@@ -225,8 +224,7 @@ def check(ranking: str, ratios: tuple[float, float]) -> None:
   """Raises UserError for a ranking or a share that there is not."""
   need(isinstance(ranking, str), 'ranking', ranking, 'a name is needed')
   if ranking not in RANKINGS:
-    near = difflib.get_close_matches(ranking, RANKINGS, n=1)
-    hint = f'did you mean {near[0]!r}?' if near else f'there are {[*RANKINGS]}'
+    hint = nearest(ranking, RANKINGS, f'there are {[*RANKINGS]}')
     raise UserError(f'there is no ranking named {ranking!r}; {hint}')
   for name, ratio in zip(('factual', 'counterfactual'), ratios):
     right = isinstance(ratio, int | float | np.number) and 0 <= ratio <= 1

@@ -101,9 +101,9 @@ def differences(
         {
           'group': names[g],
           'rate': name,
-          'value': _estimate(rates, at),
+          'value': counts.rate(rates, at),
           'reference': REST if base is None else names[base],
-          'of reference': _estimate(rates, beside),
+          'of reference': counts.rate(rates, beside),
           **one,
           'few': bool(few),
         }
@@ -119,13 +119,6 @@ def differences(
 
 def _rates(table: counts.Table, options: IntervalOptions) -> counts.Rates:
   return counts.rates(table, counts.draw(table, options), options)
-
-
-def _estimate(rates: counts.Rates, where: tuple) -> dict:
-  ends = rates.ends or (None, None)
-  low, high = (None if end is None else float(end[where]) for end in ends)
-  values = rates.values[(slice(None), *where)]
-  return estimates.noted(values, low, high, 'no row to count')
 
 
 def _difference(rates, at, beside, options) -> dict:

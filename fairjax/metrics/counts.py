@@ -280,7 +280,7 @@ def of_group(
   if sums.shape[1] > 1:
     return _of_classes(sums, rates, g, options, empty)
   return {
-    name: _rate(rates, (0, g, r), empty or measures.MEASURES[name].empty)
+    name: rate(rates, (0, g, r), empty or measures.MEASURES[name].empty)
     for r, name in enumerate(groups.NAMES)
   }
 
@@ -298,7 +298,8 @@ def marked(one: dict, rates: Rates, g: int, min_group: int) -> dict:
   return one
 
 
-def _rate(rates: Rates, where: tuple, note: str) -> dict:
+def rate(rates: Rates, where: tuple, note: str = 'no row to count') -> dict:
+  """The estimate of one rate."""
   values = rates.values[(slice(None), *where)]
   ends = rates.ends or (None, None)
   low, high = (None if end is None else float(end[where]) for end in ends)
@@ -323,7 +324,7 @@ def _of_classes(sums, rates, g, options, empty) -> dict:
       right, draws, options, bounds=intervals.SHARES
     )
   for k in range(sums.shape[1]):
-    out[f'tpr_{k}'] = _rate(rates, (k, g, r), empty or f'no row of label {k}')
+    out[f'tpr_{k}'] = rate(rates, (k, g, r), empty or f'no row of label {k}')
   return out
 
 

@@ -13,12 +13,11 @@ that hangs on it (Kleene's three values), since a gate that nobody measured at
 has kept nothing out.
 """
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import Failed, Undecided, UserError, nearest
 from fairjax.metrics import measures, warn
 
 COMPARISON = re.compile(
@@ -86,12 +85,9 @@ def keys(
   matches = [key for key in known if key.rpartition('/')[2] == name]
   if matches:
     return matches
-  every = [*known, *ALSO]
-  near = difflib.get_close_matches(name, every, n=1)
-  hint = f'did you mean {near[0]!r}?' if near else ''
-  if not near:
-    choices = measures.leading(known) or list(known)
-    hint = f'there are {", ".join(choices[:12])}, …'
+  choices = measures.leading(known) or list(known)
+  otherwise = f'there are {", ".join(choices[:12])}, …'
+  hint = nearest(name, [*known, *ALSO], otherwise)
   raise UserError(
     f'{knob} names {name!r}, which this run does not measure; {hint}'
   )
@@ -119,6 +115,31 @@ def check(rule: str, known: Mapping[str, Mapping], side: str) -> Verdict:
     if one is found
   ]
   return Verdict(FAILED if found else UNDECIDED, list(dict.fromkeys(reasons)))
+
+
+def facts(
+  rule: str,
+  measured: Mapping[str, Any],
+  side: str,
+  knob: str = 'audit.fail_if',
+) -> dict[str, str]:
+  """What a page says of the gate over a set's measures; {} without a rule."""
+  if not rule:
+    return {}
+  known = {**measured['quality'], **measured['fairness']}
+  names(rule, known, knob)
+  verdict = check(rule, known, side)
+  why = {'gate, because': '; '.join(verdict.reasons)} if verdict.reasons else {}
+  return {'gate': verdict.state, 'gate, rule': rule, **why}
+
+
+def stop(facts: Mapping[str, str]) -> None:
+  """Ends a run of whose facts the gate failed, or could not be measured."""
+  rule, why = facts.get('gate, rule'), facts.get('gate, because', '')
+  if facts.get('gate') == FAILED:
+    raise Failed(f'the gate {rule!r} failed: {why}')
+  if facts.get('gate') == UNDECIDED:
+    raise Undecided(f'the gate {rule!r} is undecided: {why}')
 
 
 def _or(states: Sequence[bool | None]) -> bool | None:

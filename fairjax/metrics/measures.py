@@ -105,6 +105,48 @@ def _matched(
   }
 
 
+def _of_groups(rate: str, of: str) -> Rows:
+  """The papers' TPRD or FPRD, and what of it is not the wording's."""
+  name = rate.lower()
+  return {
+    f'group_{name}': Measure(
+      *_OWN, f'{rate} of the groups',
+      f'share of the {of} texts of attribute 1 that are decided positive, less '
+      f'that of the other {of} texts, each as it was written; 0 is equal',
+      0, 0.0, -1.0, 1.0, leads=True),
+    f'group_{name}_size': Measure(
+      *_OWN, f"size of the groups' {rate}",
+      f"distance of the groups' {rate} from 0, whichever group is ahead", -1,
+      0.0),
+    f'content_{name}': Measure(
+      *_OWN, f'{rate} of their content',
+      f"the part of the groups' {rate} that is left where the texts of both "
+      'are worded both ways: what else they say, such as another occupation',
+      0, 0.0, -1.0, 1.0),
+  }
+
+
+def _stereoset(name: str, words: str, both: str, terms: str) -> Rows:
+  """StereoSet's scores by one reading of a sentence's tokens."""
+  return {
+    f'stereoset_ss_{name}': Measure(
+      *_OWN, f'StereoSet stereotype score, SS ({words})',
+      'percent of items whose stereotype beats the anti-stereotype, averaged '
+      'over terms; 50 is no preference', 0, 50.0, 0.0, 100.0, leads=True),
+    f'stereoset_lm_{name}': Measure(
+      *_OWN, f'StereoSet language score, LM ({words})',
+      'percent of associations that beat the unrelated one', 1, 100.0, 0.0,
+      100.0, leads=True),
+    f'stereoset_icat_{name}': Measure(
+      *_OWN, f'StereoSet ICAT ({both})',
+      'both scores in one: LM min(SS, 100 − SS) / 50 of the averages', 1, 100.0,
+      0.0, 100.0),
+    f'stereoset_icat_terms_{name}': Measure(
+      *_OWN, f'StereoSet ICAT of terms{terms}',
+      'ICAT of each term, averaged', 1, 100.0, 0.0, 100.0),
+  }
+
+
 MEASURES: dict[str, Measure] = {
   'auc': Measure(
     *_RANK, 'AUC',
@@ -325,32 +367,8 @@ MEASURES: dict[str, Measure] = {
     *_OWN, 'size of FPRD of twins',
     'distance of FPRD from 0, whichever wording is decided positive more', -1,
     0.0),
-  'group_tprd': Measure(
-    *_OWN, 'TPRD of the groups',
-    'share of the positive texts of attribute 1 that are decided positive, '
-    'less that of the other positive texts, each as it was written; 0 is equal',
-    0, 0.0, -1.0, 1.0, leads=True),
-  'group_tprd_size': Measure(
-    *_OWN, "size of the groups' TPRD",
-    "distance of the groups' TPRD from 0, whichever group is ahead", -1, 0.0),
-  'content_tprd': Measure(
-    *_OWN, 'TPRD of their content',
-    'the part of the groups\' TPRD that is left where the texts of both are '
-    'worded both ways: what else they say, such as another occupation', 0,
-    0.0, -1.0, 1.0),
-  'group_fprd': Measure(
-    *_OWN, 'FPRD of the groups',
-    'share of the negative texts of attribute 1 that are decided positive, '
-    'less that of the other negative texts, each as it was written; 0 is equal',
-    0, 0.0, -1.0, 1.0, leads=True),
-  'group_fprd_size': Measure(
-    *_OWN, "size of the groups' FPRD",
-    "distance of the groups' FPRD from 0, whichever group is ahead", -1, 0.0),
-  'content_fprd': Measure(
-    *_OWN, 'FPRD of their content',
-    'the part of the groups\' FPRD that is left where the texts of both are '
-    'worded both ways: what else they say, such as another occupation', 0,
-    0.0, -1.0, 1.0),
+  **_of_groups('TPRD', 'positive'),
+  **_of_groups('FPRD', 'negative'),
   'top_vote': Measure(
     *_OWN, 'right top votes',
     'share of the known words most of whose occurrences become their partner',
@@ -535,36 +553,8 @@ MEASURES: dict[str, Measure] = {
     'percent of pairs whose more stereotyping sentence is the likelier, by the '
     'likelihood of the whole sentences', 0, 50.0, 0.0, 100.0,
     leads=True, pictured=True),
-  'stereoset_ss_probability': Measure(
-    *_OWN, 'StereoSet stereotype score, SS (mean probability)',
-    'percent of items whose stereotype beats the anti-stereotype, averaged '
-    'over terms; 50 is no preference', 0, 50.0, 0.0, 100.0, leads=True),
-  'stereoset_lm_probability': Measure(
-    *_OWN, 'StereoSet language score, LM (mean probability)',
-    'percent of associations that beat the unrelated one', 1, 100.0, 0.0,
-    100.0, leads=True),
-  'stereoset_icat_probability': Measure(
-    *_OWN, 'StereoSet ICAT (mean probability)',
-    'both scores in one: LM min(SS, 100 − SS) / 50 of the averages', 1, 100.0,
-    0.0, 100.0),
-  'stereoset_icat_terms_probability': Measure(
-    *_OWN, 'StereoSet ICAT of terms',
-    'ICAT of each term, averaged', 1, 100.0, 0.0, 100.0),
-  'stereoset_ss_log': Measure(
-    *_OWN, 'StereoSet stereotype score, SS (mean log-probability)',
-    'percent of items whose stereotype beats the anti-stereotype, averaged '
-    'over terms; 50 is no preference', 0, 50.0, 0.0, 100.0, leads=True),
-  'stereoset_lm_log': Measure(
-    *_OWN, 'StereoSet language score, LM (mean log-probability)',
-    'percent of associations that beat the unrelated one', 1, 100.0, 0.0,
-    100.0, leads=True),
-  'stereoset_icat_log': Measure(
-    *_OWN, 'StereoSet ICAT (log-probability)',
-    'both scores in one: LM min(SS, 100 − SS) / 50 of the averages', 1, 100.0,
-    0.0, 100.0),
-  'stereoset_icat_terms_log': Measure(
-    *_OWN, 'StereoSet ICAT of terms (log)',
-    'ICAT of each term, averaged', 1, 100.0, 0.0, 100.0),
+  **_stereoset('probability', 'mean probability', 'mean probability', ''),
+  **_stereoset('log', 'mean log-probability', 'log-probability', ' (log)'),
   **_weat('mean', 'mean of all tokens'),
   **_weat('words', 'word vectors', many=False),
   **_weat('first', 'first piece'),

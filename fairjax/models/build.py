@@ -60,12 +60,7 @@ def classifier(
     special.check_vocabulary(tokenizer, shape.vocab, config.model)
   else:
     shape = families.named(config.model, vocab)
-  longest = config.tokens.max_length or shape.longest
-  if longest > shape.longest:
-    raise UserError(
-      f'tokens.max_length is {longest}, but {config.model} has positions for '
-      f'{shape.longest}; choose at most that'
-    )
+  longest = text_length(config, shape.longest)
   families.require(families.find(shape.family), 'classify', config.model)
   module = families.module(
     with_dropout(shape, config),
@@ -178,6 +173,17 @@ def from_folder(module, folder: pathlib.Path | None, **rest: Any) -> Bundle:
 
   config = hf.read_config(folder) if folder else {}
   return of_module(module, init, config=config, **rest)
+
+
+def text_length(config: Config, longest: int) -> int:
+  """The tokens of a text that are read: tokens.max_length, or all there are."""
+  length = config.tokens.max_length or longest
+  if length > longest:
+    raise UserError(
+      f'tokens.max_length is {length}, but {config.model} has positions for '
+      f'{longest}; choose at most that'
+    )
+  return length
 
 
 def with_dropout(shape: Any, config: Config) -> Any:

@@ -1,6 +1,5 @@
 """Tables of a run: loaded, mitigated, grouped."""
 
-import difflib
 import pathlib
 
 import numpy as np
@@ -9,7 +8,7 @@ import pandas as pd
 from fairjax import data
 from fairjax.config import Config
 from fairjax.core import artefacts, escape
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, nearest
 from fairjax.core.registry import find
 from fairjax.data.sets.templates import TEST_SETS
 from fairjax.data.tables import labels, schema
@@ -87,9 +86,8 @@ def test_sets(config: Config, tables: Tables) -> Tables:
   if column and not column.startswith('terms:'):
     known = {c for table in sets.values() for c in table}
     if column not in known:
-      near = difflib.get_close_matches(column, known, n=1)
       names = ', '.join(sorted(known))
-      hint = f'did you mean {near[0]!r}?' if near else f'there are {names}'
+      hint = nearest(column, known, f'there are {names}')
       raise UserError(
         f'measures.groups is {column!r}, and no test set has such a column; '
         f'{hint}'

@@ -46,7 +46,7 @@ def test_half_of_the_pairs_may_be_broken_and_no_more(broken, tmp_path):
     return
   table = winobias.read(tmp_path)
   assert len(table) == 8 - 2 * broken
-  said = [one for one in table.attrs['versions'] if 'left out' in one]
+  said = [one for one in table.attrs['notes'] if 'left out' in one]
   which = [f'{t}:{k + 1}' for t in ('type1', 'type2') for k in range(broken)]
   assert said == [
     f'{2 * broken} pairs are left out, since they differ in more than '

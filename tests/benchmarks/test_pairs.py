@@ -199,7 +199,7 @@ def test_winobias_pairs_differ_in_pronouns(shared):
   table = winobias.read(shared / 'bias_eval')
   assert len(table) == 783  # of 792; nine differ in other words too
   assert table['he'].mean() == pytest.approx(0.5, abs=0.01)
-  assert any('9 pairs are left out' in n for n in table.attrs['versions'])
+  assert any('9 pairs are left out' in n for n in table.attrs['notes'])
   genders = winogender.read(shared / 'bias_eval')
   assert len(genders) == 240 and genders['occupation'].nunique() == 60
 
@@ -268,8 +268,8 @@ def test_winobias_pairs_that_are_none_are_named(tmp_path, pro, anti):
   winobias_files(tmp_path, (pro, anti))
   table = winobias.read(tmp_path)
   assert table['kind'].tolist() == ['type1'] * 2
-  assert table.attrs['versions'][-1].startswith('2 pairs are left out, since')
-  assert table.attrs['versions'][-1].endswith('type2:1, type2:2')
+  assert table.attrs['notes'][-1].startswith('2 pairs are left out, since')
+  assert table.attrs['notes'][-1].endswith('type2:1, type2:2')
   (tmp_path / 'anti_stereotyped_type1.txt.dev').write_text('1 [She] left.\n')
   with pytest.raises(UserError, match=r'has 2 lines and .* 1; line i of one'):
     winobias.read(tmp_path)

@@ -3,7 +3,7 @@
 benchmarks/weat.py has the equations and the papers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb
 from typing import NamedTuple
 
@@ -125,27 +125,41 @@ def interval(
   d = effect_size(x, y)
   if not np.isfinite(d):
     return of_value(None, note='all targets have the same s')
-  x_words = np.arange(len(x)) if x_words is None else np.asarray(x_words)
-  y_words = np.arange(len(y)) if y_words is None else np.asarray(y_words)
-  sides, variance = ((x, x_words), (y, y_words)), 0.0
-  counts = [len(np.unique(words)) for _, words in sides]
-  if min(counts) < 3:
+  words = [
+    np.arange(len(side)) if own is None else np.asarray(own)
+    for side, own in ((x, x_words), (y, y_words))
+  ]
+  if not _enough(words):
     return of_value(d, note='fewer than three words in a list')
   centre = _z(x, y)
   if not np.isfinite(centre):
     return of_value(d, note='the lists are apart without overlap')
-  for i, (values, words) in enumerate(sides):
-    without = []
-    for word in np.unique(words):
-      others = values[words != word]
-      without.append(_z(others, y) if i == 0 else _z(x, others))
-    m = counts[i]
-    without = np.array(without)
-    variance += (m - 1) / m * ((without - without.mean()) ** 2).sum()
-  reach = clusters.reach(variance**0.5, sum(counts) - 2, options.level)
+  variance, count = _jackknife(lambda i, j: _z(x[i], y[j]), words)
+  reach = clusters.reach(variance**0.5, count - 2, options.level)
   scale = _largest(len(x), len(y))
   low, high = scale * np.tanh(centre - reach), scale * np.tanh(centre + reach)
   return of_value(d, low, high)
+
+
+def _enough(words: Sequence[np.ndarray]) -> bool:
+  return min(len(np.unique(own)) for own in words) >= 3
+
+
+def _jackknife(
+  value: Callable, words: Sequence[np.ndarray]
+) -> tuple[float, int]:
+  """The variance of value(rows of x, rows of y) where each word of either list
+  is left out in turn, and the number of words."""
+  variance, count = 0.0, 0
+  for i, own in enumerate(words):
+    keep, without = [slice(None)] * 2, []
+    for word in np.unique(own):
+      keep[i] = own != word
+      without.append(value(*keep))
+    m, without = len(without), np.array(without)
+    variance += (m - 1) / m * ((without - without.mean()) ** 2).sum()
+    count += m
+  return variance, count
 
 
 def _largest(nx: int, ny: int) -> float:
@@ -204,27 +218,16 @@ def difference(
   The jackknife over the words of either list, each left out of both models,
   and Student's t of the number of words less two.
   """
-  value = effect_size(*s_one) - effect_size(*s_other)
-  names = words or [np.arange(len(side)) for side in s_one]
-  variance, count = 0.0, 0
-  for i in (0, 1):
-    own = np.asarray(names[i])
-    kinds = np.unique(own)
-    m = len(kinds)
-    if m < 3:
-      return of_value(value, note='fewer than three words in a list'), None
-    without = []
-    for word in kinds:
-      keep = own != word
-      gaps = []
-      for s in (s_one, s_other):
-        sides = list(s)
-        sides[i] = sides[i][keep]
-        gaps.append(effect_size(*sides))
-      without.append(gaps[0] - gaps[1])
-    without = np.array(without)
-    variance += (m - 1) / m * ((without - without.mean()) ** 2).sum()
-    count += m
+  gap = lambda i, j: (
+    effect_size(s_one[0][i], s_one[1][j])
+    - effect_size(s_other[0][i], s_other[1][j])
+  )
+  every = slice(None)
+  value = gap(every, every)
+  words = [np.asarray(w) for w in words or (range(len(s)) for s in s_one)]
+  if not _enough(words):
+    return of_value(value, note='fewer than three words in a list'), None
+  variance, count = _jackknife(gap, words)
   if not (np.isfinite(value) and np.isfinite(variance)):
     return of_value(None, note='all targets of a model have the same s'), None
   if variance < 1e-18:

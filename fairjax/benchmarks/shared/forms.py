@@ -105,17 +105,22 @@ def check(value: Any, form: Any, path: str | pathlib.Path, where: str) -> None:
     )
 
 
-def tree(path: str | pathlib.Path, form: Any, where: str = '') -> Any:
-  """A JSON file's value, checked."""
+def published(path: str | pathlib.Path) -> Any:
+  """A JSON file's value."""
   text = readers.text(path)
   try:
-    value = strict_json.parse(text)
+    return strict_json.parse(text)
   except ValueError as error:
     raise UserError(
       f'{readers.shown(path)} is no JSON ({error}); give the file as it was '
       'published'
     ) from error
-  check(value, form, path, where)
+
+
+def tree(path: str | pathlib.Path, form: Any) -> Any:
+  """A JSON file's value, checked."""
+  value = published(path)
+  check(value, form, path, '')
   return value
 
 

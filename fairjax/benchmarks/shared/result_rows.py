@@ -47,6 +47,17 @@ def percent(value: dict) -> dict:
   return {**value, **scaled}
 
 
+def mean_size(rows: Sequence[dict], of: str, one: str) -> dict:
+  """The mean |d| of some rows, and what |d| one reaches by chance."""
+  sizes = [abs(row['value']['value'] or 0.0) for row in rows]
+  chance = [max(abs(row['floor_low']), abs(row['floor_high'])) for row in rows]
+  return of_value(
+    np.mean(sizes),
+    note=f'mean |d| over the {of}; by chance {one} reaches up to '
+    f'{np.mean(chance):.2f}',
+  )
+
+
 def share_row(
   metric: str,
   part: str,

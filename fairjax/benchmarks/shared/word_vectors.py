@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairjax.benchmarks import weat
+from fairjax.benchmarks.shared import result_rows
 from fairjax.benchmarks.shared.association import association as of_vectors
 from fairjax.core.errors import UserError
 
@@ -141,4 +142,4 @@ def rows(
       continue
     s = np.mean([association(few, space) for space in spaces], axis=0)
     out.append(weat.row(few, s, options, metric=metric))
-  return weat.battery(out), notes
+  return result_rows.by_holm(out), notes

@@ -21,7 +21,6 @@ where nobody asks for it. Phrases of `not` are no words of the axis. A row
 one or stay, `all` where those of all values do.
 """
 
-import csv
 import functools
 import os
 import pathlib
@@ -91,18 +90,11 @@ def _own(name: str) -> Axis:
 
 def read(path: pathlib.Path) -> Axis:
   """The axis of a file; one sentence for the first line that is wrong."""
-  paths.refuse_pipe(path)
-  try:
-    with open(path, encoding='utf-8-sig', newline='') as file:
-      lines = [
-        (number, [cell.strip() for cell in line])
-        for number, line in enumerate(csv.reader(file), 1)
-        if any(cell.strip() for cell in line) and not line[0].startswith('#')
-      ]
-  except OSError as error:
-    raise UserError(f'cannot read the axis {path}: {error.strerror}') from error
-  except (UnicodeDecodeError, csv.Error) as error:
-    raise UserError(f'the axis {path} is no csv file in UTF-8') from error
+  lines = [
+    (number, [cell.strip() for cell in line])
+    for number, line in enumerate(paths.csv_lines(path, 'axis'), 1)
+    if any(cell.strip() for cell in line) and not line[0].startswith('#')
+  ]
   values = tuple(cell.lower() for cell in lines[0][1][1:]) if lines else ()
   if not lines or lines[0][1][0].lower() != 'form' or len(values) < 2:
     raise UserError(

@@ -6,6 +6,7 @@ is a list of fixed length, float16 or float32; memory holds one row group more
 than what is kept.
 """
 
+import functools
 import pathlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -124,10 +125,11 @@ class InstanceBatches:
     batch: int,
     accumulate: int = 1,
   ):
-    self.n, self.order, self.fill = n, order, fill
+    self.n, self.fill = n, fill
     self.seeds, self.batch, self.accumulate = list(seeds), batch, accumulate
     self.steps_per_epoch = -(-n // batch)
-    self._kept: dict[tuple[int, int], np.ndarray] = {}
+    # Those of this epoch and the next, which is begun ahead of need.
+    self._order = functools.lru_cache(2 * len(self.seeds))(order)
 
   def __getitem__(self, step: int) -> dict[str, np.ndarray]:
     epoch, at = divmod(int(step), self.steps_per_epoch)
@@ -144,15 +146,6 @@ class InstanceBatches:
       name: a.reshape(len(a), self.accumulate, -1, *a.shape[2:])
       for name, a in batch.items()
     }
-
-  def _order(self, seed: int, epoch: int) -> np.ndarray:
-    """The order of an epoch; those of the last two are kept."""
-    key = (seed, epoch)
-    if key not in self._kept:
-      self._kept[key] = self.order(seed, epoch)
-      while len(self._kept) > 2 * len(self.seeds) + 2:
-        self._kept.pop(next(iter(self._kept)), None)
-    return self._kept[key]
 
 
 def labelled(

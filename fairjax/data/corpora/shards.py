@@ -31,6 +31,19 @@ class Swapped(NamedTuple):
 Run = Callable[[Sequence[str]], Swapped]
 
 
+def whole(
+  source: pathlib.Path, texts: Sequence[str], written: Sequence[str]
+) -> Swapped:
+  """Texts written anew; in a .txt a text is a line."""
+  if source.suffix == '.txt':
+    written = [' '.join(text.splitlines()) for text in written]
+  spans = [
+    [(0, len(old), old, new)] if new != old else []
+    for old, new in zip(texts, written)
+  ]
+  return Swapped(list(written), spans, [0] * len(texts))
+
+
 def rewrite(
   source: pathlib.Path,
   target: pathlib.Path,

@@ -15,7 +15,6 @@ are evidence about templates. A perfect predictor's DP on a set may be below 1:
 read `dp_floor` beside every DP.
 """
 
-import difflib
 import hashlib
 import pathlib
 import re
@@ -24,7 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, nearest
 from fairjax.data import TEST_SETS as TEST_SETS
 from fairjax.data.axes import table as axes
 from fairjax.data.sets.template_lists import (
@@ -278,8 +277,7 @@ def _choices(
   for key, value in slot.items():
     known = list(dict.fromkeys(words[key]))
     if value not in known:
-      near = difflib.get_close_matches(value, known, n=1)
-      hint = f'did you mean {near[0]!r}' if near else f'there is {_some(known)}'
+      hint = nearest(value, known, f'there is {_some(known)}')
       raise UserError(
         f'template {phrase!r} asks for words of {key} {value!r}; {hint}'
       )

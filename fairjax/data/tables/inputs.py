@@ -336,6 +336,15 @@ def _named(column: pd.Series, classes: Sequence[str] | None) -> np.ndarray:
   return np.array([known.index(name) for name in names], np.int32)
 
 
+def as_given(texts: Any, written: list[str]) -> Any:
+  """Texts as others are given: alone, or in a list, an array or a Series."""
+  if isinstance(texts, str):
+    return written[0]
+  if isinstance(texts, pd.Series):
+    return pd.Series(written, texts.index, name=texts.name)
+  return np.array(written) if isinstance(texts, np.ndarray) else written
+
+
 def is_column(texts: Any) -> bool:
   """Whether it is texts in an order: a table is no column, nor is one text."""
   listed = is_listed(texts) and not isinstance(texts, Mapping | Set)

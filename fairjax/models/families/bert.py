@@ -81,12 +81,14 @@ def tensors(shape: EncoderShape) -> Iterable[ParamRow]:
 
 
 def sized(
-  depth: int, width: int, places: int = 512, **rest: Any
-) -> EncoderShape:
+  depth: int,
+  width: int,
+  places: int = 512,
+  kind: Any = EncoderShape,
+  **rest: Any,
+) -> Any:
   plain = {'heads': width // 64, 'hidden': 4 * width, 'embedding': width}
-  return EncoderShape(
-    depth=depth, width=width, positions=places, **(plain | rest)
-  )
+  return kind(depth=depth, width=width, positions=places, **(plain | rest))
 
 
 def classifier(dense_name: str, out_name: str) -> Any:

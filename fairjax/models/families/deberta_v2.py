@@ -11,6 +11,7 @@ projections that content goes through.
 """
 
 import dataclasses
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -391,13 +392,7 @@ def tensors(shape: DebertaShape) -> Iterable[ParamRow]:
   yield from family.layers(shape.depth, 'encoder.layer.', LAYER)
 
 
-def sized(
-  depth: int, width: int, places: int = 512, **rest: Any
-) -> DebertaShape:
-  plain = {'heads': width // 64, 'hidden': 4 * width, 'embedding': width}
-  return DebertaShape(
-    depth=depth, width=width, positions=places, **(plain | rest)
-  )
+sized = functools.partial(bert.sized, kind=DebertaShape)
 
 
 FAMILY = Family(

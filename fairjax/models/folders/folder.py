@@ -40,12 +40,8 @@ def load(
   fine-tuned classifier classifies, a language model fills or writes, a bare
   encoder embeds.
   """
-  name, folder = os.fspath(folder), hub.find(os.fspath(folder))
-  if folder is None:
-    raise UserError(
-      f'model {name!r} has no weights; name a model folder with '
-      '--config.model=FOLDER'
-    )
+  name = os.fspath(folder)
+  folder = _found(name)
   config, where = hf.read_config(folder), hf.config_path(folder)
   shape = _shape(folder, config, where)
   family = families.find(shape.family)
@@ -119,12 +115,17 @@ def language_model(config: Config) -> Bundle:
   return load(config.model, can, precision(config), config.tokens.tokenizer)
 
 
-def _family(model: str):
+def _found(model: str) -> pathlib.Path:
   folder = hub.find(model)
   if folder is None:
     raise UserError(
       f'model {model!r} has no weights; name a model folder with '
       '--config.model=FOLDER'
     )
+  return folder
+
+
+def _family(model: str):
+  folder = _found(model)
   where = str(hf.config_path(folder))
   return families.find(hf.read_config(folder).get('model_type'), where)

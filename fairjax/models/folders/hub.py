@@ -54,10 +54,9 @@ def _no_name(model: str) -> str:
   """Why this can be no model, before anything is asked; '' if it can."""
   if not model.strip():
     return f'model is empty; name one with --config.model: {_NAMED}'
+  wrong = f'model is {model[:80]!r}, which is no name of a model; name {_NAMED}'
   if '\0' in model or len(model) > 4000:
-    return (
-      f'model is {model[:80]!r}, which is no name of a model; name {_NAMED}'
-    )
+    return wrong
   try:
     place = pathlib.Path(model).expanduser()
     if place.is_dir() or is_gguf(place):
@@ -74,9 +73,7 @@ def _no_name(model: str) -> str:
     and model.count('/') < 2
     and not re.fullmatch(name, model, re.ASCII)
   ):
-    return (
-      f'model is {model[:80]!r}, which is no name of a model; name {_NAMED}'
-    )
+    return wrong
   return ''
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from fairjax.data.batching.tokens import Ragged, offsets_of
-from fairjax.data.placement import HERE, Placement
 from fairjax.models import special
 from fairjax.models.families import causal
 from fairjax.models.layers.places import Batch
@@ -39,15 +38,13 @@ def logits(
   module: nn.Module,
   params: dict,
   texts: Ragged,
-  placement: Placement = HERE,
   can: str = 'detect',
 ) -> Float[np.ndarray, ' tokens']:
   """Above 0 for 'replaced', beside `texts.flat`."""
   special.check_texts(params, texts, module.shape)
-  params = placement.params(params)
   scores = lambda batch: _scores(module, params, batch, can)
   most = token_scores.texts_of(TOKENS[can], texts)
-  return token_scores.of_tokens(scores, texts, most, placement)
+  return token_scores.of_tokens(scores, texts, most)
 
 
 def padded(texts: Ragged, pad: int, batch: int = 300) -> Ragged:

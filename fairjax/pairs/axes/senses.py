@@ -196,11 +196,17 @@ def is_person(text: str, end: int, before: str, after: str, one: Word) -> bool:
   )
 
 
-def is_predicate(text: str, start: int) -> bool:
-  """She is (also) Canadian: behind a form of be."""
+def _before(text: str, start: int) -> list[str]:
+  """The words before a place, but for HEDGES right before it."""
   words = text[max(0, start - 60) : start].lower().replace('’', "'").split()
   while words and words[-1] in HEDGES:
     words.pop()
+  return words
+
+
+def is_predicate(text: str, start: int) -> bool:
+  """She is (also) Canadian: behind a form of be."""
+  words = _before(text, start)
   return bool(words) and (
     words[-1] in BE or words[-1].endswith(("'s", "'m", "'re"))
   )
@@ -246,9 +252,7 @@ def is_said(text: str, start: int, before: str, after: str) -> bool:
   """He is black, they were poor: of somebody, and nothing follows."""
   if (after and after not in AFTER_PREDICATE) or before.lower() in ('a', 'an'):
     return False  # he is a poor, pallid wretch
-  words = text[max(0, start - 60) : start].lower().replace('’', "'").split()
-  while words and words[-1] in HEDGES:
-    words.pop()
+  words = _before(text, start)
   if not words or words[-1] not in BE:
     return False
   verb = words.pop()

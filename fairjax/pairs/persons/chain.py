@@ -318,9 +318,8 @@ def several(words: Iterable[str]) -> bool:
 
 
 @functools.cache
-def _turner(attribute: str, names: bool):
-  called = people.load(True) if names else None
-  return dictionary.swapper(DIRECTION[attribute], names=called)
+def _turner(attribute: str):
+  return dictionary.swapper(DIRECTION[attribute], names=people.load(True))
 
 
 def turn(
@@ -328,7 +327,6 @@ def turn(
   start: int,
   end: int,
   attribute: str,
-  names: bool = True,
   known: Sequence[int] = (),
 ) -> tuple[str, list[Span]]:
   """The text with one person of another gender, everybody else untouched.
@@ -341,12 +339,12 @@ def turn(
       'which is all that rules can turn'
     )
   starts = {*known, *(m.start for m in chain(text, start, end))}
-  return turn_words(text, starts, attribute, names)
+  return turn_words(text, starts, attribute)
 
 
 def turn_words(
-  text: str, starts: Container[int], attribute: str, names: bool = True
+  text: str, starts: Container[int], attribute: str
 ) -> tuple[str, list[Span]]:
   """The text with the listed words turned that stand at `starts`."""
-  swapped = _turner(attribute, names)([text], [starts])
+  swapped = _turner(attribute)([text], [starts])
   return swapped.texts[0], swapped.spans[0]

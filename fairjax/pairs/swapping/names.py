@@ -16,7 +16,6 @@ another origin would be one more cue beside gender. names.csv is ours: rough US
 counts of the last century, and origins, from general knowledge.
 """
 
-import csv
 import functools
 import os
 import pathlib
@@ -132,8 +131,7 @@ def _own() -> pathlib.Path:
 def own_pairs() -> list[tuple[str, str]]:
   """`match` of names.csv, as it is kept: it takes most of a short audit."""
   path = _own().with_name('name_pairs.csv')
-  with open(path, encoding='utf-8', newline='') as file:
-    return [(man, woman) for man, woman in csv.reader(file)]
+  return [(man, woman) for man, woman in paths.csv_lines(path, 'names file')]
 
 
 def read(path: str | os.PathLike) -> dict[str, tuple[float, float]]:
@@ -173,12 +171,7 @@ def origins(*files: str | os.PathLike) -> dict[str, str]:
 
 def _lines(path: pathlib.Path):
   """Yields (where, name, sex, count, origin or '') of one file."""
-  paths.refuse_pipe(path)
-  try:
-    with open(path, encoding='utf-8-sig', newline='') as file:
-      rows = [row for row in csv.reader(file) if row]
-  except (OSError, UnicodeDecodeError) as error:
-    raise UserError(f'cannot read the names file {path}: {error}') from error
+  rows = [row for row in paths.csv_lines(path, 'names file') if row]
   if not rows:
     raise UserError(f'the names file {path} is empty')
   columns = [cell.strip().lower() for cell in rows[0]]

@@ -11,7 +11,6 @@ pairs may be one-way: where `from` names a column, that column's word becomes
 the other, which becomes something else or stays.
 """
 
-import csv
 import functools
 import os
 import pathlib
@@ -203,19 +202,9 @@ def _group(group: Sequence[str]) -> tuple[str, ...]:
 
 def read(path: str | os.PathLike) -> WordLists:
   """A file of word groups, checked."""
-  paths.refuse_pipe(path)
-  try:
-    with open(path, encoding='utf-8-sig', newline='') as file:
-      lines = list(csv.reader(file))
-  except OSError as error:
-    raise UserError(
-      f'cannot read the word list {path}: {error.strerror}'
-    ) from error
-  except UnicodeDecodeError as error:
-    raise UserError(f'the word list {path} is not UTF-8 text') from error
   columns = [
     (f'line {i}', tuple(cell.strip().lower() for cell in line))
-    for i, line in enumerate(lines, 1)
+    for i, line in enumerate(paths.csv_lines(path, 'word list'), 1)
     if line and not line[0].lstrip().startswith('#')
   ]
   source, header = os.fspath(path), ()

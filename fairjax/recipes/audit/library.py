@@ -191,13 +191,11 @@ def _config(given: Mapping[str, Any]) -> Config:
   """The arguments of `audit` as the command's config has them."""
   names = lambda one: tuple(one) if is_listed(one) else (one,)
   path = lambda one: os.fspath(one) if isinstance(one, os.PathLike) else one
-  seed = given['random_state']
-  inputs.seed(seed)
   inputs.cut(given['threshold'])
   return Config(
     recipe='audit',
     seeds=1,
-    seed=int(seed),
+    seed=inputs.seed(given['random_state']),
     data=Data(
       name='file',
       path=getattr(given['frame'], 'attrs', {}).get('path', ''),

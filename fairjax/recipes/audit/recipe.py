@@ -17,7 +17,7 @@ import pandas as pd
 from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import artefacts
-from fairjax.core.errors import Failed, Undecided, UserError
+from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
 from fairjax.metrics import gate
 from fairjax.metrics import paired as paired_tests
@@ -48,11 +48,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     results = stages.publish(folder, results, log)
     if config.audit.serve:
       _serve(config, folder, results, measured, log)
-  rule, why = config.audit.fail_if, results.facts.get('gate, because', '')
-  if results.facts.get('gate') == gate.FAILED:
-    raise Failed(f'the gate {rule!r} failed: {why}')
-  if results.facts.get('gate') == gate.UNDECIDED:
-    raise Undecided(f'the gate {rule!r} is undecided: {why}')
+  gate.stop(results.facts)
   return results
 
 
@@ -118,7 +114,8 @@ def audit(
     results.sections.append(
       audit_causes.thresholds_section(focus.equalized, groups)
     )
-  _gate(config, results, focus)
+  options = config.audit
+  results.facts |= gate.facts(options.fail_if, focus.set, options.fail_on)
   return results, measured
 
 
@@ -409,16 +406,3 @@ def _inference(config: Config, own: Measured, other: Measured) -> dict:
       'compare them at one, with --config.measures.threshold'
     )
   return stages.inference(config, limit)
-
-
-def _gate(config: Config, results: Results, focus: Measured) -> None:
-  rule = config.audit.fail_if
-  if not rule:
-    return
-  estimates = {**focus.set['quality'], **focus.set['fairness']}
-  gate.names(rule, estimates)
-  verdict = gate.check(rule, estimates, config.audit.fail_on)
-  results.facts['gate'] = verdict.state
-  results.facts['gate, rule'] = rule
-  if verdict.reasons:
-    results.facts['gate, because'] = '; '.join(verdict.reasons)

@@ -8,9 +8,7 @@ occurrence and keeps nothing but its shard. Texts longer than the encoder
 reads are cut into windows.
 """
 
-import dataclasses
 import functools
-import json
 import pathlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -20,12 +18,13 @@ import pandas as pd
 
 from fairjax import config as configs
 from fairjax.config import Config
-from fairjax.core import artefacts, strict_json
+from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, instances, tokens
 from fairjax.data.batching.instances import Instances
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.corpora import shard_map, shards
+from fairjax.models import build
 from fairjax.models.folders import folder as folders
 from fairjax.models.reading import contextual
 from fairjax.pairs import attributes
@@ -40,11 +39,7 @@ SEED_LEAST = 20  # occurrences that a side's seed words need
 @functools.lru_cache(1)
 def _load(spec: str) -> tuple[Config, Any, corruption.Vocabulary]:
   """The config, model and vocabulary of a job, kept by a worker."""
-  parts = strict_json.parse(spec)
-  config = Config(model=parts.pop('model'), seed=parts.pop('seed'))
-  for name, values in parts.items():
-    kind = type(getattr(config, name))
-    setattr(config, name, kind(**values))
+  config = corpora.of_plain(spec)
   model = language_model(config)
   return config, model, corruption.vocabulary(model.tokenizer)
 
@@ -53,15 +48,6 @@ def language_model(config: Config) -> Any:
   """The masked LM of the config's folder."""
   precision, tokenizer = folders.precision(config), config.tokens.tokenizer
   return folders.load(config.model, 'mask', precision, tokenizer)
-
-
-def _spec(config: Config) -> str:
-  """The fields that a worker needs, as one word."""
-  parts = {
-    name: dataclasses.asdict(getattr(config, name))
-    for name in ('tokens', 'net', 'fairflow', 'corpus')
-  }
-  return json.dumps(parts | {'model': config.model, 'seed': config.seed})
 
 
 def _blocks(
@@ -83,14 +69,8 @@ def inner_length(
   config: Config, model: Any, words: corruption.Vocabulary
 ) -> int:
   """Tokens of a window, without the special ones around it."""
-  longest = model.module.shape.longest
-  limit = config.tokens.max_length or longest
-  if limit > longest:
-    raise UserError(
-      f'tokens.max_length is {limit}, but {config.model} has positions for '
-      f'{longest}; choose at most that'
-    )
-  return limit - len(words.first) - len(words.last)
+  length = build.text_length(config, model.module.shape.longest)
+  return length - len(words.first) - len(words.last)
 
 
 def _sample(
@@ -208,7 +188,7 @@ def _walk(
   """Runs a work on every shard; failures end the stage."""
   chosen = config.corpus
   rows = shard_map.shard_map(
-    functools.partial(work, spec=_spec(config)),
+    functools.partial(work, spec=corpora.plain(config)),
     chosen.path,
     shard_map.find_shards(chosen.path),
     out,

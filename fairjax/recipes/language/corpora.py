@@ -1,12 +1,15 @@
 """What recipes over corpora share: folders, results, pages."""
 
+import dataclasses
+import functools
+import json
 import pathlib
 from collections.abc import Sequence
 
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.core import artefacts
+from fairjax.core import artefacts, strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import shard_map
 from fairjax.report import page
@@ -50,6 +53,24 @@ def where(config: Config) -> str:
   if options.backend == 'spmd' and not options.where:
     return mesh.share()
   return options.where
+
+
+def plain(config: Config) -> str:
+  """A config as one word, as a worker is given it."""
+  return json.dumps(dataclasses.asdict(config))
+
+
+@functools.lru_cache(1)
+def of_plain(word: str) -> Config:
+  """The config that `plain` made a word of."""
+  of = lambda one: tuple(one) if isinstance(one, list) else one
+  config = Config()
+  for name, part in strict_json.parse(word).items():
+    if isinstance(part, dict):
+      kind = type(getattr(config, name))
+      part = kind(**{leaf: of(value) for leaf, value in part.items()})
+    setattr(config, name, part)
+  return config
 
 
 def _title(config: Config) -> str:

@@ -11,7 +11,6 @@ and the options, so a run that was killed ends with the same bytes.
 import contextlib
 import dataclasses
 import functools
-import json
 import os
 import pathlib
 import sys
@@ -23,7 +22,7 @@ import pandas as pd
 
 from fairjax import config as configs
 from fairjax.config import Config, Generate
-from fairjax.core import artefacts, strict_json
+from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.corpora import shard_map, shards
@@ -32,7 +31,6 @@ from fairjax.models.decoding import decode_texts, sample, speculate
 from fairjax.models.decoding.decode import Options
 from fairjax.models.folders.folder import language_model
 from fairjax.models.reading import fill
-from fairjax.pairs.swapping.dictionary import Swapped
 from fairjax.recipes.language import corpora
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
@@ -52,7 +50,10 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
     print(f'each token is {drawn(own)}')
   made_from = identity(config, 'texts', *([] if seed is None else [seed]))
   work = functools.partial(
-    _write_shard, spec=_json(config), out=os.fspath(out), made_from=made_from
+    _write_shard,
+    spec=corpora.plain(config),
+    out=os.fspath(out),
+    made_from=made_from,
   )
   rows = shard_map.shard_map(
     work,
@@ -68,33 +69,6 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
     if row['status'] != 'failed':
       artefacts.remove(out / 'pairs' / PARTS / row['shard'])
   return rows
-
-
-def _json(config: Config) -> str:
-  """The fields that a worker needs, as one word."""
-  parts = {
-    name: dataclasses.asdict(getattr(config, name))
-    for name in ('tokens', 'net', 'generate', 'corpus')
-  }
-  on_bad = {'on_bad': config.data.on_bad}
-  of = {'model': config.model, 'seed': config.seed, 'data': on_bad}
-  return json.dumps(of | parts)
-
-
-@functools.lru_cache(1)
-def _read_spec(spec: str) -> tuple[Config, Bundle]:
-  """The config and the model of a job, kept by a worker between shards."""
-  parts = strict_json.parse(spec)
-  config = Config(
-    model=parts['model'],
-    seed=parts['seed'],
-    data=configs.Data(**parts['data']),
-    tokens=configs.Tokens(**parts['tokens']),
-    net=configs.Net(**parts['net']),
-    generate=configs.Generate(**parts['generate']),
-    corpus=configs.Corpus(**parts['corpus']),
-  )
-  return config, load(config)
 
 
 @functools.lru_cache(1)
@@ -232,14 +206,15 @@ def _write_shard(
   made_from: str,
 ) -> dict[str, int]:
   """Writes the texts of one shard to `target`, and its table of pairs."""
-  config, model = _read_spec(spec)
+  config = corpora.of_plain(spec)
+  model = load(config)
   name = source.relative_to(config.corpus.path)
   parts = pathlib.Path(out) / 'pairs' / PARTS / name
   part_files: list[pathlib.Path] = []
   counts = {'rows': 0, 'tokens': 0, 'steps': 0}
   began = time.monotonic()
 
-  def run(texts: Sequence[str]) -> Swapped:
+  def run(texts: Sequence[str]) -> shards.Swapped:
     outputs: list[str] = []
     for first in range(0, len(texts), config.generate.chunk):
       part = list(texts[first : first + config.generate.chunk])
@@ -258,13 +233,7 @@ def _write_shard(
       for column in ('tokens', 'steps'):
         counts[column] += int(table[column].sum())
       _say(name, counts, time.monotonic() - began)
-    if source.suffix == '.txt':  # a text is a line
-      outputs = [' '.join(text.splitlines()) for text in outputs]
-    spans = [
-      [(0, len(old), old, new)] if new != old else []
-      for old, new in zip(texts, outputs)
-    ]
-    return Swapped(outputs, spans, [0] * len(texts))
+    return shards.whole(source, texts, outputs)
 
   changed = shards.rewrite(source, target, run, config.corpus.column)['changed']
   _join(part_files, parts, pathlib.Path(out) / 'pairs' / f'{name}.parquet')

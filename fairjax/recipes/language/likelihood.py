@@ -14,7 +14,7 @@ from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import files
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import text_likelihood
-from fairjax.models import Bundle, families
+from fairjax.models import Bundle, build, families
 from fairjax.models.folders.folder import language_model
 from fairjax.models.reading import fill, token_scores
 from fairjax.report.tables import plural
@@ -76,14 +76,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
 def encode(config: Config, model: Bundle, table: pd.DataFrame) -> Ragged:
   """The tokens; a text is cut only where tokens.max_length asks for it."""
   longest = model.longest
-  limit = config.tokens.max_length
-  if limit > longest:
-    raise UserError(
-      f'tokens.max_length is {limit}, but {config.model} has positions for '
-      f'{longest}; choose at most that'
-    )
-  texts = tokens.encode(model.tokenizer, list(table['text']), limit or longest)
-  if texts.cut_lengths and not limit:
+  length = build.text_length(config, longest)
+  texts = tokens.encode(model.tokenizer, list(table['text']), length)
+  if texts.cut_lengths and not config.tokens.max_length:
     row = table['id'].iloc[int(np.flatnonzero(texts.cut)[0])]
     raise UserError(
       f'the text {row!r} of {config.data.path} has more tokens than '

@@ -160,17 +160,12 @@ def compared(config: Config, text: str, sums: dict) -> dict:
   noise = loss(pretrain.resampled(ours, how)) - loss(
     pretrain.resampled(theirs, how)
   )
-  errors = intervals.difference_noise([(values, noise)], how)
-  value = float(values.mean())
-  one = intervals.difference(value, errors, how, np.inf)
   return {
     'set': f'held-out {text} text',
     'ours': FAIR,
     'theirs': PLAIN,
     'measure': 'loss',
-    'difference': {'value': value, 'low': one.low, 'high': one.high},
-    'p': one.p,
-    'p_at_floor': one.p_at_floor,
+    **intervals.paired(values, noise, how, np.inf),
     'test': 'paired bootstrap over documents and seeds',
     'n': ours.shape[1],
   }

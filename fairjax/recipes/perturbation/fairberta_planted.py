@@ -199,18 +199,13 @@ def over_texts(
 def compared(name: str, at: tuple, ours: tuple, theirs: tuple, how) -> dict:
   """The perturbed less the plain; items, texts and seeds are the same."""
   association, share = at
-  pair = [a - b for a, b in zip(ours, theirs)]
-  errors = intervals.difference_noise([tuple(pair)], how)
-  value = float(pair[0].mean())
-  one = intervals.difference(value, errors, how, np.inf)
+  values, draws = (a - b for a, b in zip(ours, theirs))
   return {
     'set': _set(association),
     'ours': _called(share),
     'theirs': _called(0.0),
     'measure': name,
-    'difference': {'value': value, 'low': one.low, 'high': one.high},
-    'p': one.p,
-    'p_at_floor': one.p_at_floor,
+    **intervals.paired(values, draws, how, np.inf),
     'test': 'paired bootstrap over occupations or sentences, and seeds',
   }
 

@@ -54,18 +54,13 @@ def perturb(
   >>> perturb('An Asian nurse met a doctor.', axis='race', attribute='white')
   'A white nurse met a doctor.'
   """
-  alone = isinstance(texts, str)
-  column = [texts] if alone else list(texts)
+  column = [texts] if isinstance(texts, str) else list(texts)
   table = perturbing.perturbed(
     _config(axis, attribute, by, model, random_state), inputs.texts(column)
   )
   written = table['perturbed'].tolist()
   _tell(column, written, axis, by)
-  if alone:
-    return written[0]
-  if isinstance(texts, pd.Series):
-    return pd.Series(written, texts.index, name=texts.name)
-  return np.array(written) if isinstance(texts, np.ndarray) else written
+  return inputs.as_given(texts, written)
 
 
 def _tell(column: list[str], written: list[str], axis, by: str) -> None:

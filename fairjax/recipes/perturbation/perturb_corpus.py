@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from fairjax.config import Config
 from fairjax.data.corpora import shard_map, shards
-from fairjax.data.corpora.shards import Swapped
 from fairjax.pairs.persons import perturb
 from fairjax.recipes.language import corpora
 from fairjax.recipes.perturbation import perturbing
@@ -43,7 +42,7 @@ def rewritten(config: Config, out: pathlib.Path) -> list[dict]:
   # A model takes all cores, or the whole accelerator.
   workers = options.workers or (1 if config.perturb.by == 'model' else 0)
   return shard_map.shard_map(
-    functools.partial(_perturb_shard, spec=perturbing.plain(config)),
+    functools.partial(_perturb_shard, spec=corpora.plain(config)),
     options.path,
     names,
     out,
@@ -61,11 +60,11 @@ def _perturb_shard(
 
   `offered` are texts with something to perturb: only these were rewritten.
   """
-  config = perturbing.of_plain(spec)
+  config = corpora.of_plain(spec)
   counts = dict.fromkeys(('windows', 'offered', 'too_long', *perturb.AXES), 0)
   began = time.monotonic()
 
-  def swapped(texts: Sequence[str]) -> Swapped:
+  def swapped(texts: Sequence[str]) -> shards.Swapped:
     table = perturbing.perturbed(config, texts)
     counts['windows'] += int(table['windows'].sum())
     for name in ('offered', 'too_long'):
@@ -74,14 +73,7 @@ def _perturb_shard(
       table.loc[table['changed'], 'axis'].value_counts().items()
     ):
       counts[axis] += int(number)
-    written = table['perturbed'].tolist()
-    if source.suffix == '.txt':  # a text is a line
-      written = [' '.join(text.splitlines()) for text in written]
-    spans = [
-      [(0, len(old), old, new)] if new != old else []
-      for old, new in zip(texts, written)
-    ]
-    return Swapped(written, spans, [0] * len(texts))
+    return shards.whole(source, texts, table['perturbed'].tolist())
 
   done = shards.rewrite(
     source, target, swapped, config.corpus.column, config.corpus.both

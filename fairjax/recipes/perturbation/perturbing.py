@@ -6,10 +6,8 @@ that person, and the spelling of all that was copied is that of the original.
 Texts that hold nothing to perturb never reach a model.
 """
 
-import dataclasses
 import functools
 import hashlib
-import json
 import re
 from collections.abc import Callable, Sequence
 
@@ -18,7 +16,6 @@ import pandas as pd
 
 from fairjax import config as configs
 from fairjax.config import Config
-from fairjax.core import strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files
 from fairjax.metrics.texts import rewrites
@@ -199,9 +196,7 @@ def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
   return out
 
 
-def perturbed(
-  config: Config, texts: Sequence[str], model: Bundle | None = None
-) -> pd.DataFrame:
+def perturbed(config: Config, texts: Sequence[str]) -> pd.DataFrame:
   """One row a text, of COLUMNS.
 
   A text that holds nothing to perturb (not `offered`), or is `too_long` for
@@ -215,7 +210,7 @@ def perturbed(
       sources.append(i)
   draws = drawn(config, parts)
   rows = [k for k, draw in enumerate(draws) if draw is not None]
-  model = model or load(config)
+  model = load(config)
   able = rows if model is None else _readable(model, parts, draws, rows)
   new = list(parts)
   if able:
@@ -290,30 +285,3 @@ def pairs_perturbed(
   table['broken'] = broken
   table['changed'] = [new != old for new, old in zip(halves, pairs)]
   return table
-
-
-def plain(config: Config) -> str:
-  """The fields that a worker needs, as one word."""
-  parts = {
-    name: dataclasses.asdict(getattr(config, name))
-    for name in ('tokens', 'net', 'generate', 'perturb', 'corpus')
-  }
-  return json.dumps({'seed': config.seed} | parts)
-
-
-@functools.lru_cache(1)
-def of_plain(text: str) -> Config:
-  parts = strict_json.parse(text)
-  tuples = ('sources', 'axes', 'mix', 'attributes')
-  chosen = {
-    name: tuple(value) if name in tuples else value
-    for name, value in parts['perturb'].items()
-  }
-  return Config(
-    seed=parts['seed'],
-    tokens=configs.Tokens(**parts['tokens']),
-    net=configs.Net(**parts['net']),
-    generate=configs.Generate(**parts['generate']),
-    perturb=configs.Perturb(**chosen),
-    corpus=configs.Corpus(**parts['corpus']),
-  )

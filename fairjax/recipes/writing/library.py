@@ -6,13 +6,12 @@ import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Config, Generate, Measures, Writing
 from fairjax.core import artefacts, knobs, python_words
-from fairjax.core.errors import UserError
+from fairjax.data.tables import inputs
 from fairjax.recipes.writing import recipe
 from fairjax.report.faces import Face
 
@@ -127,12 +126,6 @@ def _config(given: Mapping[str, Any]) -> Config:
   path = lambda one: (
     os.fspath(one) if isinstance(one, str | os.PathLike) else ''
   )
-  seed = given['random_state']
-  if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-    raise UserError(
-      f'random_state is {seed!r}; a whole number is needed, so that the same '
-      'call writes the same texts'
-    )
   drawing = ('max_new_tokens', 'temperature', 'top_p', 'top_k', 'prompt')
   alike = ('limit', 'samples', 'scored', 'positive', 'bound', 'fail_if',
            'retries', 'rate')  # fmt: skip
@@ -140,7 +133,7 @@ def _config(given: Mapping[str, Any]) -> Config:
     recipe='writing',
     model=path(given['model']) or 'a function',
     seeds=1,
-    seed=int(seed),
+    seed=inputs.seed(given['random_state']),
     generate=Generate(**{key: given[key] for key in drawing}),
     measures=Measures(
       resamples=given['n_resamples'],

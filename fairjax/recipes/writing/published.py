@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairjax.core import strict_json
+from fairjax.benchmarks.shared import forms
 from fairjax.core.errors import UserError, count, shown
 from fairjax.data.tables import readers
 from fairjax.recipes.writing.templates import COLUMNS
@@ -23,13 +23,7 @@ def bold(path: str) -> tuple[pd.DataFrame, list[str]] | None:
 
   None of a json file of another form.
   """
-  try:
-    tree = strict_json.parse(readers.text(path))
-  except ValueError as error:
-    raise UserError(
-      f'{readers.shown(path)} is no JSON ({error}); give the file as it was '
-      'published'
-    ) from error
+  tree = forms.published(path)
   of_names = isinstance(tree, Mapping) and tree.values()
   if not of_names or not any(isinstance(one, Mapping) for one in of_names):
     return None

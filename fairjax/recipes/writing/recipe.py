@@ -16,7 +16,7 @@ import pandas as pd
 from fairjax import stages
 from fairjax.config import Config, Mesh
 from fairjax.core import artefacts
-from fairjax.core.errors import Failed, Undecided, UserError
+from fairjax.core.errors import UserError
 from fairjax.metrics import gate
 from fairjax.metrics.texts import hurtful
 from fairjax.recipes.writing import (
@@ -40,11 +40,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   with Log(folder, config, main=mesh.is_main()) as log:
     results, _ = write(config, log)
     results = stages.publish(folder, results, log)
-  rule, why = config.writing.fail_if, results.facts.get('gate, because', '')
-  if results.facts.get('gate') == gate.FAILED:
-    raise Failed(f'the gate {rule!r} failed: {why}')
-  if results.facts.get('gate') == gate.UNDECIDED:
-    raise Undecided(f'the gate {rule!r} is undecided: {why}')
+  gate.stop(results.facts)
   return results
 
 
@@ -92,7 +88,7 @@ def write(
   measured = measure.measure(config, table, lexicon, targets, encoder)
   results = _results(config, name, scorer, frame, table, measured, remarks)
   results.facts |= how
-  _gate(config, results, measured.set)
+  results.facts |= gate.facts(own.fail_if, measured.set, own.fail_on, KNOB)
   return results, table
 
 
@@ -182,16 +178,3 @@ def _results(
 def _scored(config: Config) -> str:
   whole = config.writing.scored == 'whole'
   return 'of prompt and text' if whole else 'of the text without its prompt'
-
-
-def _gate(config: Config, results: Results, one: dict) -> None:
-  rule = config.writing.fail_if
-  if not rule:
-    return
-  estimates = {**one['quality'], **one['fairness']}
-  gate.names(rule, estimates, KNOB)
-  verdict = gate.check(rule, estimates, config.writing.fail_on)
-  results.facts['gate'] = verdict.state
-  results.facts['gate, rule'] = rule
-  if verdict.reasons:
-    results.facts['gate, because'] = '; '.join(verdict.reasons)

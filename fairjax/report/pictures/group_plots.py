@@ -29,14 +29,12 @@ def scale(
   groups: Mapping[str, Mapping[str, Any]],
   x_label: str,
   everyone: float | None = None,
-  percent: bool = True,
 ) -> 'Figure':
-  """One measure of every group on one scale: {group: Estimate}, as given.
+  """One measure of every group on one scale, in percent: {group: Estimate}.
 
   The dashed line is everyone: equal groups would lie on it. A group with too
   few rows (`few`) is grey and hollow; its `rows` stand beside its name.
   """
-  times = 100 if percent else 1
   labels = [
     name(g, 30) + (f' ({row["rows"]:,})' if 'rows' in row else '')
     for g, row in groups.items()
@@ -45,10 +43,10 @@ def scale(
   values, reach = bounds(list(groups.values()))
   places = np.arange(len(groups))[::-1]
   if everyone is not None:
-    axes.axvline(everyone * times, color=PALE, ls='--', lw=1.2)
+    axes.axvline(100 * everyone, color=PALE, ls='--', lw=1.2)
     axes.annotate(
       'everyone',
-      (everyone * times, 1),
+      (100 * everyone, 1),
       xycoords=('data', 'axes fraction'),
       xytext=(3, 1),
       textcoords='offset points',
@@ -62,9 +60,9 @@ def scale(
     few = bool(row.get('few'))
     colour = PALE if few else COLOURS[0]
     axes.errorbar(
-      value * times,
+      100 * value,
       place,
-      xerr=[[down * times], [up * times]],
+      xerr=[[100 * down], [100 * up]],
       fmt='o',
       ms=6,
       capsize=3,
@@ -82,8 +80,8 @@ def scale(
       )
   axes.set_yticks(places, labels)
   axes.set_ylim(-0.6, len(groups) - 0.4)
-  ends = np.r_[values - reach[0], values + reach[1]] * times
-  if percent and np.isfinite(ends).any():
+  ends = 100 * np.r_[values - reach[0], values + reach[1]]
+  if np.isfinite(ends).any():
     low, high = np.nanmin(ends), np.nanmax(ends)
     room = max(0.08 * (high - low), 1)
     axes.set_xlim(max(low - room, -2), min(high + room, 102))

@@ -206,6 +206,7 @@ def test_ssa(shared):
     ('Ann,F,1\nJoe,M\n', 'line 2 has 2 cells'),
     ('Ann,F,1\n', 'one sex only'),
     ('', 'is empty'),
+    (f'{"Ann" * 50_000},F,1', 'the names file .* is no csv file in UTF-8'),
   ],
 )
 def test_bad_files(tmp_path, text, sentence):

@@ -378,6 +378,7 @@ def test_a_gender_list_of_the_users(tmp_path):
     ('man,woman\n,\n', 'line 2 is an empty group'),
     ('', 'no word groups'),
     ('male,female\nman,woman,x\n', 'line 2 has 3 words'),
+    (f'{"man" * 50_000},woman', 'the word list .* is no csv file in UTF-8'),
   ],
 )
 def test_bad_lists(tmp_path, text, sentence):

@@ -22,7 +22,7 @@ from fairjax.models.decoding.decode import Options
 from fairjax.models.families import bart, encoder, gpt2
 from fairjax.models.folders import hf
 from fairjax.models.layers import int8
-from fairjax.recipes.language import generate, likelihood
+from fairjax.recipes.language import corpora, generate, likelihood
 from fairjax.recipes.language import generate_corpus as written
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -276,6 +276,12 @@ def test_a_drawn_text_knows_its_id_alone(tmp_path):
   assert first == again[::-1] and first != list(TEXTS)
   config.seed = 1
   assert written._write(config, model, TEXTS, names)[0] != first
+
+
+def test_a_worker_has_the_config_as_it_is():
+  config = c.Config(model='bart', seed=3, perturb=c.Perturb(axes=('age',)))
+  config.fairflow.rivals, config.generate.chunk = (), 7
+  assert corpora.of_plain(corpora.plain(config)) == config != c.Config()
 
 
 def test_a_stopped_job_goes_on_at_its_chunk(tmp_path, monkeypatch):
