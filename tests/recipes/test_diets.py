@@ -432,6 +432,36 @@ def test_ge_rises_faster():
   np.testing.assert_allclose(claim['effect']['seeds'], [0.1, 0.15])
 
 
+@pytest.mark.parametrize(
+  ('gaps', 'says'),
+  [
+    ([0.03, 0.05, -0.02], 'undecided'),
+    ([-0.05, -0.04, -0.06], 'does not hold'),
+    ([0.05, 0.04, 0.06], 'holds'),
+  ],
+)
+def test_ge_rises_faster_by_student_s_interval_of_a_difference(gaps, says):
+  """Read as a share from 0 to 1 the first held, and the second was open."""
+  cells = [
+    {
+      'experiment': 1,
+      'ranking': ranking,
+      'b': 0.5,
+      'sets': {'test': {'fairness': {'dp': {'value': 0.5, 'seeds': seeds}}}},
+    }
+    for ranking, seeds in (
+      ('augment_ge', [0.5 + gap for gap in gaps]),
+      ('augment_random', [0.5] * 3),
+    )
+  ]
+  (claim,) = grid.rises_faster(cells, 'test', 0.95)
+  effect = claim['effect']
+  reach = 4.302653 * np.std(gaps, ddof=1) / 3**0.5
+  assert effect['low'] == pytest.approx(np.mean(gaps) - reach, abs=0.01)
+  assert effect['high'] == pytest.approx(np.mean(gaps) + reach, abs=0.01)
+  assert claim['verdict'] == says
+
+
 @pytest.mark.slow
 def test_overlap_of_seeds_epochs_models_scores(tmp_path, remade):
   config = dataclasses.replace(
