@@ -116,6 +116,7 @@ def fit(
     config,
     ('training', 'rewriting'),
     *(leaf for name in pools for leaf in parts(pools[name])),
+    *(pool.label for pool in pools.values() if 'label' in pairs),
     model.tokenizer.to_str(),
     list(new),
     _decoded(config),
