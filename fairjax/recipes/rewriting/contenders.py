@@ -258,7 +258,17 @@ def classifier_config(config: Config) -> Config:
     export=False,
     metric_for_best='loss',
   )
-  method = dataclasses.replace(config.method, name='augment', words='')
+  # No swap is asked for: the twins are the contender's (augment.source).
+  method = dataclasses.replace(
+    config.method,
+    name='augment',
+    axis='gender',
+    direction='opposite',
+    scope='all',
+    words='',
+    names_file='',
+    tagger='',
+  )
   return dataclasses.replace(
     config,
     model=chosen.classifier,

@@ -14,7 +14,7 @@ from fairjax import data as datasets
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import files
-from fairjax.methods import attribute_texts
+from fairjax.methods import attribute_texts, augment
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import counterfactual
 from fairjax.models import Bundle, families
@@ -399,6 +399,30 @@ def test_each_generator_s_texts_train_their_share_of_the_classifiers(
   own, twin = judges.trained(config, tmp_path, None, {}, 'x', texts, [])
   assert seen == asked
   assert own.shape == twin.shape == (seeds, 2) and twin.all()
+
+
+@pytest.mark.parametrize(
+  ('knob', 'value'),
+  [
+    ('axis', 'religion'),
+    ('scope', 'pronouns'),
+    ('direction', 'male'),
+    ('names_file', 'names.csv'),
+    ('tagger', 'spacy:en'),
+  ],
+)
+def test_classifiers_read_the_contender_s_texts_however_words_are_swapped(
+  knob, value
+):
+  """By these knobs all contenders' classifiers read the dictionary's swaps."""
+  config = c.Config()
+  setattr(config.method, knob, value)
+  own = contenders.classifier_config(config)
+  rows = pd.DataFrame(
+    {'id': ['a', 'b'], 'text': ['she ran', 'the muslim man'], 'label': [0, 1]}
+  ).assign(twin=['one', 'two'])
+  made = augment.augment({'train': rows}, own)['train']
+  assert list(made['text']) == ['she ran', 'the muslim man', 'one', 'two']
 
 
 def test_a_pair_of_contenders_is_tested_once():
