@@ -114,7 +114,7 @@ def generators(
         facts[f'held-out token loss, {name}{_numbered(seed)}'] = loss
         export = m.folder / 'generator' / stages.file_name(name)
         export = export / f'export{_numbered(seed)}'
-        if mesh.is_main() and not export.exists():
+        if mesh.is_main():
           rewriter.save(one.model, export)
   return writers, facts, lines
 

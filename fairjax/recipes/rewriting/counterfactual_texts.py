@@ -359,7 +359,7 @@ def tuned(
   ]
   facts[f'steps of the generator, {name}'] = one.fit.steps
   folder = m.folder / 'generator' / name / 'export'
-  if mesh.is_main() and not folder.exists():
+  if mesh.is_main():
     rewriter.save(one.model, folder)
   return one.model
 

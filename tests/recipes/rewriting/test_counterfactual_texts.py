@@ -401,6 +401,22 @@ def test_each_generator_s_texts_train_their_share_of_the_classifiers(
   assert own.shape == twin.shape == (seeds, 2) and twin.all()
 
 
+def test_the_exported_generator_is_the_one_that_wrote(models, tmp_path):
+  """After another rate in the same folder the first fit's was still there."""
+  tables, _, _ = datasets.load_tables(config_of(models))
+  targets = {s: rows['twin'].tolist() for s, rows in tables.items()}
+  place = tmp_path / 'generator' / 'x' / 'export' / 'model.safetensors'
+  exports = []
+  for lr in (1e-3, 5e-3):
+    config = config_of(models, rewriters__lr=lr)
+    with Log(tmp_path, config, main=True) as log:
+      m = counterfactual_texts.RewriteInputs(config, tmp_path, log, None, None)
+      own = counterfactual_texts.generator_config(config)
+      counterfactual_texts.tuned(m, own, tables, targets, 'x', {})
+    exports.append(place.read_bytes())
+  assert exports[0] != exports[1]
+
+
 @pytest.mark.parametrize(
   ('knob', 'value'),
   [
