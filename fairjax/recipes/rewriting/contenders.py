@@ -101,8 +101,9 @@ def measure(
 
   `rewrites` hold train and test texts; the original texts are a contender of
   themselves. `reference` are twins of the test texts, the same for all, in
-  which decisions are compared. Tests are of each contender against the
-  original and against those of `against`.
+  which decisions are compared. Rates are of `measures.pos_label`, of two
+  labels. Tests are of each contender against the original and against those of
+  `against`.
   """
   test = tables['test']
   splits = {s: tables[s]['text'].tolist() for s in ('train', 'test')}
@@ -140,7 +141,7 @@ def measure(
     ]
     add(name, TEXTS, planes(kept))
     score, twin = trained(config, folder, log, tables, name, each, reference)
-    label = test['label'].to_numpy()
+    label, score, twin = stages.of_positive(config, test, score, twin)
     warnings[name] = warn.of_constant((score >= 0.5).astype(int))
     add(name, TRAINED, counterfactual.quality(label, score))
     first = np.where(shows == 1, score, twin)

@@ -119,8 +119,10 @@ def results(m: RewriteInputs) -> Results:
 
 def report(m: RewriteInputs) -> dict:
   """Contenders, tests, facts and sections of stages 4 to 6."""
-  config, log = m.config, m.log
-  tables = stages.load(config, m.folder, log)
+  log = m.log
+  tables = stages.load(m.config, m.folder, log)
+  config = sampled.of_two(m.config, tables)
+  m = m._replace(config=config)
   contenders.attribute(config, tables['test'])
   tables = sampled.sampled(config, tables, log)
   # FairFlow's dictionary is called by what moved the words, as in its table.

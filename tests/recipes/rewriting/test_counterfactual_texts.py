@@ -26,9 +26,11 @@ from fairjax.recipes.rewriting import (
   contenders,
   counterfactual_texts,
   repairing,
+  sampled,
 )
 from fairjax.train.progress import Log
 
+SPLITS = 'train', 'test'
 SMALL = {'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
 
 
@@ -399,6 +401,46 @@ def test_each_generator_s_texts_train_their_share_of_the_classifiers(
   own, twin = judges.trained(config, tmp_path, None, {}, 'x', texts, [])
   assert seen == asked
   assert own.shape == twin.shape == (seeds, 2) and twin.all()
+
+
+@pytest.mark.parametrize('pos_label', [1, 0])
+def test_rates_are_of_the_positive_label(monkeypatch, tmp_path, pos_label):
+  """Of label 1 whatever was positive, TPRD and FPRD had changed places."""
+  draw, n = np.random.default_rng(0), 60
+  label, group = draw.integers(0, 2, (2, n))
+  score = draw.random((1, n))
+  rows = pd.DataFrame(
+    {
+      'text': [f'{"she" if g else "he"} met {k}' for k, g in enumerate(group)],
+      'label': label,
+      'group': np.where(group, 'a', 'b'),
+    }
+  )
+  tables = {s: rows.assign(id=[f'{s}{k}' for k in range(n)]) for s in SPLITS}
+  judge = lambda *_: (score, score)
+  monkeypatch.setattr(contenders, 'trained', judge)
+  config = c.Config(measures=c.Measures(resamples=50, pos_label=pos_label))
+  config.rewriters.folds = 2
+  texts = list(rows['text'])
+  found = contenders.measure(config, tmp_path, None, tables, {}, texts)
+  quality = found.contenders['original']['sets']['classifier']['quality']
+  positive = label == pos_label
+  chosen = (score[0] >= 0.5) == bool(pos_label)
+  rate = lambda of: [chosen[of & (group == g)].mean() for g in (1, 0)]
+  for name, of in (('group_tprd', positive), ('group_fprd', ~positive)):
+    one, two = rate(of)
+    assert quality[name]['value'] == pytest.approx(one - two), name
+  hits = (positive & chosen).sum()
+  f1 = 2 * hits / (positive.sum() + chosen.sum())
+  assert quality['f1']['value'] == pytest.approx(f1)
+
+
+def test_of_more_classes_the_positive_one_is_the_label_that_is_made():
+  config = c.Config(measures=c.Measures(pos_label=2))
+  table = lambda *labels: {'train': pd.DataFrame({'label': labels})}
+  assert sampled.of_two(config, table(0, 1, 2)).measures.pos_label == 1
+  config.measures.pos_label = 0
+  assert sampled.of_two(config, table(0, 1)).measures.pos_label == 0
 
 
 def test_the_exported_generator_is_the_one_that_wrote(models, tmp_path):
