@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairjax.config import (
@@ -22,6 +23,7 @@ from fairjax.recipes import train
 from fairjax.recipes.diet import grid, overlap, rank, recipe
 from fairjax.report import verdict
 from fairjax.scores import table
+from fairjax.train.progress import Log
 
 SMALL = Config(
   model='tiny',
@@ -394,6 +396,45 @@ def test_several_claims_hold_and_one_holds():
   words = lambda claims: verdict.section(claims)['parts'][0]['text']
   assert '1 claim holds, 0 claims do not hold, 0 claims' in words(claims)
   assert '2 claims hold, 0 claims do not hold' in words(claims * 2)
+
+
+def test_a_cell_is_known_by_all_that_its_numbers_are_of(tmp_path):
+  """Of clusters, of another column of groups, of weights by a column."""
+  config = dataclasses.replace(GRID, scoring=Scoring(names=()))
+  with Log(tmp_path, config) as log:
+    inputs = recipe.prepare(config, tmp_path, log, ['none'])
+  rows = np.arange(8, dtype=np.int32)[None]
+  test = inputs.sets['test'].assign(age='old')
+
+  def key(table=test, made=inputs, **sections):
+    own = dataclasses.replace(config, **sections)
+    return rank.key(own, made, {'test': table}, rows)
+
+  assert key() == key(test.assign(remark='x'))  # nobody reads it
+  assert key() != key(test.assign(cluster='one'))
+  assert key() != key(test.assign(template='one'))
+  assert key() != key(test.assign(text_pair='and this'))
+  assert key() != key(diet=Diet(keep_equal=True))  # what CDA holds is another
+  ages = Measures(resamples=50, groups='age')
+  assert key(measures=ages) != key(test.assign(age='young'), measures=ages)
+  aged = lambda age: inputs._replace(every=inputs.every.assign(age=age))
+  for name, alike in (('none', True), ('reweight', False)):
+    two = (key(made=aged(a), method=Method(name=name)) for a in 'xy')
+    assert (next(two) == next(two)) == alike, name
+
+
+def test_both_texts_of_a_pair_are_read_as_either_side():
+  rows = pd.DataFrame(
+    {
+      'id': ['a', 'b'],
+      'text': ['It rained.', 'It rained.'],
+      'text_pair': ['She got wet.', 'The dog got wet.'],
+      'label': [0, 1],
+    }
+  )
+  read = rank.choosing(Config(), {'valid': rows})[rank.READINGS]
+  assert list(read['text_pair']) == ['He got wet.', 'She got wet.']
+  assert list(read['group']) == ['male', 'female']
 
 
 def test_the_worst_ranking_is_compared_with_the_others():
