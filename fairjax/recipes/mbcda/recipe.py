@@ -57,8 +57,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     check(config)
     m = texts.material(config, folder, None, log)
     tables = stages.load(config, folder, log)
-    config = sampled.of_two(config, tables)
-    m = m._replace(config=sampled.of_two(m.config, tables))
+    m = m._replace(
+      config=contenders.named(sampled.of_two(m.config, tables), tables)
+    )
+    config = m.config
     tables = sampled.sampled(config, tables, log)
     targets, unlisted = withheld(m.config, folder)
     own = m._replace(config=targets)  # by which targets are swapped

@@ -65,6 +65,21 @@ class ContenderResults(NamedTuple):
   tests: list[dict]
 
 
+def named(config: Config, tables: Tables) -> Config:
+  """The config that names attribute 1, so that every split has the same."""
+  groups = {
+    str(one)
+    for table in tables.values()
+    if 'group' in table
+    for one in table['group'].dropna().unique()
+  }
+  names = sorted(groups - {''})
+  if config.rewriters.positive or not names:
+    return config
+  own = dataclasses.replace(config.rewriters, positive=names[0])
+  return dataclasses.replace(config, rewriters=own)
+
+
 def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
   """1 where the text's group is `rewriters.positive`, else 0."""
   if 'group' not in table:
@@ -143,6 +158,7 @@ def measure(
     score, twin = trained(config, folder, log, tables, name, each, reference)
     label, score, twin = stages.of_positive(config, test, score, twin)
     warnings[name] = warn.of_constant((score >= 0.5).astype(int))
+    warnings[name] += unread(config, each)
     add(name, TRAINED, counterfactual.quality(label, score))
     first = np.where(shows == 1, score, twin)
     second = np.where(shows == 1, twin, score)
@@ -309,6 +325,21 @@ def trained(
   return tuple(np.concatenate(each) for each in zip(*parts))
 
 
+def unread(
+  config: Config, versions: Mapping[str, Sequence[Sequence[str]]]
+) -> list[str]:
+  """Says of versions that there are too few classifiers to read."""
+  every, read = len(versions['train']), config.rewriters.seeds
+  if every <= read:
+    return []
+  verb = 'is' if every - read == 1 else 'are'
+  return [
+    f'{every - read} of {every} versions {verb} read by no classifier, so that '
+    'rates and accuracy are of the others alone; train as many with '
+    f'--config.rewriters.seeds={every}'
+  ]
+
+
 def _trained(
   config: Config,
   folder: pathlib.Path,
@@ -395,10 +426,10 @@ def gold(
     }
     for name, each in written.items()
   }
-  count = max((len(each) for each in pairs.values()), default=0)
-  contenders, tests = grid(config, parts, count, against)
+  contenders, tests = grid(config, parts, 0, against)  # each set has its own
   for name, each in written.items():
     for where, versions in each.items():
+      contenders[name]['sets'][where]['rows'] = len(pairs[where])
       quality = contenders[name]['sets'][where]['quality']
       quality |= counterfactual.estimates(over(wrong, where, versions), options)
   return ContenderResults(contenders, tests)

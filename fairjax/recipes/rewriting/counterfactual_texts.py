@@ -121,7 +121,7 @@ def report(m: RewriteInputs) -> dict:
   """Contenders, tests, facts and sections of stages 4 to 6."""
   log = m.log
   tables = stages.load(m.config, m.folder, log)
-  config = sampled.of_two(m.config, tables)
+  config = contenders.named(sampled.of_two(m.config, tables), tables)
   m = m._replace(config=config)
   contenders.attribute(config, tables['test'])
   tables = sampled.sampled(config, tables, log)

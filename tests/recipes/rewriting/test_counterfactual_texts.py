@@ -483,6 +483,45 @@ def test_classifiers_read_the_contender_s_texts_however_words_are_swapped(
   assert list(made['text']) == ['she ran', 'the muslim man', 'one', 'two']
 
 
+def test_a_set_of_known_twins_has_its_own_number_of_rows():
+  """Each was said to have as many as the largest."""
+  twins = [(f'he ran {k}', f'she ran {k}') for k in range(7)]
+  pairs = {'few': twins[:3], 'many': twins}
+  written = {'x': {w: [[b for _, b in own]] for w, own in pairs.items()}}
+  config = c.Config(measures=c.Measures(resamples=50))
+  found = contenders.gold(config, pairs, written).contenders['x']['sets']
+  assert {where: one['rows'] for where, one in found.items()} == {
+    'few': 3,
+    'many': 7,
+  }
+
+
+def test_versions_that_no_classifier_reads_are_said():
+  texts = {'train': [['a'], ['b'], ['c']]}
+  config = c.Config()
+  config.rewriters.seeds = 2
+  (said,) = contenders.unread(config, texts)
+  assert said.startswith('1 of 3 versions is read by no classifier')
+  assert '--config.rewriters.seeds=3' in said
+  config.rewriters.seeds = 3
+  assert contenders.unread(config, texts) == []
+
+
+def test_attribute_1_is_the_same_group_in_every_split():
+  """A split without the first group took the next one for attribute 1."""
+  tables = {
+    'train': pd.DataFrame({'group': ['a', 'b', 'c', '']}),
+    'test': pd.DataFrame({'group': ['b', 'c', 'b', '']}),
+  }
+  config = contenders.named(c.Config(), tables)
+  assert config.rewriters.positive == 'a'
+  with pytest.raises(UserError, match="'a', but the groups are b, c"):
+    contenders.attribute(config, tables['test'])
+  config.rewriters.positive = 'c'
+  assert contenders.named(config, tables).rewriters.positive == 'c'
+  assert list(contenders.attribute(config, tables['test'])) == [0, 1, 0, 0]
+
+
 def test_a_pair_of_contenders_is_tested_once():
   """Two baselines stand against each other one way round, not both."""
   draw, how = np.random.default_rng(0), IntervalOptions(0.95, 50, 0)
