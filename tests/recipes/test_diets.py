@@ -456,6 +456,16 @@ def test_two_models_agree_more_than_chance():
   assert overlap.more_than_chance('x', 'y', rows)['verdict'] == 'undecided'
 
 
+@pytest.mark.parametrize(
+  ('epochs', 'words'), [(2.0, '2 epochs'), (3.5, '2 to 3'), (9.0, '2 to 5')]
+)
+def test_the_claim_of_epochs_names_those_that_were_trained(epochs, words):
+  config = Config(train=Train(epochs=epochs))
+  rows = [{'fraction': 0.3, 'fair': 0.9}]
+  (claim,) = overlap.verdicts(config, {'epochs': rows})
+  assert claim['claim'].startswith(f'GE after {words}')
+
+
 def test_ge_rises_faster():
   def added(ranking, b, seeds):
     sets = {'test': {'fairness': {'dp': {'value': 1, 'seeds': seeds}}}}
