@@ -41,7 +41,8 @@ def balance(tables: Tables, config: Config) -> Tables:
     cell, names = cells(table, by)
   size = np.bincount(cell[cell >= 0], minlength=len(names))
   goal = size.min() if how == 'down' else size.max()
-  target = size + np.trunc(ratio * (goal - size)).astype(int)
+  # Of the ratio as it is written (quotas.part): .7 of 90 is 63.
+  target = size + np.trunc(np.round(ratio * (goal - size), 6)).astype(int)
   rng = np.random.default_rng([config.seed, STREAM])
   times = np.ones(len(table), int)
   if how == 'up' and config.method.replacement:

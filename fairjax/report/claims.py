@@ -86,6 +86,7 @@ def _headline(paper: Paper, results: Results) -> list[Mapping]:
 def _of_tests(claim: Claim, results: Results) -> Iterator[tuple[str, dict]]:
   """(its words, its verdict) of every test set that decides the claim."""
   pairs = dict.fromkeys((t['ours'], t['theirs']) for t in results.tests)
+  pairs |= dict.fromkeys((b, a) for a, b in pairs)  # read the other way round
   for ours, theirs in pairs:
     if not (ours.startswith(claim.ours) and theirs.startswith(claim.theirs)):
       continue

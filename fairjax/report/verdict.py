@@ -223,11 +223,22 @@ def over_seeds(values: Sequence[float], level: float) -> dict:
 def over_examples(
   tests: Sequence[Mapping], ours: str, theirs: str
 ) -> list[Mapping]:
-  """The first test of each set and measure: over examples, and seeds."""
+  """The first test of each set and measure: over examples, and seeds.
+
+  One of theirs against ours says the same with its sign turned.
+  """
   first: dict[tuple, Mapping] = {}
+  other: dict[tuple, Mapping] = {}
   for test in tests:
-    if (test['ours'], test['theirs']) == (ours, theirs):
-      first.setdefault((test['set'], test['measure']), test)
+    at, pair = (test['set'], test['measure']), (test['ours'], test['theirs'])
+    if pair == (ours, theirs):
+      first.setdefault(at, test)
+    elif pair == (theirs, ours):
+      turned = {'ours': ours, 'theirs': theirs}
+      turned['difference'] = negated(test['difference'])
+      other.setdefault(at, {**test, **turned})
+  for at, test in other.items():
+    first.setdefault(at, test)
   return list(first.values())
 
 

@@ -39,6 +39,15 @@ def test_cells_move_to_one_size_and_no_group_stays(tables, how, goal, ratio):
     assert made[key] == wanted, key
 
 
+def test_a_share_of_the_way_is_that_which_is_written():
+  """.7 of 90 rows are 63, of which floating point makes 62.99999."""
+  rows = pd.DataFrame(
+    {'text': 'x', 'label': [0] * 100 + [1] * 10, 'group': 'a'}
+  ).assign(id=[str(k) for k in range(110)])
+  made = run({'train': rows}, how='up', ratio=0.7)
+  assert (made['label'] == 1).sum() == 10 + 63
+
+
 def test_no_row_is_copied_twice_before_all_are_once(tables):
   made = run(tables, how='up')
   made['row'] = made['id'].str.partition('~')[0]

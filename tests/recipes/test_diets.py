@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairjax.config import (
@@ -22,6 +23,7 @@ from fairjax.recipes import train
 from fairjax.recipes.diet import grid, overlap, rank, recipe
 from fairjax.report import verdict
 from fairjax.scores import table
+from fairjax.train.progress import Log
 
 SMALL = Config(
   model='tiny',
@@ -396,6 +398,45 @@ def test_several_claims_hold_and_one_holds():
   assert '2 claims hold, 0 claims do not hold' in words(claims * 2)
 
 
+def test_a_cell_is_known_by_all_that_its_numbers_are_of(tmp_path):
+  """Of clusters, of another column of groups, of weights by a column."""
+  config = dataclasses.replace(GRID, scoring=Scoring(names=()))
+  with Log(tmp_path, config) as log:
+    inputs = recipe.prepare(config, tmp_path, log, ['none'])
+  rows = np.arange(8, dtype=np.int32)[None]
+  test = inputs.sets['test'].assign(age='old')
+
+  def key(table=test, made=inputs, **sections):
+    own = dataclasses.replace(config, **sections)
+    return rank.key(own, made, {'test': table}, rows)
+
+  assert key() == key(test.assign(remark='x'))  # nobody reads it
+  assert key() != key(test.assign(cluster='one'))
+  assert key() != key(test.assign(template='one'))
+  assert key() != key(test.assign(text_pair='and this'))
+  assert key() != key(diet=Diet(keep_equal=True))  # what CDA holds is another
+  ages = Measures(resamples=50, groups='age')
+  assert key(measures=ages) != key(test.assign(age='young'), measures=ages)
+  aged = lambda age: inputs._replace(every=inputs.every.assign(age=age))
+  for name, alike in (('none', True), ('reweight', False)):
+    two = (key(made=aged(a), method=Method(name=name)) for a in 'xy')
+    assert (next(two) == next(two)) == alike, name
+
+
+def test_both_texts_of_a_pair_are_read_as_either_side():
+  rows = pd.DataFrame(
+    {
+      'id': ['a', 'b'],
+      'text': ['It rained.', 'It rained.'],
+      'text_pair': ['She got wet.', 'The dog got wet.'],
+      'label': [0, 1],
+    }
+  )
+  read = rank.choosing(Config(), {'valid': rows})[rank.READINGS]
+  assert list(read['text_pair']) == ['He got wet.', 'She got wet.']
+  assert list(read['group']) == ['male', 'female']
+
+
 def test_the_worst_ranking_is_compared_with_the_others():
   grids = lambda *names: dataclasses.replace(GRID, grid=Grid(rankings=names))
   assert rank.above_worst(Config()) == ['vanilla_ge', 'random']
@@ -415,6 +456,16 @@ def test_two_models_agree_more_than_chance():
   assert overlap.more_than_chance('x', 'y', rows)['verdict'] == 'undecided'
 
 
+@pytest.mark.parametrize(
+  ('epochs', 'words'), [(2.0, '2 epochs'), (3.5, '2 to 3'), (9.0, '2 to 5')]
+)
+def test_the_claim_of_epochs_names_those_that_were_trained(epochs, words):
+  config = Config(train=Train(epochs=epochs))
+  rows = [{'fraction': 0.3, 'fair': 0.9}]
+  (claim,) = overlap.verdicts(config, {'epochs': rows})
+  assert claim['claim'].startswith(f'GE after {words}')
+
+
 def test_ge_rises_faster():
   def added(ranking, b, seeds):
     sets = {'test': {'fairness': {'dp': {'value': 1, 'seeds': seeds}}}}
@@ -430,6 +481,36 @@ def test_ge_rises_faster():
   ]
   (claim,) = grid.rises_faster(cells, 'test', 0.95)
   np.testing.assert_allclose(claim['effect']['seeds'], [0.1, 0.15])
+
+
+@pytest.mark.parametrize(
+  ('gaps', 'says'),
+  [
+    ([0.03, 0.05, -0.02], 'undecided'),
+    ([-0.05, -0.04, -0.06], 'does not hold'),
+    ([0.05, 0.04, 0.06], 'holds'),
+  ],
+)
+def test_ge_rises_faster_by_student_s_interval_of_a_difference(gaps, says):
+  """Read as a share from 0 to 1 the first held, and the second was open."""
+  cells = [
+    {
+      'experiment': 1,
+      'ranking': ranking,
+      'b': 0.5,
+      'sets': {'test': {'fairness': {'dp': {'value': 0.5, 'seeds': seeds}}}},
+    }
+    for ranking, seeds in (
+      ('augment_ge', [0.5 + gap for gap in gaps]),
+      ('augment_random', [0.5] * 3),
+    )
+  ]
+  (claim,) = grid.rises_faster(cells, 'test', 0.95)
+  effect = claim['effect']
+  reach = 4.302653 * np.std(gaps, ddof=1) / 3**0.5
+  assert effect['low'] == pytest.approx(np.mean(gaps) - reach, abs=0.01)
+  assert effect['high'] == pytest.approx(np.mean(gaps) + reach, abs=0.01)
+  assert claim['verdict'] == says
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import files, hygiene
 from fairjax.methods import reweight
 from fairjax.methods.evidence import evidence
+from fairjax.recipes.weighting import page
 from fairjax.recipes.weighting import recipe as weighting
 from fairjax.recipes.weighting.page import deviations
 from fairjax.report.sentences import daggers, warnings
@@ -82,6 +83,19 @@ def config(folder):
 @pytest.fixture(scope='module')
 def run(config, folder):
   return weighting.run(config, folder / 'run')
+
+
+@pytest.mark.parametrize(
+  ('asked', 'first'), [('0.5', '0.5'), ('0.3', '0.3'), ('eer', '0.5')]
+)
+def test_a_threshold_that_is_asked_for_stands_beside_eer(asked, first):
+  """It was .5, and said to be, whatever measures.threshold was."""
+  own = Config(measures=Measures(threshold=asked))
+  assert weighting.at_first(own).measures.threshold == first
+  rates = {'fpr': {'value': 0.1}}
+  sets = {'test': {'quality': rates, 'groups': {'she': rates}}}
+  bars = page.rates_by_term({'baseline': {'sets': sets}}, first)
+  assert f'of test, at {first} (' in bars[0]['caption']
 
 
 def test_every_row_is_measured_at_both_thresholds(config, folder, run, remade):

@@ -95,6 +95,19 @@ def test_each_claim_has_its_verdict_data_and_command(folders):
   )
 
 
+def test_a_test_the_other_way_round_decides_a_claim_too(tmp_path):
+  """A run led by the unhealthy diet was said not to be run."""
+  gap = difference('unhealthy_random', 'healthy_random', 'dp', -0.3, 0.1)
+  one = results.Results(recipe='diet', data='d', model='tiny', tests=[gap])
+  results.write(tmp_path, one)
+  (row,) = (
+    row
+    for row in claims.rows([tmp_path], PAPERS)
+    if row['claim'].startswith('fairer than the unhealthy')
+  )
+  assert row['verdict'] == 'holds' and '0.300 [0.200, 0.400]' in row['by']
+
+
 def judged(claim):
   effect = {'value': 0.2, 'low': 0.1, 'high': 0.3}
   return verdict.claim(claim, effect, 0.0, 'paired bootstrap', 0.01)

@@ -45,3 +45,15 @@ def test_ahead_is_above_where_more_is_better_and_below_where_less_is():
 def test_a_turned_interval_keeps_its_order():
   turned = verdict.negated({'value': -0.2, 'low': -0.3, 'high': -0.1})
   assert turned == {'value': 0.2, 'low': 0.1, 'high': 0.3, 'seeds': []}
+
+
+def test_a_test_of_theirs_against_ours_says_it_with_its_sign_turned():
+  turned = line('transfer_accuracy', -0.2, -0.1) | {'ours': 'b', 'theirs': 'a'}
+  (claim,) = verdict.ahead([turned], 'a', 'b', ('transfer_accuracy',))
+  assert claim['claim'] == 'a is above b in transfer accuracy on texts'
+  assert claim['verdict'] == verdict.HOLDS
+  assert (claim['effect']['low'], claim['effect']['high']) == (0.1, 0.2)
+  # One in the claim's own direction stands before it.
+  own = line('transfer_accuracy', -0.5, -0.4)
+  (claim,) = verdict.ahead([turned, own], 'a', 'b', ('transfer_accuracy',))
+  assert claim['verdict'] == verdict.FAILS

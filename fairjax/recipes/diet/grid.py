@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from fairjax import results
-from fairjax.metrics import measures
+from fairjax.metrics import measures, paired
 from fairjax.report import tables, verdict
 
 CHANGES = ('dp', 'eqodd', 'eqopp1', 'auc')  # of figure 4
@@ -132,15 +132,17 @@ def rises_faster(
       )
   ours, out = of.pop('augment_ge', {}), []
   for ranking, theirs in of.items():
-    gaps = [ours[b] - theirs[b] for b in ours if b in theirs]
-    if gaps:
+    both = [(ours[b], theirs[b]) for b in ours if b in theirs]
+    if both:
+      test = paired.over_seeds(*np.mean(both, 0), level=level, width=1.0)
       out.append(
         verdict.claim(
           'all rows and some twins: dp is higher with twins by GE than by '
           f'{ranking.removeprefix("augment_")} on {one}, mean over b',
-          verdict.over_seeds(np.mean(gaps, 0).tolist(), level),
+          test['difference'],
           0.0,
           't interval over seeds',
+          test['p'],
         )
       )
   return out

@@ -47,6 +47,8 @@ BASELINES = ('none', 'cda', 'cds')
 WORST = 'unhealthy_random'  # of the rankings, says the paper
 READINGS = 'readings'  # validation rows of a man and of a woman
 NUMBERS, PREDICTIONS = 'numbers.json', 'predictions.npz'  # of a cell
+# Columns of a set that its numbers are of, beside measures.groups.
+READ = ('id', 'text', 'text_pair', 'label', 'group', 'cluster', 'template')
 UNTOLD = ('sets', 'done', 'title', 'ranking')  # of a cell, as facts
 
 
@@ -200,19 +202,23 @@ def choosing(config: Config, tables: Tables) -> Tables:
     return {'valid': valid}
   column = config.measures.groups
   column = 'group' if column.startswith('terms:') else column or 'group'
+  both = [c for c in ('text', 'text_pair') if c in valid]
+  swapped = lambda side, one: (
+    dictionary.swap(
+      list(valid[one]),
+      **dictionary.options(config.method, config.seed, direction=side),
+    ).texts
+  )
   sides = {
     side: valid.assign(
       id=valid['id'] + f'~{side}',
-      text=dictionary.swap(
-        list(valid['text']),
-        **dictionary.options(config.method, config.seed, direction=side),
-      ).texts,
+      **{one: swapped(side, one) for one in both},
       **{column: side},
     )
     for side in exchange.values(config.method.axis)
   }
-  texts = np.stack([side['text'].to_numpy(object) for side in sides.values()])
-  differ = (texts != texts[0]).any(0)
+  texts = np.stack([side[both].to_numpy(object) for side in sides.values()])
+  differ = (texts != texts[0]).any((0, 2))
   if not differ.any():
     axis = config.method.axis
     raise UserError(
@@ -225,22 +231,29 @@ def choosing(config: Config, tables: Tables) -> Tables:
       + ' and none has a group, so diets cannot be chosen by fairness; name a '
       'group column with data.group'
     )
-  both = pd.concat([side[differ] for side in sides.values()])
-  return {'valid': valid, READINGS: both.reset_index(drop=True)}
+  every = pd.concat([side[differ] for side in sides.values()])
+  return {'valid': valid, READINGS: every.reset_index(drop=True)}
 
 
 def key(config: Config, inputs: Inputs, sets: Tables, rows: np.ndarray) -> str:
-  """The identity of a cell: of all that its numbers depend on."""
+  """The identity of a cell: of all that its numbers depend on.
+
+  Of a set what the models read, and what rows are grouped and hang together by;
+  where rows are weighted, every column that z may be of.
+  """
   weighs = diets.weighs(config)
+  read = (*READ, config.measures.groups)
   return identity(
     config,
     ('training', 'measures', *(['weights'] if weighs else [])),
     rows,
+    config.diet.keep_equal,
     *stages.pool_parts(inputs.pool),
     *stages.pool_parts(inputs.valid),
+    *([inputs.every, inputs.tables['valid']] if weighs else []),
     list(sets),
     *(
-      table[[c for c in ('id', 'text', 'label', 'group') if c in table]]
+      table[[c for c in dict.fromkeys(read) if c in table]]
       for table in sets.values()
     ),
   )

@@ -1,6 +1,6 @@
 """FairFlow's page: the dictionary, its map, and who wins on known pairs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from fairjax.metrics.texts import fairscore
 from fairjax.pairs import flow_words
 from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.report import verdict
+from fairjax.report.tables import plural
 from fairjax.results import Results, figure, section, table, text
 
 SHOWN = 50  # pairs on the page
@@ -94,11 +95,14 @@ def measure(
     right = set(known)
     for row in examples:
       row['known'] = 'right' if (row['first'], row['second']) in right else ''
+  left = (
+    [text(one, 'quiet')] if (one := looked_at(known, attribute.counts)) else []
+  )
   sides = attribute.words['side'].value_counts()
   lead = (
     f'From {m.config.fairflow.first} and {m.config.fairflow.second}: '
     f'{sides.get(-1, 0):,} and {sides.get(1, 0):,} words show a side, and '
-    f'{len(dictionary):,} pairs vote for each other.'
+    f'{partners(dictionary)}.'
   )
   quality = [
     {
@@ -128,11 +132,11 @@ def measure(
       section(
         'The dictionary',
         text(lead, 'lead'),
-        table(examples, caption=f'The {len(examples)} pairs of most votes.'),
+        table(examples, caption=f'{first_of(dictionary, len(examples))}.'),
       ),
       *winner(against),
       *pictures(contenders.get('flow')),
-      section('Against simpler ways', table(rows, screen=True)),
+      section('Against simpler ways', *left, table(rows, screen=True)),
       section('The attribute head', table(quality)),
     ],
   )
@@ -153,6 +157,41 @@ def marks(
     words = sorted(set(m.some.word))
     out |= moves.top_right(one.ballots, known, words)
   return out
+
+
+def partners(dictionary: pd.DataFrame) -> str:
+  """How many pairs a dictionary has, and how many of them are one-way."""
+  turns = dictionary.get('from', pd.Series('', index=dictionary.index))
+  both, one_way = int((turns == '').sum()), int((turns != '').sum())
+  said = f'{plural(both, "pair")} {"votes" if both == 1 else "vote"} for each '
+  said += 'other'
+  if one_way:
+    said += f' and {one_way:,} {"holds" if one_way == 1 else "hold"} in one '
+    said += 'direction'
+  return said
+
+
+def first_of(pairs: pd.DataFrame, count: int) -> str:
+  """What the first pairs are first by: votes, or the alphabet (`directed`)."""
+  if 'votes' in pairs:
+    return f'The {plural(count, "pair")} of most votes'
+  return (
+    f'The first {plural(count, "pair") if count > 1 else "pair"} by alphabet'
+  )
+
+
+def looked_at(
+  known: Sequence[tuple[str, str]], counts: Mapping[str, int]
+) -> str:
+  """How many of the known pairs no share is of; '' where all are in."""
+  able = sum(a in counts and b in counts for a, b in known)
+  if able == len(known):
+    return ''
+  return (
+    f'Of {plural(len(known), "known pair")} {able:,} '
+    f'{"has" if able == 1 else "have"} both of its words among those that are '
+    'looked at (fairflow.min_count); the others are in no share below.'
+  )
 
 
 def winner(against: Race | None) -> list[dict]:
@@ -184,7 +223,7 @@ def pictures(flow: Contender | None) -> list[dict]:
       figure(
         'word_map',
         'word_map',
-        f'The {len(flow.drawn)} pairs of most votes on their two principal '
+        f'{first_of(flow.pairs[0], len(flow.drawn))} on their two principal '
         'axes: filled where they were found, hollow where the flow moved '
         'them; lines join partners.',
         pairs=list(flow.drawn),
@@ -342,6 +381,8 @@ def sentence(tests: Sequence[dict], rows: Sequence[dict]) -> str:
   best = max(rows, key=lambda row: row['right']['value'])
   ours = rows[0]['way']
   each = ', '.join(f'{r["way"]} {r["right"]["value"]:.3f}' for r in rows)
+  if not tests:
+    return f'Right top votes: {each}.'
   decided = {t['theirs']: verdict.of_interval(t['difference']) for t in tests}
   behind = [n for n, word in decided.items() if word == verdict.FAILS]
   ahead = [n for n, word in decided.items() if word == verdict.HOLDS]
@@ -372,11 +413,12 @@ def claims(against: Race) -> list[dict]:
 def race_rows(against: Race) -> list[dict]:
   """The rows of the page with the tests beside them."""
   at = {test['theirs']: test for test in against.tests}
+  ours = against.rows[0]['way']
   return [
     row
     | {
-      'the flow less it': at[row['way']]['difference'],
-      'only the flow': at[row['way']]['only_ours'],
+      f'the {ours} less it': at[row['way']]['difference'],
+      f'only the {ours}': at[row['way']]['only_ours'],
       'only it': at[row['way']]['only_theirs'],
       'p': at[row['way']]['p'],
     }

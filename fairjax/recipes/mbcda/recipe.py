@@ -57,6 +57,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     check(config)
     m = texts.material(config, folder, None, log)
     tables = stages.load(config, folder, log)
+    m = m._replace(
+      config=contenders.named(sampled.of_two(m.config, tables), tables)
+    )
+    config = m.config
     tables = sampled.sampled(config, tables, log)
     targets, unlisted = withheld(m.config, folder)
     own = m._replace(config=targets)  # by which targets are swapped
@@ -114,7 +118,7 @@ def generators(
         facts[f'held-out token loss, {name}{_numbered(seed)}'] = loss
         export = m.folder / 'generator' / stages.file_name(name)
         export = export / f'export{_numbered(seed)}'
-        if mesh.is_main() and not export.exists():
+        if mesh.is_main():
           rewriter.save(one.model, export)
   return writers, facts, lines
 

@@ -19,7 +19,7 @@ import pandas as pd
 from fairjax import stages
 from fairjax.config import Config
 from fairjax.data.batching import corruption, seq2seq
-from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.texts import rewrites
 from fairjax.models import (
   Bundle,
@@ -186,7 +186,8 @@ def fit(
   )
   means = functools.partial(rewriter.ratios, NAMES)
   how = intervals.options_of(config)
-  quality = rewriter.estimates(NAMES, every[0], means, how)
+  hang = clusters.of_texts(pairs.loc[pairs['split'] == 'test', 'text'])
+  quality = rewriter.estimates(NAMES, every[0], means, how, hang)
   params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(result.params))
   facts = {f'{name} pairs': len(pool.label) for name, pool in pools.items()}
   return rewriter.Rewriter(model.replace(params=params), result, quality, facts)

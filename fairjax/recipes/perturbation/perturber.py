@@ -276,6 +276,43 @@ def places(row, written: str) -> list[bool]:
   return out
 
 
+def labelled(
+  held: pd.DataFrame,
+  written: Sequence[str],
+  of: np.ndarray | None,
+  how: intervals.IntervalOptions,
+) -> dict[str, dict]:
+  """The shares of labelled words that are right, and of texts in which all are.
+
+  Words of one text hang together, and rows of one cluster (`of`).
+  """
+  of = np.arange(len(held)) if of is None else of
+  each = [
+    (own, places(row, text))
+    for own, row, text in zip(of, held.itertuples(), written)
+    if row.places
+  ]
+  if not each:
+    return {}
+  words = [(own, ok) for own, one in each for ok in one]
+  rows = [(own, all(one)) for own, one in each]
+  return {
+    'places': _over_clusters(words, how),
+    'places_all': _over_clusters(rows, how),
+  }
+
+
+def _over_clusters(
+  right: Sequence[tuple[int, bool]], how: intervals.IntervalOptions
+) -> dict:
+  """The share of (cluster, right) that is right; Wilson's where each is one."""
+  own, ok = (np.array(column) for column in zip(*right))
+  own = clusters.distinct(own)
+  if own is None:
+    return of_share(int(ok.sum()), len(ok), how.level)
+  return fairscore.share(ok.astype(bool)[None], how, own)
+
+
 def contenders(
   config: Config, held: pd.DataFrame, written: dict[str, list[str]]
 ) -> dict[str, dict]:
@@ -294,17 +331,7 @@ def contenders(
       if of is None:
         quality['exact'] = rewrites.exact(rows[mask], how)
       sets[part] = {'rows': int(mask.sum()), 'quality': quality}
-      labelled = [
-        places(row, text)
-        for row, text, here in zip(held.itertuples(), texts_, mask)
-        if here and row.places
-      ]
-      if labelled:
-        every = [ok for one in labelled for ok in one]
-        quality['places'] = of_share(sum(every), len(every), how.level)
-        quality['places_all'] = of_share(
-          sum(map(all, labelled)), len(labelled), how.level
-        )
+      quality |= labelled(held[mask], np.array(texts_, object)[mask], of, how)
     out[who] = {'sets': sets}
   return out
 

@@ -65,6 +65,21 @@ class ContenderResults(NamedTuple):
   tests: list[dict]
 
 
+def named(config: Config, tables: Tables) -> Config:
+  """The config that names attribute 1, so that every split has the same."""
+  groups = {
+    str(one)
+    for table in tables.values()
+    if 'group' in table
+    for one in table['group'].dropna().unique()
+  }
+  names = sorted(groups - {''})
+  if config.rewriters.positive or not names:
+    return config
+  own = dataclasses.replace(config.rewriters, positive=names[0])
+  return dataclasses.replace(config, rewriters=own)
+
+
 def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
   """1 where the text's group is `rewriters.positive`, else 0."""
   if 'group' not in table:
@@ -101,8 +116,9 @@ def measure(
 
   `rewrites` hold train and test texts; the original texts are a contender of
   themselves. `reference` are twins of the test texts, the same for all, in
-  which decisions are compared. Tests are of each contender against the
-  original and against those of `against`.
+  which decisions are compared. Rates are of `measures.pos_label`, of two
+  labels. Tests are of each contender against the original and against those of
+  `against`.
   """
   test = tables['test']
   splits = {s: tables[s]['text'].tolist() for s in ('train', 'test')}
@@ -140,8 +156,9 @@ def measure(
     ]
     add(name, TEXTS, planes(kept))
     score, twin = trained(config, folder, log, tables, name, each, reference)
-    label = test['label'].to_numpy()
+    label, score, twin = stages.of_positive(config, test, score, twin)
     warnings[name] = warn.of_constant((score >= 0.5).astype(int))
+    warnings[name] += unread(config, each)
     add(name, TRAINED, counterfactual.quality(label, score))
     first = np.where(shows == 1, score, twin)
     second = np.where(shows == 1, twin, score)
@@ -258,7 +275,17 @@ def classifier_config(config: Config) -> Config:
     export=False,
     metric_for_best='loss',
   )
-  method = dataclasses.replace(config.method, name='augment', words='')
+  # No swap is asked for: the twins are the contender's (augment.source).
+  method = dataclasses.replace(
+    config.method,
+    name='augment',
+    axis='gender',
+    direction='opposite',
+    scope='all',
+    words='',
+    names_file='',
+    tagger='',
+  )
   return dataclasses.replace(
     config,
     model=chosen.classifier,
@@ -296,6 +323,21 @@ def trained(
     part = f'{name}, version {k}' if len(versions) > 1 else name
     parts.append(_trained(one, folder, log, tables, part, twins, reference))
   return tuple(np.concatenate(each) for each in zip(*parts))
+
+
+def unread(
+  config: Config, versions: Mapping[str, Sequence[Sequence[str]]]
+) -> list[str]:
+  """Says of versions that there are too few classifiers to read."""
+  every, read = len(versions['train']), config.rewriters.seeds
+  if every <= read:
+    return []
+  verb = 'is' if every - read == 1 else 'are'
+  return [
+    f'{every - read} of {every} versions {verb} read by no classifier, so that '
+    'rates and accuracy are of the others alone; train as many with '
+    f'--config.rewriters.seeds={every}'
+  ]
 
 
 def _trained(
@@ -384,10 +426,10 @@ def gold(
     }
     for name, each in written.items()
   }
-  count = max((len(each) for each in pairs.values()), default=0)
-  contenders, tests = grid(config, parts, count, against)
+  contenders, tests = grid(config, parts, 0, against)  # each set has its own
   for name, each in written.items():
     for where, versions in each.items():
+      contenders[name]['sets'][where]['rows'] = len(pairs[where])
       quality = contenders[name]['sets'][where]['quality']
       quality |= counterfactual.estimates(over(wrong, where, versions), options)
   return ContenderResults(contenders, tests)

@@ -119,8 +119,10 @@ def results(m: RewriteInputs) -> Results:
 
 def report(m: RewriteInputs) -> dict:
   """Contenders, tests, facts and sections of stages 4 to 6."""
-  config, log = m.config, m.log
-  tables = stages.load(config, m.folder, log)
+  log = m.log
+  tables = stages.load(m.config, m.folder, log)
+  config = contenders.named(sampled.of_two(m.config, tables), tables)
+  m = m._replace(config=config)
   contenders.attribute(config, tables['test'])
   tables = sampled.sampled(config, tables, log)
   # FairFlow's dictionary is called by what moved the words, as in its table.
@@ -359,7 +361,7 @@ def tuned(
   ]
   facts[f'steps of the generator, {name}'] = one.fit.steps
   folder = m.folder / 'generator' / name / 'export'
-  if mesh.is_main() and not folder.exists():
+  if mesh.is_main():
     rewriter.save(one.model, folder)
   return one.model
 

@@ -24,7 +24,7 @@ from fairjax.config import Config
 from fairjax.core import announce
 from fairjax.core.errors import UserError
 from fairjax.data.batching import seq2seq, tokens
-from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.texts import rewrites
 from fairjax.models import Bundle, build, objectives, rewriting, special
 from fairjax.models.decoding import decode_texts, speculate
@@ -107,7 +107,7 @@ def fit(
   device_mesh = mesh.make(config.mesh, config.seeds)
   model = model or start(config, pairs, new)
   model = model.replace(device_mesh=device_mesh)
-  pools, facts = _pools(model, pairs, log)
+  pools, texts, facts = _pools(model, pairs, log)
   players = players or (step.Player('model', loss(config)),)
 
   source = lambda job, rows: batches(pair_batches(job, rows))
@@ -116,6 +116,7 @@ def fit(
     config,
     ('training', 'rewriting'),
     *(leaf for name in pools for leaf in parts(pools[name])),
+    *(pool.label for pool in pools.values() if 'label' in pairs),
     model.tokenizer.to_str(),
     list(new),
     _decoded(config),
@@ -133,7 +134,14 @@ def fit(
   )
   params = jax.tree.map(lambda leaf: leaf[0], own(mesh.to_host(result.params)))
   last = 'test' if 'test' in pools else 'valid'
-  quality = measure(config, model, result.params, pools[last], device_mesh)
+  quality = measure(
+    config,
+    model,
+    result.params,
+    pools[last],
+    device_mesh,
+    clusters.of_texts(texts[last]),
+  )
   return Rewriter(model.replace(params=params), result, quality, facts)
 
 
@@ -164,9 +172,12 @@ def parts(pairs: seq2seq.PairPool) -> tuple:
 
 def _pools(
   model: Bundle, pairs: pd.DataFrame, log: Log
-) -> tuple[dict[str, seq2seq.PairPool], dict[str, int]]:
-  """The pairs of each split as tokens; those that are too long are counted."""
-  pools, facts = {}, {}
+) -> tuple[dict[str, seq2seq.PairPool], dict[str, list[str]], dict[str, int]]:
+  """The pairs of each split as tokens, and their texts without a prompt.
+
+  Those that are too long are counted.
+  """
+  pools, texts, facts = {}, {}, {}
   for split in ('train', 'valid', 'test'):
     rows = pairs[pairs['split'] == split]
     if not len(rows):
@@ -178,6 +189,8 @@ def _pools(
     pools[split], fits = rewriting.pool(
       model, *map(column, ('source', 'target', 'original')), label
     )
+    plain = rows['original' if 'original' in rows else 'source']
+    texts[split] = plain[fits].tolist()
     facts[f'{split} pairs'] = int(fits.sum())
     facts[f'{split} pairs too long, left out'] = int((~fits).sum())
     if not fits.any():
@@ -186,7 +199,7 @@ def _pools(
         'model; shorten the texts'
       )
   log.line('pairs: ' + ', '.join(f'{v:,} {k}' for k, v in facts.items() if v))
-  return pools, facts
+  return pools, texts, facts
 
 
 def sums(
@@ -230,9 +243,16 @@ def means(sums: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def estimates(
-  names: Sequence[str], rows: np.ndarray, compute: Callable, how: Any
+  names: Sequence[str],
+  rows: np.ndarray,
+  compute: Callable,
+  how: Any,
+  cluster: np.ndarray | None = None,
 ) -> dict[str, dict]:
-  """Measures by intervals over pairs; those that are no loss are shares."""
+  """Measures by intervals over pairs; those that are no loss are shares.
+
+  Pairs of equal `cluster` are of one text.
+  """
   none = rows.mean(0) * np.repeat([0.0, 1.0], len(names))  # a pair, none right
   ends = none + np.roll(none, len(names)), none
   shares = lambda sums: {
@@ -241,8 +261,8 @@ def estimates(
     if 'loss' not in name
   }
   return rewrites.estimates(
-    rows, compute, how, intervals.POSITIVE
-  ) | rewrites.estimates(rows, shares, how, ends=ends)
+    rows, compute, how, intervals.POSITIVE, cluster
+  ) | rewrites.estimates(rows, shares, how, cluster=cluster, ends=ends)
 
 
 def _measured(
@@ -269,11 +289,16 @@ def _measured(
 
 
 def measure(
-  config: Config, model: Bundle, params, pairs: seq2seq.PairPool, device_mesh
+  config: Config,
+  model: Bundle,
+  params,
+  pairs: seq2seq.PairPool,
+  device_mesh,
+  cluster: np.ndarray | None = None,
 ) -> dict[str, dict]:
   """Teacher-forced measures of stacked `params`, by intervals over pairs."""
   rows = sums(model, params, pairs, device_mesh, config.train.batch)[0]
-  return estimates(NAMES, rows, means, intervals.options_of(config))
+  return estimates(NAMES, rows, means, intervals.options_of(config), cluster)
 
 
 def options_of(config: Config, model: Bundle, longest: int) -> Options:

@@ -4,6 +4,8 @@ labelled texts → those with a group → two labels, one group ahead in each
                → as imbalanced as is asked: training; as many of each: test
 """
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 
@@ -79,6 +81,17 @@ def grouped(tables: Tables, log: Log) -> Tables:
     log.line(f'{left:,} texts name no group and are left out')
     return out
   return tables
+
+
+def of_two(config: Config, tables: Tables) -> Config:
+  """The config as `sampled` tables need it: of the two labels 1 is positive.
+
+  Where the data has two itself it is theirs.
+  """
+  if schema.classes(tables) < 3:
+    return config
+  two = dataclasses.replace(config.measures, pos_label=1)
+  return dataclasses.replace(config, measures=two)
 
 
 def sampled(config: Config, tables: Tables, log: Log) -> Tables:

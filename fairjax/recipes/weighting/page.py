@@ -19,14 +19,22 @@ def sections(
   contenders: Mapping[str, Mapping],
   about: Mapping,
   weights: Mapping[str, np.ndarray],
+  limit: str,
 ) -> list[dict]:
   """Rates by term of all contenders, and the `weights` by label."""
-  first = next(iter(contenders.values()))['sets']
-  bars = [_terms(contenders, one, rate) for one in first for rate in RATES]
+  bars = rates_by_term(contenders, limit)
   return [
-    results.section('Rates of each term', *filter(None, bars)),
+    results.section('Rates of each term', *bars),
     results.section('The weights', *_weights(about, weights)),
   ]
+
+
+def rates_by_term(contenders: Mapping[str, Mapping], limit: str) -> list[dict]:
+  """A picture a set and rate, decided at the threshold `limit`."""
+  first = next(iter(contenders.values()))['sets']
+  each = [(one, rate) for one in first for rate in RATES]
+  bars = [_terms(contenders, *both, limit) for both in each]
+  return [one for one in bars if one is not None]
 
 
 def deviations(one: Mapping, rate: str) -> dict[str, float]:
@@ -40,7 +48,7 @@ def deviations(one: Mapping, rate: str) -> dict[str, float]:
   return {t: value - whole for t, value in of.items() if value is not None}
 
 
-def _terms(contenders: Mapping, one: str, rate: str) -> dict | None:
+def _terms(contenders: Mapping, one: str, rate: str, limit: str) -> dict | None:
   """The terms that deviate most in the first contender, and all of theirs."""
   of = {n: deviations(c['sets'][one], rate) for n, c in contenders.items()}
   first = next(iter(of.values()))
@@ -50,8 +58,8 @@ def _terms(contenders: Mapping, one: str, rate: str) -> dict | None:
   return results.figure(
     'bars',
     f'{rate}_by_term_{one}',
-    f'{rate} of each term minus that of all rows of {one}, at 0.5 (the '
-    f'{len(terms)} terms farthest from 0 for the first contender).',
+    f'{rate} of each term minus that of all rows of {one}, at {limit} '
+    f'(the {len(terms)} terms farthest from 0 for the first contender).',
     terms=terms,
     series={n: [f.get(t) for t in terms] for n, f in of.items()},
     x_label=f'Δ{rate}',

@@ -36,7 +36,7 @@ from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 KINDS = ('baseline', 'weight', 'swap', 'supplement')
-AT = ('eer',)  # a second threshold, beside 0.5
+AT = ('eer',)  # a second threshold, beside measures.threshold
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
@@ -65,7 +65,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       )
     focus = 'weight' if 'weight' in names else names[-1]
     stages.keep_predictions(folder, sets, chances, focus)
-    config = at(config, '0.5')
+    config = at_first(config)
     contenders = {
       name: {'sets': stages.assess(config, sets, chances[name], AT)}
       for name in names
@@ -79,7 +79,12 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       tests=tests,
       facts={'weighted rows': about['rows'], 'effective': about['effective']},
       notes=notes(tables_of, about, tests),
-      sections=page.sections(contenders, about, by_label(tables, weights)),
+      sections=page.sections(
+        contenders,
+        about,
+        by_label(tables, weights),
+        config.measures.threshold,
+      ),
     )
     return stages.publish(folder, results, log)
 
@@ -179,8 +184,11 @@ def plain_or_plus(config: Config, plus: bool) -> Config:
   return dataclasses.replace(config, net=net)
 
 
-def at(config: Config, limit: str) -> Config:
-  measures = dataclasses.replace(config.measures, threshold=limit)
+def at_first(config: Config) -> Config:
+  """The config whose threshold is the first of two, beside those of AT."""
+  if config.measures.threshold not in AT:
+    return config
+  measures = dataclasses.replace(config.measures, threshold='0.5')
   return dataclasses.replace(config, measures=measures)
 
 

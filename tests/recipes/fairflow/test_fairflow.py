@@ -319,6 +319,41 @@ def test_the_sentence_says_who_wins():
   assert page.sentence(tests, rows).endswith('The flow wins.')
 
 
+def test_a_way_without_a_rival_wins_nothing_and_leads_by_its_own_name():
+  row = lambda way: {'way': way, 'right': {'value': 0.4}}
+  assert page.sentence([], [row('flow')]) == 'Right top votes: flow 0.400.'
+  test = {
+    **{'theirs': 'orthogonal map', 'p': 0.2, 'only_ours': 3, 'only_theirs': 2},
+    'difference': {'value': 0.1, 'low': -0.1, 'high': 0.3},
+  }
+  rows = [row('difference of means'), row('orthogonal map')]
+  _, other = page.race_rows(page.Race({}, [test], rows, ''))
+  assert other['the difference of means less it'] == test['difference']
+  assert other['only the difference of means'] == 3
+
+
+def test_known_pairs_that_are_in_no_share_are_counted():
+  known = [('ada', 'bo'), ('ivy', 'cy'), ('eve', 'al')]
+  words = {'ada': 9, 'bo': 9, 'ivy': 9}  # cy is too rare, eve is not there
+  assert page.looked_at(known, words) == (
+    'Of 3 known pairs 1 has both of its words among those that are looked at '
+    '(fairflow.min_count); the others are in no share below.'
+  )
+  assert page.looked_at(known[:1], words) == ''
+
+
+def test_pairs_without_votes_are_not_said_to_have_most():
+  pairs = pd.DataFrame({'first': ['ada'], 'second': ['bo']})
+  assert page.first_of(pairs, 1) == 'The first pair by alphabet'
+  assert page.first_of(pairs, 2) == 'The first 2 pairs by alphabet'
+  assert page.first_of(pairs.assign(votes=3), 2) == 'The 2 pairs of most votes'
+  assert page.partners(pairs) == '1 pair votes for each other'
+  one_way = pd.concat([pairs] * 3).assign(**{'from': ['', 'first', 'second']})
+  assert page.partners(one_way) == (
+    '1 pair votes for each other and 2 hold in one direction'
+  )
+
+
 def test_the_coordinate_of_a_diagonal_lda_becomes_the_other_side_s():
   rng = np.random.default_rng(1)
   side = np.repeat([-1, 1], 30)

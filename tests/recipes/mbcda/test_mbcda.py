@@ -9,6 +9,9 @@ import pytest
 from fairjax import config as c
 from fairjax.core.errors import UserError
 from fairjax.methods import attribute_texts
+from fairjax.metrics import measures
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.texts import counterfactual
 from fairjax.recipes.mbcda import adversarial, recipe
 from fairjax.recipes.mbcda import parallel as pairing
 from fairjax.recipes.rewriting import contenders
@@ -112,6 +115,42 @@ def test_a_discriminator_that_names_the_larger_group_is_said_to_be_blind():
   assert 'adversary.epochs' in recipe.blind(line(0.75))
   assert recipe.blind(line(0.5)) == ''
   assert recipe.blind(line(0.75, recipe.CONTROL)) == ''
+
+
+def test_the_filter_is_judged_though_it_is_made_first():
+  """Contenders are tested against earlier ones, and filtered is the first."""
+  how, shows = IntervalOptions(0.95, 200, 0), np.ones(60, int)
+  turned = {
+    'original': 0,
+    'BART on repaired, filtered': 50,
+    'BART on repaired': 30,
+    'BART on dictionary': 20,
+  }
+  parts = {
+    name: {
+      contenders.TEXTS: [
+        counterfactual.drawn(
+          counterfactual.transfer(shows, np.where(np.arange(60) < k, 0.1, 0.9)),
+          how,
+        )
+      ]
+    }
+    for name, k in turned.items()
+  }
+  alone = list(turned)[1:]
+  found = contenders.grid(c.Config(), parts, 60, alone)
+  claims = {
+    one['claim']: one
+    for one in recipe.claims(found)
+    if one['claim'].startswith('BART on repaired, filtered is')
+  }
+  label = measures.label('transfer_accuracy')
+  for theirs, gap in (('BART on repaired', 20), ('BART on dictionary', 30)):
+    one = claims[
+      f'BART on repaired, filtered is above {theirs} in {label} on texts'
+    ]
+    assert one['effect']['value'] == pytest.approx(gap / 60)
+    assert one['verdict'] == 'holds'
 
 
 def test_a_weight_rises_and_a_constant_one_does_not():

@@ -10,6 +10,7 @@ from fairjax import config as c
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import panda
+from fairjax.metrics.inference.estimates import of_share
 from fairjax.pairs.persons import parallel, perturb
 from fairjax.recipes.perturbation import (
   person_tagger,
@@ -171,6 +172,34 @@ def test_places_are_judged_by_what_people_labelled():
   row = next(row)
   assert perturber.places(row, 'James saw Ann and his dog.') == [True] * 3
   assert perturber.places(row, 'Mary saw Bob and him dog.') == [False] * 3
+
+
+def test_labelled_words_of_one_text_hang_together():
+  """All of a text's words are right or none: 40 texts, not 120 words."""
+  text = 'James saw Ann and his dog.'
+  held = pd.DataFrame(
+    {
+      'text': [f'{k} {text}' for k in range(40)],
+      'target': '',
+      'source_name': 'file',
+      'places': json.dumps({1: '*', 3: '', 5: 'her'}),
+    }
+  )
+  right, wrong = 'Mary saw Ann and her dog.', 'James saw Bob and his dog.'
+  written = [f'{k} {wrong if k % 2 else right}' for k in range(40)]
+  config_ = c.Config(measures=c.Measures(resamples=2000))
+  found = perturber.contenders(config_, held, {'one': written})
+  quality = found['one']['sets']['all']['quality']
+  assert quality['places']['value'] == 0.5
+  texts = of_share(20, 40, 0.95)
+  width = lambda one: one['high'] - one['low']
+  assert width(quality['places']) == pytest.approx(width(texts), rel=0.15)
+  # Of texts that stand twice the shares of whole texts are over texts as well.
+  twice = pd.concat([held, held], ignore_index=True)
+  found = perturber.contenders(config_, twice, {'one': written * 2})
+  for name in ('places', 'places_all'):
+    one = found['one']['sets']['all']['quality'][name]
+    assert width(one) == pytest.approx(width(texts), rel=0.15), name
 
 
 def corpus(tmp_path):

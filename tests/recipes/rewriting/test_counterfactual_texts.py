@@ -14,7 +14,7 @@ from fairjax import data as datasets
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import files
-from fairjax.methods import attribute_texts
+from fairjax.methods import attribute_texts, augment
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import counterfactual
 from fairjax.models import Bundle, families
@@ -26,9 +26,11 @@ from fairjax.recipes.rewriting import (
   contenders,
   counterfactual_texts,
   repairing,
+  sampled,
 )
 from fairjax.train.progress import Log
 
+SPLITS = 'train', 'test'
 SMALL = {'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
 
 
@@ -399,6 +401,125 @@ def test_each_generator_s_texts_train_their_share_of_the_classifiers(
   own, twin = judges.trained(config, tmp_path, None, {}, 'x', texts, [])
   assert seen == asked
   assert own.shape == twin.shape == (seeds, 2) and twin.all()
+
+
+@pytest.mark.parametrize('pos_label', [1, 0])
+def test_rates_are_of_the_positive_label(monkeypatch, tmp_path, pos_label):
+  """Of label 1 whatever was positive, TPRD and FPRD had changed places."""
+  draw, n = np.random.default_rng(0), 60
+  label, group = draw.integers(0, 2, (2, n))
+  score = draw.random((1, n))
+  rows = pd.DataFrame(
+    {
+      'text': [f'{"she" if g else "he"} met {k}' for k, g in enumerate(group)],
+      'label': label,
+      'group': np.where(group, 'a', 'b'),
+    }
+  )
+  tables = {s: rows.assign(id=[f'{s}{k}' for k in range(n)]) for s in SPLITS}
+  judge = lambda *_: (score, score)
+  monkeypatch.setattr(contenders, 'trained', judge)
+  config = c.Config(measures=c.Measures(resamples=50, pos_label=pos_label))
+  config.rewriters.folds = 2
+  texts = list(rows['text'])
+  found = contenders.measure(config, tmp_path, None, tables, {}, texts)
+  quality = found.contenders['original']['sets']['classifier']['quality']
+  positive = label == pos_label
+  chosen = (score[0] >= 0.5) == bool(pos_label)
+  rate = lambda of: [chosen[of & (group == g)].mean() for g in (1, 0)]
+  for name, of in (('group_tprd', positive), ('group_fprd', ~positive)):
+    one, two = rate(of)
+    assert quality[name]['value'] == pytest.approx(one - two), name
+  hits = (positive & chosen).sum()
+  f1 = 2 * hits / (positive.sum() + chosen.sum())
+  assert quality['f1']['value'] == pytest.approx(f1)
+
+
+def test_of_more_classes_the_positive_one_is_the_label_that_is_made():
+  config = c.Config(measures=c.Measures(pos_label=2))
+  table = lambda *labels: {'train': pd.DataFrame({'label': labels})}
+  assert sampled.of_two(config, table(0, 1, 2)).measures.pos_label == 1
+  config.measures.pos_label = 0
+  assert sampled.of_two(config, table(0, 1)).measures.pos_label == 0
+
+
+def test_the_exported_generator_is_the_one_that_wrote(models, tmp_path):
+  """After another rate in the same folder the first fit's was still there."""
+  tables, _, _ = datasets.load_tables(config_of(models))
+  targets = {s: rows['twin'].tolist() for s, rows in tables.items()}
+  place = tmp_path / 'generator' / 'x' / 'export' / 'model.safetensors'
+  exports = []
+  for lr in (1e-3, 5e-3):
+    config = config_of(models, rewriters__lr=lr)
+    with Log(tmp_path, config, main=True) as log:
+      m = counterfactual_texts.RewriteInputs(config, tmp_path, log, None, None)
+      own = counterfactual_texts.generator_config(config)
+      counterfactual_texts.tuned(m, own, tables, targets, 'x', {})
+    exports.append(place.read_bytes())
+  assert exports[0] != exports[1]
+
+
+@pytest.mark.parametrize(
+  ('knob', 'value'),
+  [
+    ('axis', 'religion'),
+    ('scope', 'pronouns'),
+    ('direction', 'male'),
+    ('names_file', 'names.csv'),
+    ('tagger', 'spacy:en'),
+  ],
+)
+def test_classifiers_read_the_contender_s_texts_however_words_are_swapped(
+  knob, value
+):
+  """By these knobs all contenders' classifiers read the dictionary's swaps."""
+  config = c.Config()
+  setattr(config.method, knob, value)
+  own = contenders.classifier_config(config)
+  rows = pd.DataFrame(
+    {'id': ['a', 'b'], 'text': ['she ran', 'the muslim man'], 'label': [0, 1]}
+  ).assign(twin=['one', 'two'])
+  made = augment.augment({'train': rows}, own)['train']
+  assert list(made['text']) == ['she ran', 'the muslim man', 'one', 'two']
+
+
+def test_a_set_of_known_twins_has_its_own_number_of_rows():
+  """Each was said to have as many as the largest."""
+  twins = [(f'he ran {k}', f'she ran {k}') for k in range(7)]
+  pairs = {'few': twins[:3], 'many': twins}
+  written = {'x': {w: [[b for _, b in own]] for w, own in pairs.items()}}
+  config = c.Config(measures=c.Measures(resamples=50))
+  found = contenders.gold(config, pairs, written).contenders['x']['sets']
+  assert {where: one['rows'] for where, one in found.items()} == {
+    'few': 3,
+    'many': 7,
+  }
+
+
+def test_versions_that_no_classifier_reads_are_said():
+  texts = {'train': [['a'], ['b'], ['c']]}
+  config = c.Config()
+  config.rewriters.seeds = 2
+  (said,) = contenders.unread(config, texts)
+  assert said.startswith('1 of 3 versions is read by no classifier')
+  assert '--config.rewriters.seeds=3' in said
+  config.rewriters.seeds = 3
+  assert contenders.unread(config, texts) == []
+
+
+def test_attribute_1_is_the_same_group_in_every_split():
+  """A split without the first group took the next one for attribute 1."""
+  tables = {
+    'train': pd.DataFrame({'group': ['a', 'b', 'c', '']}),
+    'test': pd.DataFrame({'group': ['b', 'c', 'b', '']}),
+  }
+  config = contenders.named(c.Config(), tables)
+  assert config.rewriters.positive == 'a'
+  with pytest.raises(UserError, match="'a', but the groups are b, c"):
+    contenders.attribute(config, tables['test'])
+  config.rewriters.positive = 'c'
+  assert contenders.named(config, tables).rewriters.positive == 'c'
+  assert list(contenders.attribute(config, tables['test'])) == [0, 1, 0, 0]
 
 
 def test_a_pair_of_contenders_is_tested_once():

@@ -245,6 +245,29 @@ def test_stopping_by_bleu_writes_and_is_another_stage(tmp_path):
   assert 'changed_perplexity' in row
 
 
+def test_rewrites_of_one_text_are_one_in_what_is_held_out(tmp_path):
+  """Each held-out pair eight times says no more of the loss than once."""
+  pairs, asked = table(60), config(train__epochs=0.5)
+  test = pairs[pairs['split'] == 'test']
+  widths = []
+  with Log(tmp_path, asked, main=True) as log:
+    for times in (0, 7):
+      own = pd.concat([pairs, *[test] * times], ignore_index=True)
+      loss = rewriter.fit(asked, tmp_path, own, log).quality['loss']
+      widths.append(loss['high'] - loss['low'])
+  assert widths[1] == pytest.approx(widths[0], rel=0.3)
+
+
+def test_pairs_of_other_labels_are_another_stage(tmp_path):
+  """With reuse= a discriminator was its own control, of shuffled labels."""
+  pairs, asked = table(60), config(train__epochs=0.5)
+  label = np.arange(60) % 2
+  with Log(tmp_path, asked, main=True) as log:
+    for own in (label, 1 - label, label):
+      rewriter.fit(asked, tmp_path, pairs.assign(label=own), log)
+  assert len(list((tmp_path / 'training').glob('*/fit.json'))) == 2
+
+
 def test_texts_that_are_too_long_are_counted_or_refused(tmp_path):
   pairs, asked = table(60), config()
   model = rewriter.start(asked, pairs)
