@@ -361,3 +361,17 @@ def test_a_file_without_texts_is_told_before_any_model(
     made.data.path = str(bad)
   with pytest.raises(UserError, match="no column 'text'"):
     recipe.run(made, tmp_path / 'run')
+
+
+def test_a_false_discovery_rate_is_not_called_holm():
+  one = {'value': 0.1, 'low': 0.0, 'high': 0.2, 'p': 0.01, 'items': 9}
+  groups = {
+    'male: nurse': {'rows': 9, 'twins_log_odds': one | {'p_fdr': 0.02}},
+    'christian': {'rows': 9, 'twins_log_odds': one | {'p_holm': 0.03}},
+  }
+  sets = {'twins': {'fairness': {}, 'groups': groups}}
+  part = recipe.section('twins', None, {'m': {'sets': sets}}, pd.DataFrame())
+  table = next(p for p in part['parts'] if p['part'] == 'table')
+  words, value = table['rows']
+  assert (words['p (Holm)'], words['p (FDR)']) == (None, 0.02)
+  assert (value['p (Holm)'], value['p (FDR)']) == (0.03, None)

@@ -361,7 +361,7 @@ def tests(config, table, measured, groups, sample) -> list[dict]:
       ]
     first = {(line['measure'], line['test']): line for line in reversed(lines)}
     lines = [*reversed(first.values())]
-    for swap in own.edits.keys() & one.edits.keys():
+    for swap in (name for name in own.edits if name in one.edits):
       prefix = f'{swap}/' if len(config.audit.swaps) > 1 else ''
       changes = flips.compare(
         (one.scores, one.edits[swap][1], _limit(one)),
