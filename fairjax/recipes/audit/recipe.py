@@ -87,7 +87,7 @@ def audit(
   models = _models(config, source, against, table, classes)
   edits = audit_edits.make(config, table)
   train = audit_causes.training(models[0], config, groups)
-  audit_causes.can_equalize(config, table, groups, classes, hang.weight)
+  audit_causes.can_equalize(config, table, groups, classes, hang.sample)
   given = audit_measure.AuditInputs(
     config, table, rows.valid, classes, groups, edits, hang
   )
@@ -112,7 +112,7 @@ def audit(
   if causes:
     results.sections.append(causes)
   focus.equalized = audit_causes.thresholds(
-    config, table, focus, groups, hang.weight
+    config, table, focus, groups, hang.sample
   )
   if focus.equalized:
     results.sections.append(
