@@ -7,6 +7,7 @@ from scipy import stats
 from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
+import fairjax
 from fairjax.core.errors import UserError
 from fairjax.metrics import (
   calibration,
@@ -471,3 +472,21 @@ def test_intervals_of_ece_cover(n, off):
     inside += one['low'] - 1e-9 <= truth <= one['high']
   print(f'ece off {off}, {n} rows: coverage {inside / sets:.3f}')
   assert inside / sets >= 0.93  # .95 less three standard errors
+
+
+def test_a_group_of_one_row_is_in_no_gap_of_a_users_measure():
+  """Its warning says that it is left out of every gap."""
+  labels, scores, sex, _ = made(200)
+  sex[:2], labels[0] = ['x', 'f'], 1
+  scores[0, 0] = 0.0
+  found = fairjax.assess(
+    labels,
+    scores[0],
+    sex,
+    metrics={'wrong': lambda y, d: (y != d).mean()},
+    n_resamples=50,
+  )
+  wrong = (scores[0] >= 0.5) != labels
+  gap = abs(wrong[sex == 'f'].mean() - wrong[sex == 'm'].mean())
+  assert found.groups['wrong']['x'] == 1
+  assert found['wrong_difference']['value'] == pytest.approx(gap)
