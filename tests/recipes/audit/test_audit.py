@@ -943,7 +943,10 @@ def test_rows_hang_together_by_text_and_by_column():
   assert same(codes, [0, 1, 1, 2, 0, 3])
   assert copies.startswith('2 of 6 rows repeat the text of another row: there')
   assert '4 different texts' in copies and '4 clusters (equal texts)' in told
-  codes, (*_, told) = hung(frame, cluster='by')  # y and z share a text
+  codes, (*_, rows_, told) = hung(frame, cluster='by')  # y and z share a text
+  assert rows_.startswith(
+    'slices, and the words that carry flips, take rows of'
+  )
   assert same(codes, [0, 1, 1, 1, 0, 2]) and '(equal texts or by)' in told
   assert hung(frame, cluster='none') == (None, [copies])
   assert hung(frame.iloc[[0, 1, 3]]) == (None, [])
