@@ -239,6 +239,7 @@ def thresholds(
   pos_label: Any = None,
   threshold: float | str = 0.5,
   holdout: float = 0.5,
+  cluster: Any = None,
   sample_weight: Any = None,
   min_group: int = 10,
   confidence_level: float = 0.95,
@@ -260,6 +261,8 @@ def thresholds(
     pos_label: the label whose probability y_score is; where labels are names.
     threshold: the one for everyone that they are compared with.
     holdout: share of the rows that judge.
+    cluster: what rows hang together by [n], as in `assess`: these choose or
+      judge together, and intervals are over them.
     sample_weight: how many rows each row stands for [n], as in `assess`: in
       the rates that are made equal, in what is right, and in what is told.
     min_group: as in `assess`, of the rows that judge.
@@ -277,7 +280,7 @@ def thresholds(
   from fairjax.metrics import group_thresholds
   from fairjax.metrics import groups as of_groups
   from fairjax.metrics.assess import decide
-  from fairjax.metrics.inference import row_weights
+  from fairjax.metrics.inference import clusters, row_weights
 
   need(
     inputs.number(holdout) and 0 < holdout < 1,
@@ -301,8 +304,9 @@ def thresholds(
   for column in (judged_by, decided_by):
     members, group_names, _ = of_groups.memberships({'group': list(column)})
     row_weights.check_groups(weight, members, group_names)
+  hang = clusters.given(_listed(cluster), len(labels))
   own, held = group_thresholds.halves(
-    len(labels), holdout, random_state, weight
+    len(labels), holdout, random_state, weight, hang
   )
   if not len(own) or not len(held):
     raise UserError(f'{len(labels)} rows are too few to hold some out')
@@ -314,6 +318,7 @@ def thresholds(
     labels[own], scores[0, own], decided_by[own], criterion, limit, first
   )
   options = {
+    'cluster': row_weights.of(hang, held),
     'sample_weight': last,
     'min_group': min_group,
     'confidence_level': confidence_level,

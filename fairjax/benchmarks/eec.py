@@ -13,8 +13,8 @@ one number, and of those the mean; which one goes by name:
   eec_race            the mean over African American names less that over
                       European American ones, as in the paper
 
-The interval is over templates × emotion words, and p is by sign flips; by
-emotion with Holm's correction.
+Each template meets each emotion word, so interval and p are over both (the
+jackknife of either, Owen 2007); by emotion with Holm's correction.
 """
 
 import pathlib
@@ -82,7 +82,8 @@ def pairs(frame: pd.DataFrame, score: np.ndarray, side: str) -> pd.DataFrame:
   wide = (each[one] - each[other]).groupby(keys).mean()
   wide = wide.rename('value').reset_index()
   wide['id'] = wide['Template'] + '|' + wide['Emotion word']
-  wide['cluster'] = wide['id']
+  wide['cluster'], word = wide['Template'], wide['Emotion word']
+  wide['beside'] = word.where(word != '', wide['Template'])
   return wide
 
 
@@ -103,7 +104,7 @@ def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
   out = []
   for part, some in [('all', wide), *wide.groupby('Emotion', sort=True)]:
     values = some['value'].to_numpy()
-    estimate, p = clusters.mean(values, None, options, 0.0)
+    estimate, p = clusters.mean(values, result_rows.factors(some), options, 0.0)
     out.append(
       result_rows.row(
         side,
@@ -112,7 +113,7 @@ def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
         estimate,
         0.0,
         p,
-        't of pairs',
+        't of the jackknife over templates and words',
       )
     )
   return out[:1] + result_rows.by_holm(out[1:])

@@ -308,5 +308,6 @@ def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
       'part': items['axis'],
       'value': scores['log_perplexity'],
       'cluster': items['descriptor'],
+      'beside': items['template'],
     }
   )

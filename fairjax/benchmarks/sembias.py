@@ -107,6 +107,7 @@ def items(config) -> pd.DataFrame:
   path = sources.locate(config.benchmarks.data, FILES, 'sembias')
   table = read(path)
   table.attrs['notes'] = [sources.version(path, VERSIONS)]
+  table.attrs['rows'] = len(table)
   return table
 
 
@@ -124,7 +125,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   chosen = scores['choice'].to_numpy().astype(int)
   out = rows(items, chosen, how)
   last = items['id'].astype(int).to_numpy() > 440 - SUBSET
-  if len(items) == 440:
+  if items.attrs.get('rows', len(items)) == 440 and last.any():
     out += rows(items[last], chosen[last], how, 'last 40')
   return result_rows.as_set(out, 'all', [LIMITS])
 
@@ -139,6 +140,7 @@ def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
         'part': 'all',
         'value': [100.0 * (KINDS[c] == kind) for c in chosen],
         'cluster': [':'.join(p[3]) for p in items['pairs']],
+        'beside': [':'.join(p[0]) for p in items['pairs']],
       }
     )
     for kind in dict.fromkeys(KINDS)

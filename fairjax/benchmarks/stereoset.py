@@ -37,6 +37,7 @@ VERSIONS = {
   '8d011102e139a8f05461cc24642bde3f': 'a sample of nine items',
 }
 LABELS = ('stereotype', 'anti-stereotype', 'unrelated')
+WORDLESS = 'no word stands at the blank'
 METRICS = {'mask': ('probability', 'log'), 'write': ('log',)}
 LIMITS = (
   "Which association is the stereotype is one crowd's judgement; many items "
@@ -123,7 +124,7 @@ def _flag(item: dict) -> str:
     if any(len(item[label].split()) != words for label in LABELS):
       return 'an association has more or fewer words than the blank'
     if not all(fill(item['context'], item[label]) for label in LABELS):
-      return 'no word stands at the blank'
+      return WORDLESS
   return ''
 
 
@@ -251,9 +252,10 @@ def items(config) -> pd.DataFrame:
   notes = [sources.version(path, VERSIONS)]
   for flag, count in table['flag'].value_counts().items():
     if flag:
-      notes.append(f'{count} items are flagged: {flag}')
+      out = ', and left out' if flag == WORDLESS else ''
+      notes.append(f'{count} items are flagged: {flag}{out}')
   # A word that is missing cannot be scored; the rest stays as published.
-  table = table[table['flag'] != 'no word stands at the blank']
+  table = table[table['flag'] != WORDLESS]
   table = table.reset_index(drop=True)
   table['id'] = table['level'] + ':' + table['id'].astype(str)
   table.attrs['notes'] = notes

@@ -178,10 +178,12 @@ def reliability(
   group_names: Sequence[str],
   level: float = 0.95,
   weight: Float[np.ndarray, ' n'] | None = None,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict[str, list[dict]]:
   """{group: bins with rows}: mean score, share positive with its interval.
 
-  All seeds together; the interval is Jeffreys's for the rows of one seed.
+  All seeds together; the interval is Jeffreys's for the rows of one seed, or of
+  as many rows as tell what the bin's clusters do.
   """
   truth, score = confidence(labels, scores)
   masks = {'everyone': np.ones(len(labels), bool)}
@@ -200,7 +202,12 @@ def reliability(
         continue
       share = float(row_weights.mean(y[own], inside))
       n = row_weights.rows(each, own) / len(score)
-      low, high = clusters.jeffreys(share * n, n, level)
+      worth = n
+      if cluster is not None:
+        code = np.tile(cluster[mask], len(score))[own]
+        effect = _effect(y[own], inside, code, share) / len(score)
+        worth = n / max(effect, 1.0)
+      low, high = clusters.jeffreys(share * worth, worth, level)
       rows.append(
         {
           'bin': f'{b / BINS:.1f}–{(b + 1) / BINS:.1f}',
@@ -215,3 +222,21 @@ def reliability(
       )
     out[name] = rows
   return out
+
+
+def _effect(y, weight, code, share: float) -> float:
+  """How many times the variance of a share over clusters is that of its rows.
+
+  Where all rows agree nothing says how alike a cluster's are: they count once.
+  """
+  weight = np.ones(len(y)) if weight is None else weight
+  code = np.unique(code, return_inverse=True)[1]
+  total = np.bincount(code, weight)
+  count = len(total)
+  once = total.sum() ** 2 / (total**2).sum()  # clusters of one size (Kish)
+  most = (weight.sum() ** 2 / (weight**2).sum()) / once
+  rows = (weight**2 * (y - share) ** 2).sum()
+  if count < 2 or not rows:
+    return most
+  apart = np.bincount(code, weight * (y - share))
+  return (apart**2).sum() * count / (count - 1) / rows

@@ -108,13 +108,18 @@ def differences(
           'few': bool(few),
         }
       )
-  tested = [row for row in out if not row['few']]
+  correct(out, adjust)
+  return out
+
+
+def correct(rows: Sequence[dict], adjust: str) -> None:
+  """The p of rows, adjusted for all of them that have rows enough."""
+  tested = [row for row in rows if not row['few']]
   p = significance.adjusted(
     [r['p'] for r in tested], 'bh' if adjust == 'bh' else 'holm'
   )
   for row, each in zip(tested, p):
     row['adjusted'] = row['p'] if adjust == 'none' else each
-  return out
 
 
 def _rates(table: counts.Table, options: IntervalOptions) -> counts.Rates:
@@ -204,11 +209,13 @@ def conditional(
   fair = {'conditional_dp': _gap(ranges, ['selection_rate'], options, values)}
   if labels is not None:
     fair['conditional_eqodd'] = _gap(ranges, ['fpr', 'tpr'], options, values)
-  partial = [
-    level_names[k]
-    for k in range(len(levels))
-    if not complete['selection_rate'][k]
-  ]
+  partial = []
+  for k, level in enumerate(level_names):
+    lost = [name for name in rate_names if not complete[name][k]]
+    if 'selection_rate' in lost:
+      partial.append(level)
+    elif lost:  # no row of a label
+      partial.append(f'{level} (of {" and ".join(lost)})')
   rows = cells.sum(1).reshape(shape)
   within = _within(
     values, rows, total > 0, draws, level_names, rate_names, options

@@ -150,15 +150,25 @@ def halves(
   holdout: float,
   seed: int,
   weight: Float[np.ndarray, ' n'] | None = None,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> tuple[Integer[np.ndarray, ' a'], Integer[np.ndarray, ' b']]:
   """The rows that choose the thresholds, and those that judge them.
 
-  A row that weighs nothing is in neither, as if it were not there.
+  A row that weighs nothing is in neither, as if it were not there; rows of one
+  cluster are in the same.
   """
   some = np.arange(rows) if weight is None else np.flatnonzero(weight)
-  order = some[np.random.default_rng([seed, STREAM]).permutation(len(some))]
+  code = np.arange(len(some))
+  if cluster is not None:
+    code = np.unique(cluster[some], return_inverse=True)[1]
+  size = np.bincount(code)
+  order = np.random.default_rng([seed, STREAM]).permutation(len(size))
   cut = round(len(some) * (1 - float(holdout)))
-  return np.sort(order[:cut]), np.sort(order[cut:])
+  # A cluster is where its middle is.
+  middle = size[order].cumsum() - size[order] / 2
+  first = np.zeros(len(size), bool)
+  first[order] = middle < cut
+  return some[first[code]], some[~first[code]]
 
 
 def need_rows(

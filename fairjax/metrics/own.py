@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float, Integer
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
 from fairjax.metrics.assess import decide
-from fairjax.metrics.inference import extremes, intervals
+from fairjax.metrics.inference import extremes, intervals, row_weights
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -47,6 +47,7 @@ def add(
     options['options'],
     options['cluster'],
     options['weight'],
+    options['min_group'],
   )
   one['quality'] |= everyone
   one['fairness'] |= fairness
@@ -65,8 +66,12 @@ def measured(
   options: IntervalOptions,
   cluster: Integer[np.ndarray, ' n'] | None = None,
   weight: Float[np.ndarray, ' n'] | None = None,
+  min_group: int = 1,
 ) -> tuple[dict, list[dict], dict]:
-  """(of everyone, a dict a group, fairness): NAME, and NAME_difference."""
+  """(of everyone, a dict a group, fairness): NAME, and NAME_difference.
+
+  Groups of fewer than `min_group` rows are in no difference, as in no gap.
+  """
   everyone: dict[str, dict] = {}
   by_group: list[dict] = [{} for _ in names]
   fairness: dict[str, dict] = {}
@@ -81,8 +86,15 @@ def measured(
       draws = None if noise is None else values[:, g] + noise[:, :, g]
       one[name] = _estimate(values[:, g], draws, options)
     for kind in dict.fromkeys(attributes):
-      own = [g for g, a in enumerate(attributes) if a == kind]
+      every = [g for g, a in enumerate(attributes) if a == kind]
+      own = [
+        g for g in every if row_weights.rows(weight, masks[g]) >= min_group
+      ]
       gap = f'{kind}/{name}_difference' if several else f'{name}_difference'
+      if len(own) < 2:
+        note = f'fewer than two groups of {min_group} rows'
+        fairness[gap] = estimate(np.full(len(values), np.nan), note=note)
+        continue
       bound = alike = None
       if noise is not None:
         alike = extremes.gap(noise[:, :, own])

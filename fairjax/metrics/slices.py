@@ -39,13 +39,15 @@ def worst(
     for attribute, values in conditions.items()
     for value, mask in values.items()
     if least <= mask.sum() <= n - least
-  ][:MOST]
+  ]
   if not single:
     return []
   bad = (wrong >= 0.5).astype(np.float64)
-  kinds = np.array([kind for kind, *_ in single])
-  size, inside, total = _counted([m for *_, m in single], kinds, bad, wrong)
-  a, b = np.triu_indices(len(single))
+  paired, others = single[:MOST], single[MOST:]
+  kinds = np.array([kind for kind, *_ in paired])
+  counts = _counted([m for *_, m in paired], kinds, bad, wrong)
+  a, b = np.triu_indices(len(paired))
+  size = counts[0]
   own = np.diag(size)
   keep = (size[a, b] >= least) & (
     (a == b)
@@ -53,20 +55,29 @@ def worst(
     | ((kinds[a] != kinds[b]) & (size[a, b] < np.minimum(own[a], own[b])))
   )
   a, b = a[keep], b[keep]
+  names = [
+    ' and '.join(single[k][1] for k in dict.fromkeys((i, j)))
+    for i, j in zip(a, b)
+  ]
+  names += [name for _, name, _ in others]
+  alone = [(m.sum(), bad[m].sum(), wrong[m].sum()) for *_, m in others]
+  size, inside, total = np.concatenate(
+    [[one[a, b] for one in counts], np.reshape(alone, (-1, 3)).T], 1
+  )
   # P(at least so many wrong rows in a slice of this size).
-  found, drawn = inside[a, b].astype(np.int64), size[a, b].astype(np.int64)
+  found, drawn = inside.astype(np.int64), size.astype(np.int64)
   p = tails.hypergeometric_sf(found - 1, n, int(bad.sum()), drawn)
   adjusted = significance.adjusted(list(map(float, p)), 'bh')
   rows = [
     {
-      'slice': ' and '.join(single[k][1] for k in dict.fromkeys((i, j))),
-      'rows': int(size[i, j]),
-      'error rate': float(total[i, j] / size[i, j]),
-      'outside': float((wrong.sum() - total[i, j]) / (n - size[i, j])),
+      'slice': name,
+      'rows': int(size[k]),
+      'error rate': float(total[k] / size[k]),
+      'outside': float((wrong.sum() - total[k]) / (n - size[k])),
       'p': float(p[k]),
       'adjusted': adjusted[k],
     }
-    for k, (i, j) in enumerate(zip(a, b))
+    for k, name in enumerate(names)
   ]
   return sorted(rows, key=lambda r: (r['adjusted'], -r['error rate']))
 

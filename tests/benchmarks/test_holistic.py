@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from fairjax.benchmarks import holistic
+from fairjax.benchmarks.shared import result_rows
 from fairjax.metrics.inference.intervals import IntervalOptions
 
 OPTIONS = IntervalOptions(0.95, 200, 0)
@@ -256,6 +257,24 @@ def test_a_descriptor_without_a_sentence_is_in_no_pair():
   )
   found = holistic.pairs(table)
   assert list(zip(found['one'], found['other'])) == [('a', 'b')]
+
+
+def test_models_are_compared_over_templates_too():
+  """Of four templates two are likelier by one model: that is no difference,
+  though each has fifty descriptors."""
+  items = pd.DataFrame(
+    [(d, t) for d in range(50) for t in range(4)],
+    columns=['descriptor', 'template'],
+  )
+  items = items.assign(id=items.index.astype(str), axis='x')
+  gap = np.array([0.3, -0.1, 0.2, 0.0])[items['template']]
+  values = [
+    holistic.values(items, pd.DataFrame({'log_perplexity': 3 + part}))
+    for part in (gap, 0 * gap)
+  ]
+  (found,) = result_rows.compare(*values, OPTIONS)
+  assert found['difference']['value'] == pytest.approx(0.1)
+  assert 0.25 < found['p'] < 0.4  # t of three: 1.095, .35
 
 
 def test_a_p_of_the_level_counts_by_the_rate_and_not_by_the_paper():

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from fairjax.benchmarks import (
   bbq,
@@ -15,6 +16,8 @@ from fairjax.benchmarks import (
   winobias,
   winogender,
 )
+from fairjax.benchmarks.shared import result_rows
+from fairjax.config import Benchmarks, Config
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -406,6 +409,20 @@ def test_eec_pairs_are_means_of_a_template_and_a_word():
   assert rows[0]['p'] > 0.3  # two pairs, one of them 0
 
 
+def test_eec_templates_that_differ_are_few():
+  """Four templates meet twenty words, and the gap is the template's: t of three
+  degrees of freedom, not of seventy-nine."""
+  gaps = np.repeat([0.3, -0.1, 0.2, 0.0], 20)
+  words = np.tile([f'w{k}' for k in range(20)], 4)
+  wide = pd.DataFrame({'value': gaps, 'Emotion': 'joy', 'Emotion word': words})
+  wide['cluster'] = wide['Template'] = np.repeat([*'tuvw'], 20)
+  wide['beside'] = wide['Emotion word']
+  found = eec.rows(wide, 'eec_gender', OPTIONS)[0]
+  test = stats.ttest_1samp([0.3, -0.1, 0.2, 0.0], 0)
+  assert found['p'] == pytest.approx(test.pvalue, abs=0.02)
+  assert found['value']['low'] < 0
+
+
 def test_eec_names_are_one_of_the_paper_s_pairs():
   """Two noun-phrase pairs and four names by hand: .2, .1 and the names' .6."""
   persons = {
@@ -457,6 +474,44 @@ def test_sembias_chooses_the_largest_cosine(shared):
   assert (sembias.choices(table, few) == -1).sum() >= 1
   with pytest.raises(UserError, match="no vector for 'he'"):
     sembias.choices(table, {'she': gender})
+
+
+def test_sembias_compares_models_over_both_kinds_of_pairs():
+  """Ours is right of ten of twenty definition pairs, theirs of seven others:
+  that is by far no difference, though each meets 22 stereotypes."""
+  pairs = [
+    [(f'a{i}', f'b{i}'), ('n', 'm'), ('m', 'n'), (f'c{j}', f'd{j}')]
+    for i in range(20)
+    for j in range(22)
+  ]
+  items = pd.DataFrame({'id': [str(k) for k in range(440)], 'pairs': pairs})
+  which = np.repeat(np.arange(20), 22)
+  ours, theirs = (
+    pd.DataFrame({'id': items['id'], 'choice': np.where(right, 0.0, 3.0)})
+    for right in (which < 10, which > 12)
+  )
+  values = [sembias.values(items, one) for one in (ours, theirs)]
+  rows = {row['metric']: row for row in result_rows.compare(*values, OPTIONS)}
+  found = rows['sembias_definition']
+  assert found['difference']['value'] == pytest.approx(15)
+  # Twenty values, of which ten are 1, seven −1: t of nineteen, about .7.
+  each = np.repeat([1.0, -1, 0], [10, 7, 3])
+  assert found['p'] == pytest.approx(
+    stats.ttest_1samp(each, 0).pvalue, abs=0.05
+  )
+
+
+def test_sembias_last_rows_are_told_where_a_word_is_unknown(tmp_path):
+  (tmp_path / 'SemBias').write_text(
+    ''.join(f'a:b c:d e:f g:h{k}\n' for k in range(440))
+  )
+  config = Config(benchmarks=Benchmarks(data=str(tmp_path)))
+  items = sembias.items(config)
+  known = np.arange(440) % 7 > 0
+  some = items[known].reset_index(drop=True)
+  scores = pd.DataFrame({'id': some['id'], 'choice': 0.0})
+  one = sembias.estimate(some, scores, OPTIONS)
+  assert one['groups']['last 40']['rows'] == known[400:].sum()
 
 
 def test_sembias_names_the_line_of_the_file(tmp_path):

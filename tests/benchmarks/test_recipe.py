@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from fairjax.benchmarks import BENCHMARKS, holistic
+from fairjax.benchmarks.shared import result_rows
 from fairjax.config import (
   Benchmarks,
   Config,
@@ -19,9 +20,14 @@ from fairjax.config import (
   Train,
 )
 from fairjax.core.errors import UserError
+from fairjax.metrics.inference import clusters, intervals
 from fairjax.models.folders import folder as folders
 from fairjax.models.reading import judge as judging
-from fairjax.recipes.benchmarks import mitigation_front, mitigations
+from fairjax.recipes.benchmarks import (
+  downstream,
+  mitigation_front,
+  mitigations,
+)
 from fairjax.recipes.benchmarks import recipe as recipe
 from fairjax.recipes.diet import recipe as diet
 from fairjax.recipes.dry import estimate
@@ -361,3 +367,36 @@ def test_a_file_without_texts_is_told_before_any_model(
     made.data.path = str(bad)
   with pytest.raises(UserError, match="no column 'text'"):
     recipe.run(made, tmp_path / 'run')
+
+
+def test_a_false_discovery_rate_is_not_called_holm():
+  one = {'value': 0.1, 'low': 0.0, 'high': 0.2, 'p': 0.01, 'items': 9}
+  groups = {
+    'male: nurse': {'rows': 9, 'twins_log_odds': one | {'p_fdr': 0.02}},
+    'christian': {'rows': 9, 'twins_log_odds': one | {'p_holm': 0.03}},
+  }
+  sets = {'twins': {'fairness': {}, 'groups': groups}}
+  part = recipe.section('twins', None, {'m': {'sets': sets}}, pd.DataFrame())
+  table = next(p for p in part['parts'] if p['part'] == 'table')
+  words, value = table['rows']
+  assert (words['p (Holm)'], words['p (FDR)']) == (None, 0.02)
+  assert (value['p (Holm)'], value['p (FDR)']) == (0.03, None)
+
+
+def test_a_task_is_judged_over_different_texts():
+  """Ten copies of a text are one, in the interval and between two models."""
+  items = pd.DataFrame({'text': [f'text {k}' for k in range(20)] * 10})
+  items = items.assign(id=items.index.astype(str), split='test')
+  of = lambda right: pd.DataFrame({'id': items['id'], 'right': [*right] * 10})
+  ours, theirs = of([1.0] * 14 + [0.0] * 6), of([1.0] * 10 + [0.0] * 10)
+  how = intervals.IntervalOptions(0.95, 0, 0)
+  found = downstream.estimate(items, ours, how)['quality']['accuracy']
+  assert found['value'] == pytest.approx(0.7)
+  assert found['high'] - found['low'] > 0.3  # of 200 rows .13
+  values = (downstream.values(items, one) for one in (ours, theirs))
+  (test,) = result_rows.compare(*values, how)
+  assert test['difference']['value'] == pytest.approx(0.2)
+  assert 0.02 < test['p'] < 0.1  # t of 19: 2.18, .04
+  once = items[:20], ours[:20]
+  exact = downstream.estimate(*once, how)['quality']['accuracy']
+  assert exact == clusters.share(14, 20, how)

@@ -7,6 +7,7 @@ from scipy import stats
 from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
+import fairjax
 from fairjax.core.errors import UserError
 from fairjax.metrics import (
   calibration,
@@ -272,6 +273,54 @@ def test_costs_are_sums_of_errors():
   assert fair['cost_gap']['value'] == pytest.approx(gap)
 
 
+def test_reliability_is_over_clusters():
+  """Copies tell nothing: of 20 texts, ten times each, the interval is that of
+  about 20 rows, and of one cluster there is next to nothing known."""
+  rng = np.random.default_rng(0)
+  labels, scores = rng.integers(0, 2, 20), np.full((1, 20), 0.55)
+  none = np.zeros((0, 20), bool)
+  shown = lambda *args, **more: calibration.reliability(*args, [], **more)[
+    'everyone'
+  ][0]['share positive']
+  wide = lambda one: one['high'] - one['low']
+  once = shown(labels, scores, none)
+  copies = np.repeat(labels, 10), np.repeat(scores, 10, 1), none.repeat(10, 1)
+  found = shown(*copies, cluster=np.repeat(np.arange(20), 10))
+  assert found['value'] == once['value']
+  assert wide(found) == pytest.approx(wide(once), rel=0.15)
+  assert wide(shown(*copies)) < wide(once) / 2
+  alone = shown(*copies, cluster=np.zeros(200, int))
+  assert wide(alone) > 0.7
+
+
+def test_slices_of_many_conditions_are_all_looked_at():
+  """What is wrong stands after the 150 that are paired."""
+  rng = np.random.default_rng(0)
+  bad = rng.random(4000) < 0.1
+  wrong = np.where(bad, 1.0, rng.random(4000) < 0.1)
+  terms = {f't{k}': rng.random(4000) < 0.05 for k in range(160)}
+  rows = slices.worst(wrong, {'terms': terms, 'words': {'long': bad}})
+  assert rows[0]['slice'] == 'words: long' and rows[0]['rows'] == bad.sum()
+  assert rows[0]['error rate'] == 1 and len(rows) == 161
+  single = slices.worst(wrong, {'words': {'long': bad}})
+  assert rows[0]['p'] == pytest.approx(single[0]['p'])
+
+
+def test_levels_are_named_that_lack_rows_of_a_label():
+  """Of level k1 nobody is negative, so it is in no false positive rate."""
+  level, group = np.repeat([0, 1], 100), np.tile([0, 1], 100)
+  labels = np.where(level == 1, 1, np.arange(200) // 2 % 2)
+  *_, left = contrasts.conditional(
+    labels,
+    (np.arange(200) % 3 == 0).astype(int)[None],
+    np.array([group == 0, group == 1]),
+    np.array([level == 0, level == 1]),
+    ['k0', 'k1'],
+    IntervalOptions(0.95, 0, 0),
+  )
+  assert left == ['k1 (of fpr)']
+
+
 def test_slices_are_fishers_and_find_the_one_that_is_planted():
   rng = np.random.default_rng(3)
   n = 3000
@@ -423,3 +472,21 @@ def test_intervals_of_ece_cover(n, off):
     inside += one['low'] - 1e-9 <= truth <= one['high']
   print(f'ece off {off}, {n} rows: coverage {inside / sets:.3f}')
   assert inside / sets >= 0.93  # .95 less three standard errors
+
+
+def test_a_group_of_one_row_is_in_no_gap_of_a_users_measure():
+  """Its warning says that it is left out of every gap."""
+  labels, scores, sex, _ = made(200)
+  sex[:2], labels[0] = ['x', 'f'], 1
+  scores[0, 0] = 0.0
+  found = fairjax.assess(
+    labels,
+    scores[0],
+    sex,
+    metrics={'wrong': lambda y, d: (y != d).mean()},
+    n_resamples=50,
+  )
+  wrong = (scores[0] >= 0.5) != labels
+  gap = abs(wrong[sex == 'f'].mean() - wrong[sex == 'm'].mean())
+  assert found.groups['wrong']['x'] == 1
+  assert found['wrong_difference']['value'] == pytest.approx(gap)

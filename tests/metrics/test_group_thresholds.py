@@ -4,6 +4,7 @@ import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from beside_oxonfair import THEIRS as NAMES
 from beside_oxonfair import by_fairlearn
@@ -339,3 +340,42 @@ def test_a_file_that_holds_no_thresholds_is_a_sentence(tmp_path):
     path.write_text(json.dumps(tree))
     with pytest.raises(UserError, match='holds no thresholds of groups'):
       group_thresholds.read(path)
+
+
+def test_rows_that_hang_together_are_in_one_half_and_judge_as_one():
+  """Copies of a row would judge the thresholds that they chose, and narrow the
+  interval of what these cost."""
+  rng = np.random.default_rng(0)
+  y, group = rng.integers(0, 2, 120), np.tile([*'ab'], 60)
+  p = np.clip(rng.normal(0.4 + 0.2 * y + 0.1 * (group == 'a'), 0.2), 0, 1)
+  text, times = np.repeat(np.arange(120), 8), lambda x: np.repeat(x, 8)
+  own, held = group_thresholds.halves(960, 0.5, 0, cluster=text)
+  assert not {*text[own]} & {*text[held]}
+  assert sorted([*own, *held]) == [*range(960)]
+  assert abs(len(own) - 480) <= 8
+  wide = lambda found: (
+    found.price['difference']['high'] - found.price['difference']['low']
+  )
+  how = {'criterion': 'demographic_parity', 'n_resamples': 400}
+  once = fairjax.thresholds(y, p, group, **how)
+  copies = fairjax.thresholds(times(y), times(p), times(group), **how)
+  known = fairjax.thresholds(
+    times(y), times(p), times(group), cluster=text, **how
+  )
+  assert wide(copies) < wide(once) / 2
+  assert wide(known) > 0.6 * wide(once)
+  # An audit knows equal texts, and who is too few is as everywhere in it.
+  frame = pd.DataFrame({'text': [f'text {k}' for k in text]})
+  frame = frame.assign(label=times(y), group=times(group))
+  found = fairjax.audit(
+    times(p),
+    frame,
+    groups='group',
+    equalize='demographic_parity',
+    min_group=7,
+    n_resamples=400,
+  )
+  own = found.measured[found.results.focus].equalized
+  assert own.before.options['min_group'] == 7
+  assert own.thresholds == known.thresholds
+  assert wide(own) == pytest.approx(wide(known))

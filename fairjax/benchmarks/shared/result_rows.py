@@ -114,21 +114,29 @@ def as_set(
   return {'fairness': whole, 'groups': groups, 'warnings': list(warnings)}
 
 
+def factors(table: pd.DataFrame) -> list[list[np.ndarray]]:
+  """The columns cluster and, where there is one, beside, as `clusters.mean` has
+  them; what all rows share tells nothing of how it varies."""
+  columns = [table[c].to_numpy() for c in ('cluster', 'beside') if c in table]
+  some = [[one] for one in columns if len(np.unique(one)) > 1]
+  return some or [[columns[0]]]
+
+
 def compare(
   ours: pd.DataFrame, theirs: pd.DataFrame, options: IntervalOptions
 ) -> list[dict]:
   """Paired tests of two models on the items that both have, by metric and part.
 
-  The difference of the means with its interval and p over clusters; Holm over
-  all rows.
+  The difference of the means with its interval and p over clusters, and over
+  what else items share (`beside`: a template, the other pair of a row); Holm
+  over all rows.
   """
   keys = ['metric', 'part', 'id']
   both = ours.merge(theirs, on=keys, suffixes=('', '_theirs'))
   rows = []
   for (metric, part), some in both.groupby(['metric', 'part'], sort=False):
     gap = some['value'].to_numpy(float) - some['value_theirs'].to_numpy(float)
-    cluster = some['cluster'].to_numpy()
-    value, p = clusters.mean(gap, cluster, options, 0.0)
+    value, p = clusters.mean(gap, factors(some), options, 0.0)
     count = int(np.isfinite(gap).sum())
     rows.append(difference(metric, part, count, value, p, 'clusters'))
   return by_holm(rows)

@@ -8,7 +8,7 @@ Thresholds of groups narrow it without training: they are chosen on half of the
 rows and judged on the other half (metrics/group_thresholds.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -209,7 +209,7 @@ def can_equalize(
   table: pd.DataFrame,
   groups: Who,
   classes: Sequence[str],
-  weight: np.ndarray | None,
+  sample: Mapping[str, np.ndarray | None],
 ) -> None:
   """Raises UserError where no thresholds could be found for these rows."""
   criterion = config.audit.equalize
@@ -226,7 +226,7 @@ def can_equalize(
   )
   if why:
     raise UserError(_cannot(criterion, why))
-  own, _ = group_thresholds.halves(len(table), HALF, config.seed, weight)
+  own, _ = group_thresholds.halves(len(table), HALF, config.seed, **sample)
   column = next(iter(groups.columns.values()))
   group_thresholds.need_rows(
     measure.truth(config, table, 2), column, criterion, own
@@ -245,7 +245,7 @@ def thresholds(
   table: pd.DataFrame,
   one: Measured,
   groups: Who,
-  weight: np.ndarray | None,
+  sample: Mapping[str, np.ndarray | None],
 ) -> Equalized | None:
   """Those that the config asks for; None where it asks for none."""
   criterion = config.audit.equalize
@@ -267,7 +267,9 @@ def thresholds(
     next(iter(groups.columns.values())),
     criterion=criterion,
     holdout=HALF,
-    sample_weight=weight,
+    cluster=sample['cluster'],
+    sample_weight=sample['weight'],
+    min_group=config.measures.min_group,
     threshold=limit[0] if isinstance(limit, list) else limit,
     confidence_level=config.measures.confidence_level,
     n_resamples=config.measures.resamples,

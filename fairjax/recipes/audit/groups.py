@@ -22,6 +22,11 @@ from fairjax.metrics import groups as group_rates
 from fairjax.metrics.inference import clusters, row_weights
 
 DEFAULTS = ('measures.groups', 'data.group')
+# Forty writers of groups that are alike: a sure slice in 105 of 300 sets.
+OF_ROWS = (
+  'slices, and the words that carry flips, take rows of different texts as '
+  'independent, and are less sure than their p says where these hang together'
+)
 
 
 @dataclasses.dataclass
@@ -198,6 +203,8 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
       f'all rows hang together by {words}: no interval can be made of one '
       'cluster; name another column with --config.audit.cluster, or none'
     )
+  if {*ways} - {'equal texts'}:
+    said.append(OF_ROWS)
   return Clusters(cluster, texts, [*said, clusters.words(cluster, words)])
 
 

@@ -292,7 +292,7 @@ def _calibrated(out, labels, groups, options, least, hard, sample) -> None:
   if groups.kinds:
     members, names = groups.of(groups.kinds[0])
   out.reliability = calibration.reliability(
-    labels, out.scores, members, names, options.level, sample['weight']
+    labels, out.scores, members, names, options.level, **sample
   )
 
 
@@ -327,13 +327,16 @@ def _beside_reference(out, labels, groups, config, options, sample) -> None:
       rates,
       **sample,
     )
+    out.contrasts += [{**row, 'attribute': kind} for row in rows]
+  # The page counts the tests of all attributes, so all are corrected together.
+  contrasts.correct(out.contrasts, config.measures.adjust)
+  for kind in groups.kinds:
+    rows = [row for row in out.contrasts if row['attribute'] == kind]
     prefix = f'{kind}/' if len(groups.kinds) > 1 else ''
     significance.gated(rows, out.set['fairness'], prefix)
-    for row in rows:
-      row['attribute'] = kind
-      if not binary:
-        row['rate'] = 'accuracy'
-    out.contrasts += rows
+  if not binary:
+    for row in out.contrasts:
+      row['rate'] = 'accuracy'
 
 
 def _given_controls(out, labels, groups, options, least, sample) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 from fairjax import results
 from fairjax.config import Config
 from fairjax.data.tables import labels
-from fairjax.metrics import measures, thresholds
+from fairjax.metrics import measures, slices, thresholds
 from fairjax.metrics.inference import significance
 from fairjax.metrics.texts import flips
 from fairjax.pairs.swapping import swap_eval
@@ -313,7 +313,8 @@ def _differences(focus: Measured, config: Config) -> dict | None:
   tested = [r for r in rows if not r['few'] and r['p'] is not None]
   sure = [r for r in tested if significance.is_significant(r.get('adjusted'))]
   sure.sort(key=lambda r: -abs(r['difference']['value']))
-  reference = rows[0]['reference']
+  references = [*dict.fromkeys(row['reference'] for row in rows)]
+  reference = ' or '.join(references)
   if sure:
     worst = sure[0]
     heading = (
@@ -322,6 +323,8 @@ def _differences(focus: Measured, config: Config) -> dict | None:
       f'{measures.label(worst["rate"])}, '
       f'{100 * worst["difference"]["value"]:+.0f} points'
     )
+    if len(references) > 1:
+      heading += f' to {worst["reference"]}'
   else:
     heading = (
       f'None of {len(tested)} differences to {reference} is more than chance '
@@ -340,6 +343,7 @@ def _differences(focus: Measured, config: Config) -> dict | None:
       'group': r['group'],
       'rate': f'{measures.label(r["rate"])} ({r["rate"]})',
       'of the group': r['value'],
+      **({'reference': r['reference']} if len(references) > 1 else {}),
       'of the reference': r['of reference'],
       'difference': r['difference'],
       'p, adjusted': significance.p_text(
@@ -551,8 +555,9 @@ def _slices(focus: Measured) -> dict | None:
       f'All {count} slices',
       results.table([line(s) for s in focus.slices[:200]]),
       results.text(
-        'Slices of one or two conditions with 30 rows or more; Fisher’s exact '
-        'test, one-sided, adjusted by Benjamini and Hochberg.',
+        f'Slices of one condition, and of two of the first {slices.MOST}, '
+        f'with {slices.LEAST} rows or more; Fisher’s exact test, one-sided, '
+        'adjusted by Benjamini and Hochberg.',
         kind='quiet',
       ),
     )

@@ -83,7 +83,7 @@ def audit(
   models = _models(config, source, against, table, classes)
   edits = audit_edits.make(config, table)
   train = audit_causes.training(models[0], config, groups)
-  audit_causes.can_equalize(config, table, groups, classes, hang.weight)
+  audit_causes.can_equalize(config, table, groups, classes, hang.sample)
   given = audit_measure.AuditInputs(
     config, table, rows.valid, classes, groups, edits, hang
   )
@@ -108,7 +108,7 @@ def audit(
   if causes:
     results.sections.append(causes)
   focus.equalized = audit_causes.thresholds(
-    config, table, focus, groups, hang.weight
+    config, table, focus, groups, hang.sample
   )
   if focus.equalized:
     results.sections.append(
@@ -358,7 +358,7 @@ def tests(config, table, measured, groups, sample) -> list[dict]:
       ]
     first = {(line['measure'], line['test']): line for line in reversed(lines)}
     lines = [*reversed(first.values())]
-    for swap in own.edits.keys() & one.edits.keys():
+    for swap in (name for name in own.edits if name in one.edits):
       prefix = f'{swap}/' if len(config.audit.swaps) > 1 else ''
       changes = flips.compare(
         (one.scores, one.edits[swap][1], _limit(one)),

@@ -65,21 +65,27 @@ def score(judge: Judge, items: pd.DataFrame, config: Config) -> pd.DataFrame:
 def estimate(
   items: pd.DataFrame, scores: pd.DataFrame, how: IntervalOptions
 ) -> dict:
-  """The set of results.json."""
+  """The set of results.json; rows of one text are not independent."""
   right = scores['right'].dropna()
-  value = clusters.share(int(right.sum()), len(right), how)
+  text = clusters.of_texts(list(items.loc[right.index, 'text']))
+  if text is None:
+    value = clusters.share(int(right.sum()), len(right), how)
+  else:
+    value, _ = clusters.mean(right.to_numpy(), text, how, bounds=(0.0, 1.0))
   return {'rows': len(right), 'quality': {'accuracy': value}}
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
   """One number a row, for paired tests."""
   some = scores.dropna()
+  text = list(items.loc[some.index, 'text'])
+  cluster = clusters.of_texts(text)
   return pd.DataFrame(
     {
       'id': some['id'],
       'metric': 'accuracy',
       'part': 'all',
-      'cluster': some['id'],
+      'cluster': some['id'] if cluster is None else cluster,
       'value': some['right'],
     }
   )

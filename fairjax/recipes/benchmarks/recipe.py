@@ -348,7 +348,8 @@ def section(
             'without a preference': value.get('null'),
             'by chance': None if low is None else f'{low:.3g} to {high:.3g}',
             'p': value.get('p'),
-            'p (Holm)': value.get('p_holm', value.get('p_fdr')),
+            'p (Holm)': value.get('p_holm'),
+            'p (FDR)': value.get('p_fdr'),
             'test': value.get('test', ''),
           }
         )
@@ -358,6 +359,8 @@ def section(
           if value.get('null') is not None:
             effects[measure][label] = value
     parts.append(results.heading(title))
+    if all(row['p (FDR)'] is None for row in rows):
+      rows = [{k: v for k, v in row.items() if k != 'p (FDR)'} for row in rows]
     parts.append(results.table(rows))
   for measure, values in effects.items():
     first = next(iter(values.values()))

@@ -166,6 +166,7 @@ def _over_nobody(rows: GroupTexts, by_group, how) -> list[dict]:
         'score': by_group[group]['mean_score'],
         'nobody': level,
         'difference': one,
+        'matched': bool((rows.table['pair'] != '').any()),
         'p': one.get('p'),
       }
     )

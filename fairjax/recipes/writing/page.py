@@ -101,12 +101,15 @@ def _over(measured: MeasuredTexts) -> list[dict]:
   sure = [
     row for row in measured.over if significance.is_significant(row['adjusted'])
   ]
+  # Prompts whose groups are found by their words are other people's.
+  matched = all(row.get('matched', True) for row in measured.over)
+  nobody = f'{"matched " if matched else ""}prompts that name no group'
   words = (
-    f'{len(sure)} of {len(rows)} groups differ from the matched prompts that '
-    'name no group by more than chance (Holm).'
+    f'{len(sure)} of {len(rows)} groups differ from the {nobody} by more than '
+    'chance (Holm).'
   )
   return [
-    results.table(rows, caption='Beside matched prompts that name no group'),
+    results.table(rows, caption=f'Beside {nobody}'),
     results.text(words),
   ]
 
@@ -155,21 +158,27 @@ def _of(key: str) -> str:
 
 
 def _finding(fairness: Mapping) -> str:
-  """Does a group change what is written, beyond drawing?"""
-  key = next(
-    (k for k in fairness if measures.bare(k) == 'paired_rouge_l_loss'), ''
-  )
-  one = fairness.get(key, {})
-  low, high = one.get('low'), one.get('high')
-  if low is not None and low > 0:
+  """Does a group change what is written, beyond drawing? Of each attribute."""
+  each = {
+    key.rpartition('/')[0]: one
+    for key, one in fairness.items()
+    if measures.bare(key) == 'paired_rouge_l_loss'
+  }
+  known = {k: one for k, one in each.items() if one.get('high') is not None}
+  sure = [k for k, one in known.items() if one['low'] > 0]
+  others = [k for k in each if k not in sure]
+  if sure:
+    of = f' ({", ".join(sure)})' if any(sure) else ''
+    more = f'; of {", ".join(others)} that is not shown' if others else ''
     return (
-      'Matched prompts: the group changes what is written, more than drawing '
-      'again does'
+      f'Matched prompts: the group{of} changes what is written, more than '
+      f'drawing again does{more}'
     )
-  if high is not None:
+  if known:
+    most = max(0, *(one['high'] for one in known.values()))
     return (
       'Matched prompts: the group is not shown to change the words more than '
-      f'drawing again does (ROUGE-L lower by at most {max(high, 0):.3f})'
+      f'drawing again does (ROUGE-L lower by at most {most:.3f})'
     )
   return 'Matched prompts'
 

@@ -127,6 +127,8 @@ def _axis_name(axis: str) -> str:
 
 
 def _grouped(frame, prompts, where: str) -> tuple[pd.DataFrame, list[str]]:
+  frame = _of_every_attribute(frame.assign(prompt=prompts), where)
+  prompts = frame['prompt'].tolist()
   text = lambda name: frame[name].fillna('').astype(str).str.strip()
   group, said = group_names.tidied('group', frame['group'])
   group = pd.Series(group, frame.index)
@@ -159,6 +161,27 @@ def _grouped(frame, prompts, where: str) -> tuple[pd.DataFrame, list[str]]:
   if 'continuation' in frame:
     out['continuation'] = frame['continuation'].fillna('').astype(str)
   return out, said
+
+
+def _of_every_attribute(frame: pd.DataFrame, where: str) -> pd.DataFrame:
+  """Prompts that name no group, and no attribute either, are of each one."""
+  if 'attribute' not in frame:
+    return frame
+  blank = lambda name: frame[name].fillna('').astype(str).str.strip() == ''
+  named = frame['attribute'][~blank('attribute')]
+  each = [*dict.fromkeys(named.astype(str).str.strip())]
+  lost = blank('attribute') & ~blank('group')
+  if each and lost.any():
+    row = int(lost.to_numpy().argmax())
+    raise UserError(
+      f'{where} has the group {shown(frame["group"].iloc[row])} and no '
+      f'attribute in row {row}; say which it is of ({", ".join(each)})'
+    )
+  if not each or not blank('attribute').any():
+    return frame
+  cells = zip(blank('attribute'), frame['attribute'])
+  of = [each if none else [one] for none, one in cells]
+  return frame.assign(attribute=of).explode('attribute', ignore_index=True)
 
 
 def _one_a_group(out: pd.DataFrame, where: str) -> None:

@@ -9,6 +9,9 @@ import pandas as pd
 # texts -> vectors, for their cosine
 Encoder = Callable[[Sequence[str]], np.ndarray]
 
+# Of a text: those of one prompt are numbered in each of its pairs.
+KEYS = ['attribute', 'group', 'prompt', 'pair']
+
 
 @dataclasses.dataclass
 class GroupTexts:
@@ -32,14 +35,12 @@ class GroupTexts:
 def texts(frame: pd.DataFrame, written: Mapping[str, list[str]]):
   """A row a text: what was asked, its number, what was written."""
   if 'continuation' in frame:
-    keys = ['attribute', 'group', 'prompt']
-    number = frame.groupby(keys, sort=False).cumcount()
+    number = frame.groupby(KEYS, sort=False).cumcount()
     table = frame.assign(sample=number)
   else:
     table = frame.assign(continuation=[written[p] for p in frame['prompt']])
     table = table.explode('continuation', ignore_index=True)
-    keys = ['attribute', 'group', 'prompt']
-    table['sample'] = table.groupby(keys, sort=False).cumcount()
+    table['sample'] = table.groupby(KEYS, sort=False).cumcount()
   blank = table['continuation'].str.strip() == ''
   kept = table[~blank].reset_index(drop=True)
   kept['whole'] = [

@@ -19,6 +19,7 @@ from fairjax import results
 from fairjax.config import Config, validate
 from fairjax.core.errors import Failed, UserError
 from fairjax.data.tables import audit_table
+from fairjax.metrics.inference import significance
 from fairjax.pairs.swapping import sides
 from fairjax.recipes.audit import causes, measure
 from fairjax.recipes.audit import edits as audit_edits
@@ -942,7 +943,10 @@ def test_rows_hang_together_by_text_and_by_column():
   assert same(codes, [0, 1, 1, 2, 0, 3])
   assert copies.startswith('2 of 6 rows repeat the text of another row: there')
   assert '4 different texts' in copies and '4 clusters (equal texts)' in told
-  codes, (*_, told) = hung(frame, cluster='by')  # y and z share a text
+  codes, (*_, rows_, told) = hung(frame, cluster='by')  # y and z share a text
+  assert rows_.startswith(
+    'slices, and the words that carry flips, take rows of'
+  )
   assert same(codes, [0, 1, 1, 1, 0, 2]) and '(equal texts or by)' in told
   assert hung(frame, cluster='none') == (None, [copies])
   assert hung(frame.iloc[[0, 1, 3]]) == (None, [])
@@ -1043,6 +1047,44 @@ def test_the_wordings_of_a_text_are_told():
   options = audit_edits._options('gender', Config())
   texts = ['She left.', 'He left.', 'She saw him.', 'It rained.']
   assert list(sides.of(texts, **options)) == [1, 0, -2, -1]
+
+
+def test_differences_of_several_attributes_are_corrected_together():
+  """The page says for how many tests, and beside whom each group stands."""
+  rng = np.random.default_rng(0)
+  n = 600
+  frame = pd.DataFrame(
+    {
+      'label': rng.integers(0, 2, n),
+      'race': rng.choice(['black', 'white', 'asian'], n),
+      'gender': rng.choice(['f', 'm', 'x'], n),
+    }
+  )
+  shift = (frame['race'] == 'black') * 0.15 + (frame['gender'] == 'f') * 0.12
+  scores = np.clip(rng.random(n) * 0.8 + shift, 0, 1).to_numpy()
+  result = fairjax.audit(
+    scores,
+    frame,
+    groups=('race', 'gender'),
+    reference='race: white',
+    intersections=False,
+    n_resamples=400,
+  )
+  rows_ = result.measured[result.results.focus].contrasts
+  assert {row['reference'] for row in rows_} == {'race: white', 'the rest'}
+  together = significance.adjusted([row['p'] for row in rows_], 'holm')
+  assert all(row['adjusted'] >= p - 1e-12 for row, p in zip(rows_, together)), (
+    together
+  )
+  section = next(
+    one
+    for one in result.results.sections
+    if ' differences to ' in one['heading']
+  )
+  assert (
+    f'of {len(rows_)} differences to race: white or the rest'
+    in (section['heading'])
+  )
 
 
 def test_slices_know_terms_bands_and_lengths():

@@ -149,6 +149,79 @@ def test_groups_at_the_level_differ_from_no_group():
   assert told['text'].startswith('2 of 3 groups differ from the matched')
 
 
+def test_prompts_are_called_matched_where_they_are():
+  """Prompts whose groups were found by their words have no pair."""
+  one = {'value': 0.1, 'low': 0.0, 'high': 0.2}
+  row = {'group': 'a', 'score': one, 'nobody': one, 'difference': one}
+  row |= {'adjusted': 0.01}
+  for matched_, words_ in ((True, 'matched prompts'), (False, 'prompts')):
+    over = [row | {'matched': matched_}]
+    table, told = page._over(types.SimpleNamespace(over=over))
+    assert table['caption'] == f'Beside {words_} that name no group'
+    assert f'differ from the {words_} that name no group by' in told['text']
+
+
+def test_a_finding_names_the_attributes_that_it_is_of():
+  loss = {'value': 0.1, 'low': 0.05, 'high': 0.2}
+  none = {'value': 0.0, 'low': -0.1, 'high': 0.03}
+  of = lambda **each: page._finding(
+    {f'{name}/paired_rouge_l_loss': one for name, one in each.items()}
+  )
+  changes = 'changes what is written, more than drawing again does'
+  assert page._finding({'paired_rouge_l_loss': loss}).endswith(
+    f'the group {changes}'
+  )
+  assert of(gender=none, race=loss) == (
+    f'Matched prompts: the group (race) {changes}; of gender that is not shown'
+  )
+  assert of(gender=loss, race=loss).endswith(f'(gender, race) {changes}')
+  said = of(gender=none, race=none | {'high': 0.07})
+  assert 'is not shown to change the words' in said and '.070' in said
+
+
+def test_a_prompt_of_two_pairs_is_held_against_both():
+  """Texts of its second pair were numbered on from those of the first, so that
+  none met its match."""
+  frame = pd.DataFrame(
+    [
+      ('The woman was', 'f', 'one'),
+      ('The man was', 'm', 'one'),
+      ('The woman was', 'f', 'two'),
+      ('The gentleman was', 'm', 'two'),
+    ],
+    columns=['prompt', 'group', 'pair'],
+  ).assign(attribute='g', cluster='t')
+  written = {p: ['x', 'y', 'z'] for p in frame['prompt']}
+  table, _ = rows.texts(frame, written)
+  across, _ = matched._indices(table, [('f', 'm')])
+  assert len(across) == 6
+  lines = [(r, c) for r in frame.to_dict('records') for c in 'xyz']
+  given = pd.DataFrame([r | {'continuation': c} for r, c in lines])
+  assert rows.texts(given, {})[0]['sample'].tolist() == [0, 1, 2] * 4
+
+
+def test_prompts_of_nobody_need_no_attribute():
+  """A prompt that names no group names none of any attribute."""
+  line = lambda **cells: {'template': 't', **cells}
+  frame = pd.DataFrame(
+    [
+      line(prompt='The person', group='', attribute=''),
+      line(prompt='The woman', group='female', attribute='gender'),
+      line(prompt='The man', group='male', attribute='gender'),
+      line(prompt='The old one', group='old', attribute='age'),
+      line(prompt='The young one', group='young', attribute='age'),
+    ]
+  )
+  found, _ = prompts.read(c.Config(), frame)
+  nobody = found[found['group'] == '']
+  assert nobody['attribute'].tolist() == ['gender', 'age']
+  assert nobody['prompt'].tolist() == ['The person'] * 2
+  assert (found.groupby('attribute')['pair'].nunique() == 1).all()
+  frame.loc[2, 'attribute'] = ''
+  with pytest.raises(UserError, match="'male' and no attribute in row 2"):
+    prompts.read(c.Config(), frame)
+
+
 def test_parity_is_the_mean_over_pairs_of_groups():
   """|a - b| of matched prompts, by hand; without matches there is none."""
   score = {'x': (0.1, 0.3), 'y': (0.5, 0.9), 'z': (0.2, 0.2)}
