@@ -88,6 +88,7 @@ def _of_values(found, config, table, classes) -> list[AuditedModel]:
     frame = pd.DataFrame({'decision': values})
     frame.attrs['source'] = THEIRS
     return _of_frame(frame, config, table, classes)
+  whole = values.dtype.kind in 'iu'
   try:
     if np.iscomplexobj(values):
       raise ValueError('complex numbers')
@@ -97,7 +98,7 @@ def _of_values(found, config, table, classes) -> list[AuditedModel]:
       'the predictions have values that are no numbers; give probabilities, '
       'or the name of a label for each row'
     ) from error
-  return [_array(values, table, config, classes)]
+  return [_array(values, table, config, classes, whole)]
 
 
 def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
@@ -166,8 +167,14 @@ def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
   return [dataclasses.replace(one, by_scores=True) for one in made]
 
 
-def _array(scores: np.ndarray, table, config, classes) -> AuditedModel:
-  """[n], [n, c] or [s, n] of the rows, in their order."""
+def _array(
+  scores: np.ndarray, table, config, classes, whole: bool = False
+) -> AuditedModel:
+  """[n], [n, c] or [s, n] of the rows, in their order.
+
+  [n] are probabilities of the positive class; `whole` numbers are classes, as
+  in a column of a file and from a scikit-learn `predict`.
+  """
   n = len(table)
   if scores.shape == (n, 1):
     scores = scores[:, 0]
@@ -194,7 +201,7 @@ def _array(scores: np.ndarray, table, config, classes) -> AuditedModel:
     )
   hard = bool(np.isin(scores, (0, 1)).all())
   both = np.stack([1 - scores, scores], -1)
-  both = both if config.measures.pos_label == 1 else both[..., ::-1]
+  both = both if whole or config.measures.pos_label == 1 else both[..., ::-1]
   return edited.models(config, [_model(both, hard)], (), classes)[0]
 
 
