@@ -303,7 +303,7 @@ def _folder(
   """A Hugging Face folder, or the folder of a run of ours."""
   from fairjax.stages.classifier import load as loaded
 
-  exported = sorted(path.glob('export/seed_*'))
+  exported = sorted(path.glob('export/seed_*')) if _of_run(path) else []
   if not (path / 'results.json').is_file() and not exported:
     made_from = functools.partial(artefacts.content, path)
     return classifier(loaded(path), config, name or path.name, made_from)
@@ -313,6 +313,34 @@ def _folder(
     made_from = functools.partial(_contents, *exported)
     return classifier(models[0], config, path.name, made_from, predict)
   return [_run(path, config, table, classes)]
+
+
+# Stages of the config that make a run's models what they are.
+MODELS = {'data', 'training', 'weights', 'scores'}
+
+
+def _of_run(path: pathlib.Path) -> bool:
+  """Whether the exported models are of the last run in this folder.
+
+  Not where a later one, of another config, exported nothing.
+  """
+  from fairjax.stages.fits import RUN
+
+  files = path / 'config.json', path / 'export' / RUN
+  if not all(map(pathlib.Path.is_file, files)):
+    return True
+  trees = [artefacts.read_json(file) for file in files]
+
+  def of(tree, name):
+    for part in name.split('.'):
+      tree = tree.get(part) if isinstance(tree, dict) else None
+    return tree
+
+  return all(
+    of(trees[0], leaf.name) == of(trees[1], leaf.name)
+    for leaf in knobs.leaves(Config)
+    if MODELS & set(leaf.changes)
+  )
 
 
 def _contents(*paths: pathlib.Path) -> str:
@@ -343,6 +371,7 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
   """The model of a run of recipe train from its config, weights and tables."""
   from fairjax import stages
   from fairjax.data import load_tables
+  from fairjax.stages.fits import WORDS
   from fairjax.train import checkpoint, mesh
   from fairjax.train.progress import Log
 
@@ -356,6 +385,8 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
   config = config_of(artefacts.read_json(file), file)
   tables = load_tables(config)[0]
   tables = stages.mitigate(config, tables, Log(path, main=False))
+  if (words := weights.parent / WORDS).is_file():
+    config.tokens.tokenizer = str(words)  # tables may have changed since
   ready = stages.prepare(config, tables, Log(path, main=False))
   params = mesh.put_state(ready.device_mesh, checkpoint.read_weights(weights))
   return config, tables, ready, params

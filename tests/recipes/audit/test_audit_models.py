@@ -1,5 +1,6 @@
 """Audits of Hugging Face folders and of our runs, and the rows behind a gap."""
 
+import dataclasses
 import types
 
 import jax
@@ -9,6 +10,7 @@ import pytest
 
 import fairjax
 from fairjax.config import Config
+from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import audit_table
@@ -17,6 +19,9 @@ from fairjax.models.folders import hf
 from fairjax.models.layers import places
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.stages import audited as models
+from fairjax.stages import fits
+from fairjax.train import checkpoint
+from fairjax.train.progress import Log
 
 SHAPE = {
   'model_type': 'bert',
@@ -380,6 +385,62 @@ def test_a_damaged_run_is_one_sentence(found, tmp_path):
   (tmp_path / 'results.json').write_text(json.dumps(found))
   with pytest.raises(UserError, match='without one model or predictions'):
     models.load(str(tmp_path), config(), rows(), ())
+
+
+def unfitted(made, folder):
+  """The model of a run in `folder` before any step, and its parameters."""
+  from fairjax import stages
+  from fairjax.config import seed_list
+  from fairjax.train import loop
+
+  made.model, made.tokens.vocab_size = 'tiny', 150
+  made.planted.rows, made.planted.test_rows = 24, 20
+  stages.keep_config(made, folder)
+  with Log(folder, main=False) as log:
+    model = stages.prepare(made, stages.load(made, folder, log), log)
+    params = loop.initial(model, seed_list(made))
+    stages.export(made, model, params, folder, log)
+  return model, params
+
+
+def test_models_that_an_earlier_run_exported_are_not_those_of_a_run(tmp_path):
+  """Of two seeds the second, and both where nothing was exported, stayed."""
+  for seeds in (2, 1):
+    made = Config(seeds=seeds)
+    made.train.export = True
+    unfitted(made, tmp_path)
+    there = sorted(one.name for one in (tmp_path / 'export').glob('seed_*'))
+    assert there == ['seed_0', 'seed_1'][:seeds]
+  path = tmp_path / 'config.json'
+  same = Config(**{**vars_of(made), 'wandb': 'other'})
+  same.train.export, same.measures.resamples = False, 7
+  for other, is_of_run in ((made, True), (same, True), (Config(), False)):
+    artefacts.write_json(path, other)
+    assert models._of_run(tmp_path) == is_of_run
+
+
+def vars_of(made):
+  return {f.name: getattr(made, f.name) for f in dataclasses.fields(made)}
+
+
+def test_a_run_reads_texts_as_it_did_where_its_data_have_changed(tmp_path):
+  """The words were learned anew, of the data as they are now."""
+  frame, made = rows(), Config(seeds=1)
+  frame['text'] = [f'{text} {k}' for k, text in enumerate(frame['text'])]
+  made.data.name, made.data.path = 'file', str(tmp_path / 'my.csv')
+  made.data.labels = 'fine=0,rude=1'
+  frame.to_csv(tmp_path / 'my.csv', index=False)
+  model, params = unfitted(made, tmp_path)
+  fit = tmp_path / 'training' / 'a fit'
+  checkpoint.write_weights(fit / 'weights.safetensors', params)
+  fits._keep_words(made, model, fit)
+  artefacts.seal(fit, 'a fit')
+  other = [f'zebras {"do" if k % 2 else "go"} up {k}' for k in range(80)]
+  frame.assign(text=other).to_csv(tmp_path / 'my.csv', index=False)
+  again = models.made_again(tmp_path, fit / 'weights.safetensors')[2]
+  assert again.tokenizer.get_vocab() == model.tokenizer.get_vocab()
+  one = 'she was bad in the big house 1'
+  assert again.tokenizer.encode(one).ids == model.tokenizer.encode(one).ids
 
 
 def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):
