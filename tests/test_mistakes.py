@@ -79,6 +79,19 @@ def test_the_column_of_the_positive_label_is_taken():
   assert toxic['auc']['value'] == ok['auc']['value'] > 0.9
 
 
+@pytest.mark.parametrize('kind', [int, bool, np.int8, str])
+@pytest.mark.parametrize('positive', [0, 1])
+def test_decisions_are_labels_whichever_is_positive(kind, positive):
+  """0 and 1 were the chance of label 0: what is right was all wrong."""
+  y = Y.astype(kind)
+  found = assess(y_true=y, y_score=y, pos_label=y[positive])
+  assert found['accuracy']['value'] == 1
+  assert found['tpr']['value'] == 1
+  # Fractions are the chance of the positive label still.
+  p = np.where(y == y[positive], 0.9, 0.2)
+  assert assess(y_true=y, y_score=p, pos_label=y[positive])['auc']['value'] == 1
+
+
 def test_names_of_groups_are_tidied_as_in_an_audit():
   """'F', 'f ', 'nan' and 'None' were four groups."""
   typed = ['F', 'f ', 'm', 'nan', 'None', 'm'] * 10

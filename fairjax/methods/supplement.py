@@ -25,6 +25,7 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
+from fairjax.core.errors import count as count_of
 from fairjax.data.tables import files, labels
 from fairjax.data.tables.schema import Tables
 from fairjax.data.tables.terms import read_terms, term_members
@@ -78,6 +79,8 @@ def supplement(tables: Tables, config: Config) -> Tables:
     f'{len(rows)} rows of {method.table} joined {len(table)} '
     f'training rows, where {demand} are needed for {len(terms)} terms'
   )
+  if left := more.attrs.get('left out'):
+    note += f'; {count_of(left, "row")} of it without text or label left out'
   return {**tables, 'train': augment.joined(table, more.iloc[rows], [note])}
 
 
@@ -95,9 +98,11 @@ def second_table(config: Config, known=None) -> pd.DataFrame:
   )
   if not config.data.id:
     frame['id'] = [str(row) for row in frame.index]
-  frame = frame.dropna(subset=['id', 'text', 'label'])
-  frame['label'] = frame['label'].astype(int)
-  return frame.assign(id=MADE + frame['id'], origin=path)
+  usable = frame.dropna(subset=['id', 'text', 'label'])
+  label, ids = usable['label'].astype(int), MADE + usable['id']
+  out = usable.assign(id=ids, label=label, origin=path)
+  out.attrs['left out'] = len(frame) - len(out)
+  return out
 
 
 def length_edges(texts: pd.Series) -> np.ndarray:

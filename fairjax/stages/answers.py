@@ -127,7 +127,8 @@ def predictor(
 ) -> Callable[[Sequence[str]], np.ndarray]:
   """texts → [1, n, c] of the function; `own` are the texts of the rows.
 
-  `classes` are the data's, for answers in words.
+  `classes` are the data's, for answers in words. A fraction a text is the
+  probability of the class `positive`; a whole number is the class itself.
   """
   form: list[tuple] = []  # of its first answer
 
@@ -137,7 +138,7 @@ def predictor(
     return f'the edited text {shown}' if at is None else f'row {at}, {shown}'
 
   def predict(texts: Sequence[str]) -> np.ndarray:
-    parts = []
+    parts, whole = [], True
     for low in range(0, len(texts), batch):
       some = list(texts[low : low + batch])
       said = _asked(function, some, name, place)
@@ -145,6 +146,7 @@ def predictor(
       answer = predictions.of_answers(said, classes, name, where)
       if answer is None:
         answer = _numbers(said, some, name, place)
+      whole &= answer.dtype.kind in 'iu'
       form.append(answer.shape[1:])
       if form[0] != form[-1]:
         raise UserError(
@@ -154,10 +156,10 @@ def predictor(
       del form[1:]
       _check(answer, some, name, place)
       parts.append(answer)
-    scores = np.concatenate(parts)
+    scores = np.concatenate(parts).astype(float)
     if scores.ndim == 1:
       scores = np.stack([1 - scores, scores], -1)
-      if positive == 0:
+      if positive == 0 and not whole:
         scores = scores[:, ::-1]
     return scores[None]
 
@@ -239,7 +241,9 @@ def last(error: BaseException) -> str:
 def _numbers(answer: Any, texts: list[str], name: str, place) -> np.ndarray:
   """[n] or [n, c] of any container of numbers, torch's too."""
   if hasattr(answer, 'detach'):
-    answer = answer.detach().float().cpu().numpy()
+    answer = answer.detach().cpu()
+    fractions = answer.is_floating_point()  # of 16 bits numpy knows none
+    answer = (answer.float() if fractions else answer).numpy()
   wanted = 'a probability, or one a class, is needed for each text'
   if isinstance(answer, Iterator):
     answer = list(answer)
@@ -256,7 +260,6 @@ def _numbers(answer: Any, texts: list[str], name: str, place) -> np.ndarray:
       f'{name} returns {_shown(answer)} for {place(texts[0])}, which is no '
       f'number a text; {wanted}'
     )
-  values = values.astype(float)
   if values.ndim == 2 and values.shape[1] == 1:
     values = values[:, 0]
   if values.ndim not in (1, 2) or len(values) != len(texts):
@@ -280,7 +283,7 @@ def _form(rest: tuple) -> str:
 
 
 def _check(answer: np.ndarray, texts: list[str], name: str, place) -> None:
-  flat = answer.reshape(len(texts), -1)
+  flat = answer.reshape(len(texts), -1).astype(float)
   wrong = ~((flat >= 0) & (flat <= 1))
   if wrong.any():
     row, column = np.argwhere(wrong)[0]
@@ -438,7 +441,7 @@ def turned(model: AuditedModel, ours: Sequence[str]) -> bool:
   """
   low = [name.strip().casefold() for name in model.classes]
   named = not all(re.fullmatch(r'(label_?)?\d+', name) for name in low)
-  numbers = all(re.fullmatch(r'\d+', name) for name in ours)
+  numbers = all(re.fullmatch(r'\d+', name) for name in filter(None, ours))
   if model.label is not None or len(low) != 2 or not (named and numbers):
     return False
   return labels.class_order(list(model.classes)) == list(model.classes)[::-1]
@@ -477,8 +480,12 @@ def aligned(
     return np.stack([1 - p, p] if at == 1 else [p, 1 - p], -1)
   if not ours:
     return scores
-  if len(ours) < 2 and scores.shape[-1] == 2:
-    return scores
+  named = [*filter(None, ours)]
+  if len(named) < 2 and scores.shape[-1] == 2:  # rows of one class
+    same = not turned(model, ours)
+    if len(theirs) == 2 and low(named)[0] in low(theirs):
+      same = low(theirs).index(low(named)[0]) == ours.index(named[0])
+    return scores if same else scores[..., ::-1]
   if theirs and sorted(low(theirs)) == sorted(low(ours)):
     return scores[..., [low(theirs).index(n) for n in low(ours)]]
   many = len(ours) == 2 < scores.shape[-1]

@@ -88,6 +88,7 @@ def _of_values(found, config, table, classes) -> list[AuditedModel]:
     frame = pd.DataFrame({'decision': values})
     frame.attrs['source'] = THEIRS
     return _of_frame(frame, config, table, classes)
+  whole = values.dtype.kind in 'iu'
   try:
     if np.iscomplexobj(values):
       raise ValueError('complex numbers')
@@ -97,7 +98,7 @@ def _of_values(found, config, table, classes) -> list[AuditedModel]:
       'the predictions have values that are no numbers; give probabilities, '
       'or the name of a label for each row'
     ) from error
-  return [_array(values, table, config, classes)]
+  return [_array(values, table, config, classes, whole)]
 
 
 def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
@@ -166,8 +167,14 @@ def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
   return [dataclasses.replace(one, by_scores=True) for one in made]
 
 
-def _array(scores: np.ndarray, table, config, classes) -> AuditedModel:
-  """[n], [n, c] or [s, n] of the rows, in their order."""
+def _array(
+  scores: np.ndarray, table, config, classes, whole: bool = False
+) -> AuditedModel:
+  """[n], [n, c] or [s, n] of the rows, in their order.
+
+  [n] are probabilities of the positive class; `whole` numbers are classes, as
+  in a column of a file and from a scikit-learn `predict`.
+  """
   n = len(table)
   if scores.shape == (n, 1):
     scores = scores[:, 0]
@@ -194,7 +201,7 @@ def _array(scores: np.ndarray, table, config, classes) -> AuditedModel:
     )
   hard = bool(np.isin(scores, (0, 1)).all())
   both = np.stack([1 - scores, scores], -1)
-  both = both if config.measures.pos_label == 1 else both[..., ::-1]
+  both = both if whole or config.measures.pos_label == 1 else both[..., ::-1]
   return edited.models(config, [_model(both, hard)], (), classes)[0]
 
 
@@ -296,7 +303,7 @@ def _folder(
   """A Hugging Face folder, or the folder of a run of ours."""
   from fairjax.stages.classifier import load as loaded
 
-  exported = sorted(path.glob('export/seed_*'))
+  exported = sorted(path.glob('export/seed_*')) if _of_run(path) else []
   if not (path / 'results.json').is_file() and not exported:
     made_from = functools.partial(artefacts.content, path)
     return classifier(loaded(path), config, name or path.name, made_from)
@@ -306,6 +313,34 @@ def _folder(
     made_from = functools.partial(_contents, *exported)
     return classifier(models[0], config, path.name, made_from, predict)
   return [_run(path, config, table, classes)]
+
+
+# Stages of the config that make a run's models what they are.
+MODELS = {'data', 'training', 'weights', 'scores'}
+
+
+def _of_run(path: pathlib.Path) -> bool:
+  """Whether the exported models are of the last run in this folder.
+
+  Not where a later one, of another config, exported nothing.
+  """
+  from fairjax.stages.fits import RUN
+
+  files = path / 'config.json', path / 'export' / RUN
+  if not all(map(pathlib.Path.is_file, files)):
+    return True
+  trees = [artefacts.read_json(file) for file in files]
+
+  def of(tree, name):
+    for part in name.split('.'):
+      tree = tree.get(part) if isinstance(tree, dict) else None
+    return tree
+
+  return all(
+    of(trees[0], leaf.name) == of(trees[1], leaf.name)
+    for leaf in knobs.leaves(Config)
+    if MODELS & set(leaf.changes)
+  )
 
 
 def _contents(*paths: pathlib.Path) -> str:
@@ -336,6 +371,7 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
   """The model of a run of recipe train from its config, weights and tables."""
   from fairjax import stages
   from fairjax.data import load_tables
+  from fairjax.stages.fits import WORDS
   from fairjax.train import checkpoint, mesh
   from fairjax.train.progress import Log
 
@@ -349,6 +385,8 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
   config = config_of(artefacts.read_json(file), file)
   tables = load_tables(config)[0]
   tables = stages.mitigate(config, tables, Log(path, main=False))
+  if (words := weights.parent / WORDS).is_file():
+    config.tokens.tokenizer = str(words)  # tables may have changed since
   ready = stages.prepare(config, tables, Log(path, main=False))
   params = mesh.put_state(ready.device_mesh, checkpoint.read_weights(weights))
   return config, tables, ready, params

@@ -2,6 +2,7 @@
 
 import pathlib
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -23,6 +24,9 @@ from fairjax.stages.identity import identity
 from fairjax.stages.reuse import stage
 from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log
+
+WORDS = 'tokenizer.json'  # of a fit: what its tokenizer learned
+RUN = 'run.json'  # of an export: the config of the run that wrote it
 
 
 def prepare(config: Config, tables: Tables, log: Log) -> Bundle:
@@ -93,7 +97,15 @@ def train(
     rows=rows,
     snapshots=snapshots,
     part=part,
+    beside=lambda path: _keep_words(config, model, path),
   )
+
+
+def _keep_words(config: Config, model: Bundle, path: pathlib.Path) -> None:
+  """The tokenizer of a fit that learned its own of the tables: from tables
+  that have changed since, other ids would come."""
+  if not config.tokens.tokenizer and build.model_folder(config) is None:
+    artefacts.write_text(path / WORDS, model.tokenizer.to_str())
 
 
 def fitted_once(
@@ -103,14 +115,15 @@ def fitted_once(
   folder: pathlib.Path,
   made_from: str,
   log: Log,
+  beside: Callable[[pathlib.Path], None] = lambda path: None,
   **options: Any,
 ) -> loop.Fitted:
   """Trains by `loop.fit`, or reads what the same fit left.
 
   That is looked for in `folder` and in the run that is reused. The model knows
   its mesh; `sets` are the data to train on and to evaluate by, `options` those
-  of `loop.fit`. The checkpoints go once the weights are written: they are all
-  it needs.
+  of `loop.fit`; `beside` writes what is kept beside the weights. The
+  checkpoints go once the weights are written: they are all it needs.
   """
   device_mesh = model.device_mesh
   results = []  # what was fitted just now is not read back
@@ -130,6 +143,7 @@ def fitted_once(
           'tracks': {k: p.name for k, p in result.tracks.items()},
         },
       )
+      beside(path)
       artefacts.remove(path / 'checkpoints')
     results.append(result)
 
@@ -180,8 +194,17 @@ def export(config: Config, model: Bundle, params, folder, log: Log) -> None:
       f'model {config.model!r} has no Hugging Face form; leave '
       '--config.train.export off, its weights are in training/'
     )
-  write_models(config, model, params, folder / 'export')
-  log.line(f'models for transformers: {folder / "export"}')
+  export = folder / 'export'
+  write_models(config, model, params, export)
+  if mesh.is_main():  # of an earlier run of more seeds here
+    own = {export / f'seed_{seed}' for seed in seed_list(config)}
+    for other in sorted(set(export.glob('seed_*')) - own):
+      artefacts.remove(other)
+      log.line(f'{other} was of an earlier run and is removed')
+    run = folder / 'config.json'
+    if run.is_file():
+      artefacts.write_json(export / RUN, artefacts.read_json(run))
+  log.line(f'models for transformers: {export}')
 
 
 def write_models(

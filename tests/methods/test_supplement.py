@@ -159,3 +159,17 @@ def test_the_second_table_has_the_labels_of_the_first(tmp_path):
   path.write_text('text,label\na gay man,rude\n')
   with pytest.raises(UserError, match="'rude'"):
     second_table(config, known)
+
+
+def test_rows_of_the_second_table_that_are_left_out_are_told(tmp_path):
+  """They went without a word."""
+  rows = {'text': ['a gay man', 'a gay day'], 'label': ['0', '']}
+  pd.DataFrame(rows).to_csv(tmp_path / 'more.csv', index=False)
+  config = Config()
+  config.method.table = str(tmp_path / 'more.csv')
+  rows = {'text': ['gay x', 'gay y', 'other z'], 'label': [1, 1, 0]}
+  table = pd.DataFrame({'id': list('abc'), **rows})
+  made = supplement({'train': table}, config)['train']
+  assert made.attrs['notes'][0].endswith(
+    '; 1 row of it without text or label left out'
+  )

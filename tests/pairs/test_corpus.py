@@ -205,3 +205,20 @@ def test_bad_calls(source, tmp_path):
     corpus.swap_corpus(source, tmp_path, direction='up')
   with pytest.raises(UserError, match='by name'):
     corpus.swap_corpus(source, tmp_path, tagger=lambda text: {})
+
+
+@pytest.mark.parametrize('option', ['axis', 'words'])
+def test_a_corpus_is_known_by_the_files_of_its_swap(tmp_path, option):
+  """Another axis under the same name, and words changed while we run, gave
+  the texts of before."""
+  (tmp_path / 'in').mkdir()
+  (tmp_path / 'in' / 'a.txt').write_text('The cat sat.\n')
+  file = tmp_path / 'pets.csv'
+  head = {'axis': 'form,cat,dog\nnoun,', 'words': ''}[option]
+  for new, status in (('dog', 'made'), ('hound', 'made'), ('hound', 'kept')):
+    file.write_text(f'{head}cat,{new}\n')
+    (row,) = corpus.swap_corpus(
+      tmp_path / 'in', tmp_path / 'out', workers=1, **{option: str(file)}
+    )
+    written = (tmp_path / 'out' / 'a.txt').read_text()
+    assert (row['status'], written) == (status, f'The {new} sat.\n')

@@ -78,11 +78,18 @@ def of_frame(frame: pd.DataFrame, config) -> Rows:
     table, dropped = _texts(table, data.on_bad)
     remarks += dropped
   classes: tuple[str, ...] = ()
+  valid = _validation(data)
+  both = {'test': table} if valid is None else {'test': table, 'valid': valid}
+  both = {name: one for name, one in both.items() if 'label' in one}
+  if both:  # numbered together: one class alone says less than two
+    labels.number(both, data.labels, data.label)
+  if 'valid' in both:
+    valid, _, _ = _labels(both['valid'], data)
   if 'label' in table:
-    table, classes, dropped = _labels(table, data)
+    table, classes, dropped = _labels(both['test'], data)
     remarks += dropped
   labels.choose_positive(config, classes)
-  rows, valid = _split(table, data, config.audit.choose)
+  rows, valid = _split(table, valid, data, config.audit.choose)
   if config.data.limit and len(rows) > config.data.limit:
     rng = np.random.default_rng(config.data.split_seed)
     sample = np.sort(rng.permutation(len(rows))[: config.data.limit])
@@ -136,9 +143,6 @@ def _texts(table: pd.DataFrame, on_bad: str) -> tuple[pd.DataFrame, list[str]]:
 
 def _labels(table: pd.DataFrame, data) -> tuple:
   """Labels as whole numbers, and the names of the classes."""
-  frame = {'test': table}
-  labels.number(frame, data.labels, data.label)
-  table = frame['test']
   missing = table['label'].isna()
   remarks = []
   if missing.any():
@@ -156,10 +160,28 @@ def _labels(table: pd.DataFrame, data) -> tuple:
   names = tuple(table.attrs.get('classes', ()))
   most = int(table['label'].max())
   names = names or tuple(map(str, range(most + 1)))
+  if len(names) == 1 and labels.side(names[0]) is None:
+    remarks.append(
+      f'all rows have the label {names[0]!r}, which is read as class 0; where '
+      f'it is the class to detect, say so with '
+      f'{labels.flag({"OTHER": 0, names[0]: 1})}'
+    )
   return table.assign(label=table['label'].astype(np.int64)), names, remarks
 
 
-def _split(table: pd.DataFrame, data, rule: str) -> tuple:
+def _validation(data) -> pd.DataFrame | None:
+  """The rows of `data.valid_path`, labels still as they are."""
+  if data.split or not data.valid_path:
+    return None
+  valid = readers.read(data.valid_path).reset_index(drop=True)
+  for name, field in ((data.text, 'text'), (data.label, 'label')):
+    valid = _named(valid, name, field)
+  return _ids(valid, data.id)
+
+
+def _split(
+  table: pd.DataFrame, valid: pd.DataFrame | None, data, rule: str
+) -> tuple:
   """The rows to audit, and those a threshold is chosen on."""
   if data.split:
     names = split_names(table, data.split)
@@ -171,21 +193,13 @@ def _split(table: pd.DataFrame, data, rule: str) -> tuple:
       )
     valid = table[names == 'valid'].reset_index(drop=True)
     return rows, valid if len(valid) else None
-  if data.valid_path:
-    valid = readers.read(data.valid_path).reset_index(drop=True)
-    for name, field in ((data.text, 'text'), (data.label, 'label')):
-      valid = _named(valid, name, field)
-    valid = _ids(valid, data.id)
-    if 'label' in valid:
-      valid = _labels(valid, data)[0]
-    return table, valid
-  if rule:
+  if rule and valid is None:
     raise UserError(
       f'audit.choose is {rule!r}, but there are no validation rows to choose '
       'the threshold on; name a file with --config.data.valid_path, or the '
       'column that says train, valid or test with --config.data.split'
     )
-  return table, None
+  return table, valid
 
 
 # Groups

@@ -81,7 +81,8 @@ def scores(
   """Probabilities [s, n], or [s, n, c] of three or more classes `names`.
 
   `positive` is the column of the positive label where there are two.
-  Decisions by name are probabilities of 0 and 1.
+  Decisions by name are probabilities of 0 and 1, and so are those in whole
+  numbers where the labels are numbers, as a scikit-learn `predict` gives them.
   """
   classes = len(names)
   y_score = _of_table(y_score, names)
@@ -89,6 +90,8 @@ def scores(
     values = np.asarray(_column(y_score, 'y_score'))
     if values.dtype.kind in 'OUS' and isinstance(values.flat[0], str):
       values = _decided(values, names, positive)
+    elif _are_labels(values, names):
+      values = values == names[positive]
     values = values if np.iscomplexobj(values) else values.astype(np.float64)
   except (TypeError, ValueError, IndexError, OverflowError) as error:
     raise UserError(
@@ -149,6 +152,16 @@ def _of_table(y_score: Any, names: Sequence) -> Any:
       'give the one of the positive label'
     )
   return frame.to_numpy()
+
+
+def _are_labels(values: np.ndarray, names: Sequence) -> bool:
+  """Whether they are of the kind of two labels that are numbers (or bool),
+  and each is one of them."""
+  kind = np.asarray(list(names)).dtype.kind
+  same = values.dtype.kind == kind == 'b' or (
+    values.dtype.kind in 'iu' and kind in 'iuf'
+  )
+  return same and len(names) == 2 and bool(np.isin(values, list(names)).all())
 
 
 def _decided(values: np.ndarray, names: Sequence, positive: int) -> np.ndarray:

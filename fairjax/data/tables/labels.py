@@ -375,6 +375,8 @@ def _sides(values: list[str], has: str) -> dict[str, int]:
     order = _order(sorted(set(keys))) or sorted(set(keys))
     mapping = flag({v: order.index(k) for v, k in zip(values, keys)})
     raise UserError(f'{has}; some differ in case or blanks only: add {mapping}')
+  if len(values) == 1 and side(values[0]) == 1:
+    return {values[0]: 1}  # as the number 1 alone
   if len(values) != 2:
     return {v: i for i, v in enumerate(values)}
   order = _order(keys)
@@ -385,6 +387,17 @@ def _sides(values: list[str], has: str) -> dict[str, int]:
       f'{mapping}, or the other way round'
     )
   return {values[keys.index(key)]: i for i, key in enumerate(order)}
+
+
+def side(name: str) -> int | None:
+  """Which of two classes a word or a number says by itself that it is."""
+  key = _key(name)
+  if any(key in pair for pair in ASKED):
+    return None
+  if key in PRESENT or key in ABSENT:
+    return int(key in PRESENT)
+  stems = [key.removeprefix(n) for n in NEGATIONS if key.startswith(n)]
+  return 0 if any(stem in PRESENT for stem in stems) else None
 
 
 def class_order(names: list[str]) -> list[str]:

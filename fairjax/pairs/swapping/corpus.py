@@ -7,6 +7,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
+from fairjax.config.axes import AXES
 from fairjax.core import artefacts, strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import shards
@@ -44,10 +45,14 @@ def swap_corpus(
   if callable(options.get('tagger')):
     raise UserError("a corpus needs a tagger by name, say 'spacy:MODEL'")
   dictionary.swapper(**options)  # a wrong option fails before the work
-  work = functools.partial(_swap_shard, column=column, both=both, **options)
+  files = [words_file(options.get('words'))]
+  if (axis := options.get('axis', 'gender')) not in AXES:
+    files.append(os.path.expanduser(axis))  # of the user's
   made_from = artefacts.fingerprint(
-    [column, both, options],
-    artefacts.content(words_file(options.get('words'))),
+    [column, both, options], *map(artefacts.content, files)
+  )
+  work = functools.partial(
+    _swap_shard, column=column, both=both, made_from=made_from, **options
   )
   return shard_map(
     work, source, find_shards(source), out, made_from, backend, where, workers
@@ -60,8 +65,11 @@ def words_file(words: Any) -> str | os.PathLike:
 
 
 @functools.lru_cache(1)
-def _swapper(key: str) -> Callable:
-  """The swapper of one job, kept by a worker from shard to shard."""
+def _swapper(key: str, made_from: str) -> Callable:
+  """The swapper of one job, kept by a worker from shard to shard.
+
+  `made_from` tells another content of the files that the options name.
+  """
   return dictionary.swapper(**strict_json.parse(key))
 
 
@@ -70,7 +78,8 @@ def _swap_shard(
   target: pathlib.Path,
   column: str,
   both: bool,
+  made_from: str,
   **options,
 ) -> dict[str, int]:
-  run = _swapper(json.dumps(options, sort_keys=True))
+  run = _swapper(json.dumps(options, sort_keys=True), made_from)
   return shards.rewrite(source, target, run, column, both)

@@ -25,7 +25,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fairjax.core import paths
+from fairjax.core import artefacts, paths
 from fairjax.core.errors import UserError, need, shown
 from fairjax.pairs.swapping import persons, word_lists
 
@@ -93,12 +93,14 @@ def load(names: bool | str | os.PathLike | dict[str, str] | None) -> Names:
   if isinstance(names, dict):
     return Names(_checked(list(names.items())))
   if isinstance(names, (str, os.PathLike)) and names:
-    return _from_file(os.fspath(names))
+    path = os.path.expanduser(names)
+    known = os.path.exists(path) and artefacts.content(path)
+    return _from_file(path, known or '')
   need(
     names is None or isinstance(names, bool | np.bool_ | str),
     *('names', names, 'True, a file of counts or {man: woman} is needed'),
   )
-  return _from_file('') if names else Names()
+  return _from_file() if names else Names()
 
 
 def _checked(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -118,7 +120,8 @@ def _checked(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 @functools.lru_cache(8)
-def _from_file(path: str) -> Names:
+def _from_file(path: str = '', content: str = '') -> Names:
+  """Matched once for each `content`: a file may change while we run."""
   if not path:
     return Names(own_pairs())
   return Names(match(read(path), origins=origins(_own(), path)))

@@ -268,3 +268,10 @@ def test_pairs_hang_on_no_last_bit(monkeypatch):
 if __name__ == '__main__':
   with open(names._own().with_name('name_pairs.csv'), 'w', newline='') as file:
     csv.writer(file, lineterminator='\n').writerows(matched())
+
+
+def test_a_names_file_is_known_by_its_content(tmp_path):
+  path = tmp_path / 'names.csv'
+  for woman in ('Ann', 'Eve'):
+    path.write_text(f'name,sex,count\nBob,M,50\n{woman},F,50\n')
+    assert names.load(path)['bob'] == woman

@@ -1,5 +1,6 @@
 """Audits of Hugging Face folders and of our runs, and the rows behind a gap."""
 
+import dataclasses
 import types
 
 import jax
@@ -9,6 +10,7 @@ import pytest
 
 import fairjax
 from fairjax.config import Config
+from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import audit_table
@@ -17,6 +19,9 @@ from fairjax.models.folders import hf
 from fairjax.models.layers import places
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.stages import audited as models
+from fairjax.stages import fits
+from fairjax.train import checkpoint
+from fairjax.train.progress import Log
 
 SHAPE = {
   'model_type': 'bert',
@@ -205,6 +210,99 @@ def test_labels_that_may_hold_together_are_audited_one_by_one(tmp_path):
     audit(config(classes=('rude',)))
 
 
+@pytest.mark.parametrize('positive', [0, 1])
+@pytest.mark.parametrize('way', ['array', 'seeds', 'column', 'predict', 'pt'])
+def test_decided_classes_are_classes_whichever_is_positive(positive, way):
+  """Of an array and of a `predict` 1 was the positive class, class 0 or not."""
+  frame = rows()
+  code = (frame['label'] == 'rude').astype(int).to_numpy()
+  by_text = dict(zip(frame['text'], code))
+
+  class Decides:
+    def predict(self, texts):
+      return np.array([by_text[text] for text in texts])
+
+  given = {
+    'array': code,
+    'seeds': np.stack([code, code]),
+    'column': pd.DataFrame({'decision': code}),
+    'predict': Decides(),
+  }
+  if way == 'pt':
+    torch = pytest.importorskip('torch')
+    given['pt'] = lambda texts: torch.tensor(Decides().predict(texts))
+  made = config()
+  made.data.labels, made.measures.pos_label = 'fine=0,rude=1', positive
+  (one,) = models.load(
+    given[way], made, audit_table.of_frame(frame, made).table, ('fine', 'rude')
+  )
+  scores = one.scores
+  if scores is None:
+    scores = one.predict(list(frame['text']))
+  assert (scores.argmax(-1) == code).all()
+
+
+@pytest.mark.parametrize(
+  'word', ['toxic', 'ok', 'not toxic', 'angry', '1', '0']
+)
+@pytest.mark.parametrize('first', [True, False])
+def test_rows_of_one_class_are_of_the_class_that_it_is(word, first):
+  """Toxic rows alone were rows of class 0: all that is right was wrong."""
+  detected = word in ('toxic', 'angry', '1')
+  other = {'toxic': 'ok', 'ok': 'toxic', 'not toxic': 'toxic'}.get(word, 'fine')
+  names = {'1': ['ok', 'toxic'], '0': ['ok', 'toxic']}.get(word, [word, other])
+  names = names if first else names[::-1]
+  right = {'1': 'toxic', '0': 'ok'}.get(word, word)
+
+  class Model:
+    classes_ = np.array(names)
+
+    def predict_proba(self, texts):
+      chances = [0.9, 0.1] if names[0] == right else [0.1, 0.9]
+      return np.tile(chances, (len(texts), 1))
+
+  frame = rows().assign(label=word)
+  more = {'pos_label': 'angry'} if word == 'angry' else {}
+  found = fairjax.audit(
+    Model(), frame, groups='gender', n_resamples=50, swaps=(), **more
+  )
+  assert found['accuracy']['value'] == 1
+  assert found['base_rate']['value'] == found['selection_rate']['value']
+  assert found['base_rate']['value'] == detected
+  read = audit_table.of_frame(frame, config()).remarks
+  assert any('read as class 0' in one for one in read) == (word == 'angry')
+
+
+def test_validation_rows_are_numbered_as_the_others(tmp_path):
+  """One class alone in the file was class 0, whichever it was."""
+  frame = rows().assign(label=np.where(np.arange(80) % 2, 'b', 'a'))
+  frame[frame['label'] == 'b'].to_csv(tmp_path / 'valid.csv', index=False)
+  made = config(choose='accuracy')
+  made.data.labels, made.data.valid_path = '', str(tmp_path / 'valid.csv')
+  frame['label'] = frame['label'].replace({'a': 'no b'})
+  read = audit_table.of_frame(frame, made)
+  assert read.classes == ('no b', 'b')
+  assert (read.valid['label'] == 1).all() and read.table['label'].mean() == 0.5
+
+
+@pytest.mark.parametrize('positive', [0, 1])
+def test_fractions_and_what_holds_are_of_the_positive_class(positive):
+  frame, made = rows(), config()
+  made.data.labels, made.measures.pos_label = 'fine=0,rude=1', positive
+  table = audit_table.of_frame(frame, made).table
+  label = table['label'].to_numpy()
+  holds = label == positive
+  by_text = dict(zip(frame['text'], holds))
+  for given in (holds, np.where(holds, 0.75, 0.0), holds.astype(float)):
+    (one,) = models.load(given, made, table, ('fine', 'rude'))
+    assert (one.scores.argmax(-1) == label).all()
+  for kind in (bool, float):
+    ask = lambda texts, kind=kind: [kind(by_text[text]) for text in texts]
+    (one,) = models.load(ask, made, table, ('fine', 'rude'))
+    found = one.predict(list(frame['text'])).argmax(-1)
+    assert (found == label).all()
+
+
 def test_a_single_logit_is_audited_and_a_regression_is_not(tmp_path, folder):
   one = written(tmp_path / 'one', SHAPE, ('LABEL_0',))
   frame = rows().assign(label=(rows()['label'] == 'rude').astype(int))
@@ -287,6 +385,62 @@ def test_a_damaged_run_is_one_sentence(found, tmp_path):
   (tmp_path / 'results.json').write_text(json.dumps(found))
   with pytest.raises(UserError, match='without one model or predictions'):
     models.load(str(tmp_path), config(), rows(), ())
+
+
+def unfitted(made, folder):
+  """The model of a run in `folder` before any step, and its parameters."""
+  from fairjax import stages
+  from fairjax.config import seed_list
+  from fairjax.train import loop
+
+  made.model, made.tokens.vocab_size = 'tiny', 150
+  made.planted.rows, made.planted.test_rows = 24, 20
+  stages.keep_config(made, folder)
+  with Log(folder, main=False) as log:
+    model = stages.prepare(made, stages.load(made, folder, log), log)
+    params = loop.initial(model, seed_list(made))
+    stages.export(made, model, params, folder, log)
+  return model, params
+
+
+def test_models_that_an_earlier_run_exported_are_not_those_of_a_run(tmp_path):
+  """Of two seeds the second, and both where nothing was exported, stayed."""
+  for seeds in (2, 1):
+    made = Config(seeds=seeds)
+    made.train.export = True
+    unfitted(made, tmp_path)
+    there = sorted(one.name for one in (tmp_path / 'export').glob('seed_*'))
+    assert there == ['seed_0', 'seed_1'][:seeds]
+  path = tmp_path / 'config.json'
+  same = Config(**{**vars_of(made), 'wandb': 'other'})
+  same.train.export, same.measures.resamples = False, 7
+  for other, is_of_run in ((made, True), (same, True), (Config(), False)):
+    artefacts.write_json(path, other)
+    assert models._of_run(tmp_path) == is_of_run
+
+
+def vars_of(made):
+  return {f.name: getattr(made, f.name) for f in dataclasses.fields(made)}
+
+
+def test_a_run_reads_texts_as_it_did_where_its_data_have_changed(tmp_path):
+  """The words were learned anew, of the data as they are now."""
+  frame, made = rows(), Config(seeds=1)
+  frame['text'] = [f'{text} {k}' for k, text in enumerate(frame['text'])]
+  made.data.name, made.data.path = 'file', str(tmp_path / 'my.csv')
+  made.data.labels = 'fine=0,rude=1'
+  frame.to_csv(tmp_path / 'my.csv', index=False)
+  model, params = unfitted(made, tmp_path)
+  fit = tmp_path / 'training' / 'a fit'
+  checkpoint.write_weights(fit / 'weights.safetensors', params)
+  fits._keep_words(made, model, fit)
+  artefacts.seal(fit, 'a fit')
+  other = [f'zebras {"do" if k % 2 else "go"} up {k}' for k in range(80)]
+  frame.assign(text=other).to_csv(tmp_path / 'my.csv', index=False)
+  again = models.made_again(tmp_path, fit / 'weights.safetensors')[2]
+  assert again.tokenizer.get_vocab() == model.tokenizer.get_vocab()
+  one = 'she was bad in the big house 1'
+  assert again.tokenizer.encode(one).ids == model.tokenizer.encode(one).ids
 
 
 def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):
