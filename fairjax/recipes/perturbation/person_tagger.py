@@ -186,7 +186,8 @@ def fit(
   )
   means = functools.partial(rewriter.ratios, NAMES)
   how = intervals.options_of(config)
-  hang = clusters.of_texts(pairs.loc[pairs['split'] == 'test', 'text'])
+  held = pairs.loc[pairs['split'] == 'test', 'text']
+  hang = clusters.of_texts(held.tolist())
   quality = rewriter.estimates(NAMES, every[0], means, how, hang)
   params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(result.params))
   facts = {f'{name} pairs': len(pool.label) for name, pool in pools.items()}
