@@ -11,8 +11,8 @@
 
 Figures 4 and 5 of Zayed et al. (AAAI 2023) on their tweets and twins, but with
 an encoder of 6 layers of 384 (theirs is BERT-base) and 2 epochs at 1e-4, which
-teach it the task (15 at 1e-6). Some five hours of a core; asked to stop, it
-saves, and the same command goes on.
+teach it the task (15 at 1e-6). 7.5 hours of a core that others used too; asked
+to stop, it saves, and the same command goes on.
 """
 
 from fairjax import config as c

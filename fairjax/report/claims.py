@@ -144,7 +144,8 @@ def _decides(one: Mapping, level: float, seconds: float | None) -> str:
   times = verdict.times_larger(one['effect'], one['bound'], level)
   if times is None or times > LARGE:
     return f'{said}; as measured it takes over {LARGE} times the size'
-  hours = f', {times * seconds / 3600:.2g} h' if seconds else ''
+  hours = f'{float(f"{times * (seconds or 0) / 3600:.2g}"):,g}'  # 530, no e+02
+  hours = f', {hours} h' if seconds else ''
   return f'{said}; as measured it takes {times:.2g} times the size{hours}'
 
 

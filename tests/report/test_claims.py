@@ -304,6 +304,7 @@ def test_an_undecided_line_says_what_it_takes():
   said = '±0.29; as measured it takes 8.2 times the size'
   assert claims._decides(one, 0.95, None) == said
   assert claims._decides(one, 0.95, 900.0) == f'{said}, 2 h'
+  assert claims._decides(one, 0.95, 9e5) == f'{said}, 2,000 h'  # no 2e+03
   near = one | {'bound': 0.099}
   assert 'over 100 times' in claims._decides(near, 0.95, 900.0)
   sure = verdict.claim('c', {'value': 0.1, 'low': 0.05, 'high': 0.2}, 0.0, 't')

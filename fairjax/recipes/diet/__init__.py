@@ -17,6 +17,7 @@ PAPER = Paper(
   (
     Claim('fairer than the unhealthy diet', 'healthy', 'unhealthy', 'dp'),
     Claim('fairer than none', 'healthy', 'none', 'dp'),
+    Claim('fairer than CDA', 'healthy', 'cda', 'dp'),
     Claim('at most 3 points of AUC lost', 'healthy', 'none', 'auc', 1, -0.03),
   ),
 )
