@@ -144,9 +144,11 @@ def _decides(one: Mapping, level: float, seconds: float | None) -> str:
   times = verdict.times_larger(one['effect'], one['bound'], level)
   if times is None or times > LARGE:
     return f'{said}; as measured it takes over {LARGE} times the size'
-  hours = f'{float(f"{times * (seconds or 0) / 3600:.2g}"):,g}'  # 530, no e+02
-  hours = f', {hours} h' if seconds else ''
-  return f'{said}; as measured it takes {times:.2g} times the size{hours}'
+  said += f'; as measured it takes {times:.2g} times the size'
+  if not seconds:
+    return said
+  hours = float(f'{times * seconds / 3600:.2g}')
+  return f'{said}, {hours:,g} h'  # 530, where g alone says 5.3e+02
 
 
 def _absent(paper: str, words: str) -> dict:
