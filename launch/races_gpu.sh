@@ -3,13 +3,16 @@
 # The tests that need it come first. What a race prints lies in OUT/NAME.txt,
 # its last line, one JSON object, in OUT/races.jsonl; one that fails or runs out
 # of time does not stop the next. A summary comes last, also OUT/summary.txt.
-# The names: device train compiled train5 train256 grand16 grand64 grand256
-# scores table precision compiling resamples generate. See fairjax/bench/README.md.
+# The names: device train kernels untuned unfused compiled train5 train256
+# grand16 grand64 grand256 scores table precision compiling resamples generate.
+# See fairjax/bench/README.md. `kernels` is `train` with kernels of ours. On an
+# H200 a shape compiled for 85 s, so `untuned` and `unfused` train without parts
+# of XLA's trials: they show what a trial costs and what it gains.
 #
 #   launch/races_gpu.sh TWEETS.csv VOCAB_FOLDER OUT [NAME …]
 set -uo pipefail
 if [ $# -lt 3 ]; then
-  sed -n '2,9s/^# \{0,1\}//p' "$0"
+  sed -n '2,12s/^# \{0,1\}//p' "$0"
   exit 2
 fi
 tweets=$1 vocab=$2 out=$3
@@ -41,15 +44,17 @@ run() { # run NAME SECONDS arguments of python: 0 where it ended well
 race() { # race NAME SECONDS arguments of fairjax.bench
   local name=$1 limit=$2
   shift 2
+  local began=$SECONDS
   run "$name" "$limit" -m fairjax.bench "$@" || return
+  local took=$((SECONDS - began))
   tail -n 1 "$out/$name.txt" | tee -a "$out/races.jsonl" >"$out/$name.json"
-  summary+=("$("$python" - "$name" "$out/$name.json" <<'END'
+  summary+=("$("$python" - "$name" "$out/$name.json" "$took" <<'END'
 import json, sys
 one = json.load(open(sys.argv[2]))
 show = lambda value: '-' if value is None else f'{value:.4g}'
 peer = f'{show(one["peer"])} ({one.get("peer_name") or "no peer"})'
 print(f'{sys.argv[1]:12} ours {show(one["ours"]):>9}, best peer {peer}, '
-      f'ratio {show(one["ratio"])}, {one["unit"]}')
+      f'ratio {show(one["ratio"])}, {one["unit"]}; {sys.argv[3]} s in all')
 END
   )")
 }
@@ -63,6 +68,11 @@ fi
 train=(train "--data=$tweets" --text=tweet --label=Class "--vocab=$vocab")
 train+=("--size=$size" "--device=$device" "--steps=${STEPS:-48}")
 race train "${LIMIT:-240}" "${train[@]}" --peers=group --rounds=5
+race kernels "${LIMIT:-240}" "${train[@]}" --kernels=on --peers= --rounds=5
+XLA_FLAGS=--xla_gpu_autotune_level=0 \
+  race untuned "${LIMIT:-240}" "${train[@]}" --peers= --rounds=3
+XLA_FLAGS=--xla_gpu_experimental_enable_fusion_autotuner=false \
+  race unfused "${LIMIT:-240}" "${train[@]}" --peers= --rounds=3
 race compiled "${LIMIT:-400}" "${train[@]}" --peers=compile --rounds=3
 race train5 "${LIMIT:-180}" "${train[@]}" --peers= --seeds=5 --rounds=3
 race train256 "${LIMIT:-180}" "${train[@]}" --peers=group --batch=256 --rounds=3

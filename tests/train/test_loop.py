@@ -253,6 +253,23 @@ def test_programs_of_accelerators_give_the_same_numbers(
   ].sharding.is_fully_replicated
 
 
+def test_a_second_shape_is_to_repay_what_its_platform_compiles_for(
+  tmp_path, monkeypatch
+):
+  """On an accelerator that is a minute, and a step milliseconds."""
+  asked = []
+  layout = loop.packing.layout
+  monkeypatch.setattr(
+    loop.packing,
+    'layout',
+    lambda *a, **k: asked.append(k.get('few')) or layout(*a, **k),
+  )
+  for name in ('cpu', 'gpu'):
+    with backend.made_for(name):
+      fit(tmp_path / name, config(epochs=1 / 75))
+  assert [few for few in asked if few] == [64, 4096]
+
+
 def first_gradients(tmp_path, monkeypatch, dtype, **train):
   """The kernels' gradients of the first step on four devices, side by side."""
   states = []

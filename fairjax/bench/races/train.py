@@ -3,7 +3,8 @@
   python -m fairjax.bench train --data=tweets.csv --text=tweet --label=Class \\
       --vocab=FOLDER [--size=mini] [--batch=64] [--steps=24] [--rounds=5] \\
       [--seeds=1] [--device=cpu|gpu] [--cores=1] [--clock=wall|cpu] \\
-      [--precision=float32|bfloat16] [--peers=packed,packed-bf16,…]
+      [--precision=float32|bfloat16] [--kernels=auto|on|off] \\
+      [--peers=packed,packed-bf16,…]
 
 Both sides start from the same weights (ours, written as a Hugging Face folder)
 and must give the same loss on the same examples with dropout off. A unit is
@@ -17,7 +18,8 @@ padded to a batch's longest text (`dynamic`), to the longest of all
 `compile` is `group` under torch.compile. PyTorch takes SDPA attention, the
 fused optimiser and our settings of the memory (fairjax/core/memory.py), and
 every side `--cores` cores of a CPU. `--precision` is that of our products; on
-an accelerator products are bfloat16 on both sides.
+an accelerator products are bfloat16 on both sides. `--kernels=on` takes ours of
+a GPU (models/kernels/).
 """
 
 import itertools
@@ -61,6 +63,7 @@ def options(
     device=race.DEVICES,
     cores=1,
     precision=('float32', 'bfloat16'),
+    kernels=('auto', 'on', 'off'),
     peers=race.Several([*PACKED, *PEERS], 'packed,packed-bf16,group'),
     **more,
   )
@@ -154,14 +157,19 @@ def ours(chosen) -> tuple[Callable, dict]:
 
   from fairjax.data.batching import batches
   from fairjax.models.folders import hf
+  from fairjax.models.kernels import kernel_table
+  from fairjax.models.kernels.ways import ways
   from fairjax.train import loop, mesh, step, traced
 
+  kernel_table.choose(chosen.kernels)
   settings, model, pool = ready(chosen)
   device_mesh, seeds = model.device_mesh, loop.seed_list(settings)
   rows = np.broadcast_to(
     np.arange(len(pool.label), dtype=np.int32), (len(seeds), len(pool.label))
   )
-  layout = batches.layout(pool.tokens.lengths, chosen.batch, seeds=len(seeds))
+  layout = batches.layout(
+    pool.tokens.lengths, chosen.batch, seeds=len(seeds), few=ways().few
+  )
   source = batches.Batches(pool, rows, seeds, layout)
   params = loop.initial(model, seeds)
   first = jax.tree.map(lambda a: a[0], params)

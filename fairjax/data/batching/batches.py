@@ -32,7 +32,7 @@ from fairjax.data.batching.tokens import Ragged
 
 ORDER = 3  # the random stream of the order of examples
 SHAPES = 4  # row counts, hence compiled shapes, of a layout
-FEW = 64  # batches an epoch that repay no second compiled shape
+FEW = 64  # batches an epoch that repay no second compiled shape on a CPU
 SAMPLE = 1 << 14  # examples drawn to see what batches need
 CHUNK = 1 << 17  # examples packed at a time: the tables stay in the cache
 LAST = 8  # what all places cost to what the last layer does at a few
@@ -203,6 +203,7 @@ def layout(
   seeds: int = 1,
   per_dispatch: int = 1,
   epoch: int | None = None,
+  few: int = FEW,
 ) -> Layout:
   """The shapes for texts of these lengths: a function of the lengths alone.
 
@@ -211,13 +212,13 @@ def layout(
   are linear in t, attention is not. The row counts are the three that waste
   least on batches so drawn (on the largest of `accumulate`·`seeds`·
   `per_dispatch` of them, which share a shape), and as the last resort one row
-  for each example. A few batches have one count, as compiling another takes
-  longer than it saves; `epoch` is how many examples a seed trains on, all by
-  default. Every count is a multiple of `rows_multiple`, the number of
+  for each example. Up to `few` batches have one count, as compiling another
+  takes longer than it saves; `epoch` is how many examples a seed trains on, all
+  by default. Every count is a multiple of `rows_multiple`, the number of
   devices.
   """
   b = batch // accumulate
-  many = (epoch or len(lengths)) >= FEW * batch
+  many = (epoch or len(lengths)) >= few * batch
   ladder = _ladder if many else _single
   sample = _draw(np.maximum(lengths, 1), b)
   widths = _widths(int(sample.max()))

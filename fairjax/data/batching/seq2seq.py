@@ -127,6 +127,7 @@ class PairBatches:
     batch: int,
     accumulate: int = 1,
     multiple: int = 1,
+    few: int = batches.FEW,
   ):
     n = len(pairs.label)
     if not n:
@@ -137,6 +138,7 @@ class PairBatches:
       rows_multiple=multiple,
       accumulate=accumulate,
       seeds=len(seeds),
+      few=few,
     )
     every = np.broadcast_to(np.arange(n, dtype=np.int32), (len(seeds), n))
     self.pairs = pairs

@@ -1,14 +1,17 @@
 """Which kernels a program takes instead of plain code, in one table.
 
 Plain code is what every platform runs. A kernel of ours, or a library's, is
-taken where the chip's row of the table says that a test on such a device has
-passed with it (`proven`), where its shapes fit, and where it gives what the
-plain code gives when it is tried, at those shapes, before its first use.
+taken where the chip's row of the table says that such a device has passed the
+test and won the race with it (`proven`), where its shapes fit, and where it
+gives what the plain code gives when it is tried, at those shapes, before its
+first use.
 `--config.net.kernels` overrides the first of these: 'on' takes them unproven,
 'off' takes none.
 
-To prove one: `pytest --device tests/test_device.py` on the chip, then its name
-into the row, and into the first lines of the kernel's file what has run it.
+To prove one: `pytest --device tests/test_device.py` on the chip, a race that it
+wins there (launch/races_gpu.sh), then the chip's name into the row, and into
+the first lines of the kernel's file what has run it. An H200 passed the test
+(2026-11-26) and was given back before a race had ended, so no row names it.
 """
 
 import contextlib

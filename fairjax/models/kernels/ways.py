@@ -30,6 +30,9 @@ class Ways(NamedTuple):
   integers: bool = False  # products of 8 bits are faster (layers/int8.py)
   verified: int = 128  # drafted tokens of all rows in a step (speculate.py)
   copies: int = 128  # masked texts in a step (reading/masked.py)
+  # Batches an epoch that repay no second compiled shape (data/batching): on an
+  # H200 each of five stacked MiniLM seeds took 85 s to compile.
+  few: int = 4096
 
 
 WAYS = {
@@ -40,6 +43,7 @@ WAYS = {
     tiled_tables=False,
     integers=True,
     verified=32,
+    few=64,  # seconds to compile, and seconds a step
     copies=64,  # whose activations a cache holds: 128 took 1.08 × the seconds
   ),
   'gpu': Ways(recomputes=True),

@@ -30,6 +30,7 @@ from fairjax.models import Bundle, build, objectives, rewriting, special
 from fairjax.models.decoding import decode_texts, speculate
 from fairjax.models.decoding.decode import Options
 from fairjax.models.folders import hf
+from fairjax.models.kernels.ways import ways
 from fairjax.recipes.language.generate_corpus import overrides
 from fairjax.stages.identity import identity
 from fairjax.train import loop, mesh, step
@@ -154,6 +155,7 @@ def pair_batches(job: loop.Job, _) -> seq2seq.PairBatches:
     options.batch,
     options.microbatches,
     job.device_mesh.shape['data'],
+    ways().few,
   )
 
 

@@ -209,6 +209,8 @@ def test_few_batches_are_of_one_shape():
   assert len(batches.layout(many, 16, seeds=2).rows) > 2
   few = batches.layout(many, 16, seeds=2, epoch=200)  # of those in the pool
   assert len(few.rows) == 2
+  assert len(batches.layout(many, 16, seeds=2, few=76).rows) == 2
+  assert len(batches.layout(many, 16, seeds=2, few=75).rows) > 2
 
 
 def test_fits_of_like_texts_share_a_shape():
