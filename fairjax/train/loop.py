@@ -273,7 +273,8 @@ def train_to_the_end(
   compiled = set()
   with watch.Stop() as stop, live:
     for hosts in stretches:
-      if (program := key(hosts[0], done)) not in compiled:
+      program = key(hosts[0], done)
+      if new := program not in compiled:
         live.say('compiling')
         compiled.add(program)
       trained = {'params': state['params'], 'opt': state['opt']}
@@ -288,7 +289,7 @@ def train_to_the_end(
       done += len(hosts)
       recent.add(values, len(hosts))
       tokens = sum(map(real_tokens, hosts))
-      live.update(done, tokens=tokens, **recent.shown(done))
+      live.update(done, tokens=tokens, compiled=new, **recent.shown(done))
       snapshot(job, done, state['params'])
       if options.track and done % epoch == 0:
         track(job, done // epoch, state['params'])

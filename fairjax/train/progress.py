@@ -261,6 +261,7 @@ class Progress:
       log.main and screen.isatty() and os.environ.get('TERM') != 'dumb'
     )
     self.began = (self.clock(), first)
+    self.last = (*self.began, 0)  # when, and how far, at the last update
     self.drawn = -math.inf if self.draws else self.began[0]
     self.past = collections.deque([(*self.began, 0)])
 
@@ -278,20 +279,32 @@ class Progress:
     seconds = max(self.clock() - then, 1e-9)
     return (done - first) * self.examples / seconds
 
-  def update(self, done: int, tokens: int = 0, **values: Any) -> None:
-    """After step `done`, which read `tokens` tokens."""
+  def update(
+    self, done: int, tokens: int = 0, compiled: bool = False, **values: Any
+  ) -> None:
+    """After step `done`, which read `tokens` tokens.
+
+    What was compiled for it says nothing of the speed of others: a GPU takes a
+    minute, of which hours were foretold.
+    """
     self.done = done
     self.tokens += tokens
     if not self.log.main:
       return
     now = self.clock()
+    here = now, done, self.tokens
+    if compiled:
+      apart = [a - b for a, b in zip(here, self.last)]
+      moved = [[a + b for a, b in zip(one, apart)] for one in self.past]
+      self.past = collections.deque(map(tuple, moved))
+    self.last = here
     if self.draws:
       due = now - self.drawn >= REDRAW or done >= self.total
     else:
       due = now - self.drawn >= TELL
     if not due:
       return
-    self.past.append((now, done, self.tokens))
+    self.past.append(here)
     while len(self.past) > 2 and now - self.past[1][0] > WINDOW:
       self.past.popleft()
     self.drawn = now
@@ -321,9 +334,9 @@ class Progress:
     seconds = max(now - then, 1e-9)
     speed = (done - first) / seconds
     parts = [*self.around(), f'{self.what} {done:,}/{self.total:,}']
-    if self.examples:
+    if self.examples and speed:
       parts.append(f'{speed * self.examples:,.0f} examples/s')
-    if self.tokens:
+    if self.tokens and speed:
       parts.append(f'{(tokens - before) / seconds:,.0f} tokens/s')
     parts += [f'{name} {value:.4g}' for name, value in numbers.items()]
     if speed:

@@ -205,6 +205,25 @@ def test_without_a_terminal_a_line_is_said_each_minute(tmp_path):
   assert said[1].endswith('lr 0.001 · loss 0.5 · 1 min 20 s left')
 
 
+def test_what_was_compiled_foretells_no_time(tmp_path):
+  """A step of 85 s, then one of 1 s, and a second shape at step 50."""
+  screen, now = io.StringIO(), [0.0]
+  with progress.Log(tmp_path, screen=screen) as log:
+    with log.progress(424, 0, 4) as live:
+      live.clock = lambda: now[0]
+      live.began, live.drawn = (0.0, 0), 0.0
+      live.past[0] = live.last = (0.0, 0, 0)
+      for step in range(1, 111):
+        new = step in (1, 50)
+        now[0] += 85.0 if new else 1.0
+        live.update(step, tokens=9, compiled=new, loss=lambda: 0.5)
+  assert screen.getvalue().splitlines() == [
+    'step 1/424 · loss 0.5',
+    'step 50/424 · 4 examples/s · 9 tokens/s · loss 0.5 · 6 min 14 s left',
+    'step 110/424 · 4 examples/s · 9 tokens/s · loss 0.5 · 5 min 14 s left',
+  ]
+
+
 def test_a_terminal_says_that_a_program_compiles(tmp_path, monkeypatch):
   monkeypatch.setenv('TERM', 'xterm')
   monkeypatch.setenv('COLUMNS', '200')
