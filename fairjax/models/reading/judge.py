@@ -156,9 +156,21 @@ class Judge(NamedTuple):
 
   @property
   def bos(self) -> int | None:
-    """The token that stands before a text; None where there is none."""
+    """The token that is put before a text; None where there is none, or where
+    the tokenizer puts it there itself (Llama): twice would be another text."""
     bos = getattr(self.module.shape, 'bos', None)
-    return bos if bos is not None and bos < self.module.shape.vocab else None
+    if bos is None or bos >= self.module.shape.vocab:
+      return None
+    return None if self.opens else bos
+
+  @property
+  def opens(self) -> int:
+    """How many tokens the tokenizer puts before a text, 0 or 1."""
+    ids, bare = (
+      self.tokenizer.encode('a', add_special_tokens=one).ids
+      for one in (True, False)
+    )
+    return int(len(ids) > len(bare) and ids[1:2] == bare[:1])
 
   def log_p_at(
     self,
