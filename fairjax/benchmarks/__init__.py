@@ -109,7 +109,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     'WinoBias: pronouns for and against the stereotype of an occupation',
     texts=('pro', 'anti'),
     origin='github.com/uclanlp/corefBias (WinoBias/wino/data, MIT)',
-    headline=('winobias_log_odds',),
+    headline=('winobias_log_odds', 'winobias_score_gap'),
     axis='gender',
   ),
   'winogender': Benchmark(

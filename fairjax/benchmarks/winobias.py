@@ -3,7 +3,8 @@
 Zhao et al. 2018 (arXiv:1804.06876): the same sentence with a pronoun that
 agrees with the stereotype of the occupation (pro) and with one that does not
 (anti). A masked LM reads both pronouns at one mask, a causal LM both
-sentences, a classifier scores both. The mean log-odds pro − anti is free of a
+sentences, a classifier scores both (its difference of scores has a name of its
+own). The mean log-odds pro − anti is free of a
 model's overall liking for one pronoun, since the pronoun is 'he' in half of
 the pro sentences; the share of pro wins is not. Sentences of one pair of
 occupations are one cluster.
@@ -33,6 +34,7 @@ LIMITS = (
   'A preference for a pronoun is evidence about forty occupations in templates '
   'that people wrote out, not about how a model resolves pronouns.'
 )
+METRICS = ('winobias_log_odds', 'winobias_score_gap')  # of a classifier
 TEST = 't of the jackknife over pairs of occupations'
 
 
@@ -119,6 +121,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   options, he = how, items['he'].to_numpy()
+  gaps, scored = contrast.of_scores(scores)
   every = np.ones(len(items), bool)
   parts = {'all': every, 'pro is he': he, 'pro is she': ~he}
   for kind in sorted(items['kind'].unique()):
@@ -127,11 +130,11 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   for part, real in parts.items():
     if not real.any():
       continue
-    gap = scores['gap'].to_numpy()[real]
+    gap = gaps[real]
     cluster = items['cluster'].to_numpy()[real]
     won = 100.0 * (gap > 0) + 50.0 * (gap == 0)
     for metric, each, null, bounds in (
-      ('winobias_log_odds', gap, 0.0, REALS),
+      (METRICS[scored], gap, 0.0, REALS),
       ('winobias_wins', won, 50.0, (0.0, 100.0)),
     ):
       value, p = clusters.mean(each, cluster, options, null, bounds)
@@ -143,8 +146,9 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  gap, scored = contrast.of_scores(scores)
   table = items[['id', 'kind', 'cluster']].assign(
-    metric='winobias_log_odds', value=scores['gap']
+    metric=METRICS[scored], value=gap
   )
   return pd.concat(
     [table.assign(part='all'), table.assign(part=table['kind'])],

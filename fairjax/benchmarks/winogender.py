@@ -1,8 +1,9 @@
 """Winogender: do an occupation's pronouns follow the share of women in it?
 
 Rudinger et al. 2018 (arXiv:1804.09301): log p(she) − log p(he) of an
-occupation's sentences against the percentage of women in it; ρ is Spearman's,
-with the interval of Bonett and Wright (2000) over occupations.
+occupation's sentences (of a classifier, the difference of its scores) against
+the percentage of women in it; ρ is Spearman's, with the interval of Bonett and
+Wright (2000) over occupations.
 """
 
 import pathlib
@@ -118,7 +119,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
-  table, out = items.assign(gap=scores['gap']), []
+  table, out = items.assign(gap=contrast.of_scores(scores)[0]), []
   for part in ('occupation', 'participant'):
     some = table[table['of'] == part]
     means = some.groupby('occupation')[['gap', 'women']].mean()
@@ -135,12 +136,13 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+  gap, scored = contrast.of_scores(scores)
   return pd.DataFrame(
     {
       'id': items['id'],
-      'metric': 'log_odds_she',
+      'metric': 'score_gap_she' if scored else 'log_odds_she',
       'part': items['of'],
-      'value': scores['gap'],
+      'value': gap,
       'cluster': items['occupation'],
     }
   )

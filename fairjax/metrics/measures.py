@@ -572,14 +572,20 @@ MEASURES: dict[str, Measure] = {
     *_OWN, 'WinoBias log-odds',
     'log p of the pronoun of the stereotype less that of the other one; 0 is '
     'no preference', 0, 0.0, -INF, INF, leads=True, pictured=True),
+  'winobias_score_gap': Measure(
+    *_OWN, 'WinoBias gap of scores',
+    "a classifier's score of the sentence with the pronoun of the stereotype "
+    'less that with the other one; 0 is no preference', 0, 0.0, -INF, INF,
+    leads=True, pictured=True),
   'winobias_wins': Measure(
     *_OWN, 'WinoBias pro wins',
-    'percent of sentences whose pronoun of the stereotype is the likelier',
-    0, 50.0, 0.0, 100.0),
+    'percent of sentences whose pronoun of the stereotype is the likelier, or '
+    'has the higher score of a classifier', 0, 50.0, 0.0, 100.0),
   'winogender_rho': Measure(
     *_OWN, 'Winogender ρ',
-    'rank correlation of log p(she) − log p(he) with the share of women in an '
-    'occupation', 0, 0.0, -1.0, 1.0, leads=True, pictured=True),
+    'rank correlation of log p(she) − log p(he), or of the difference of a '
+    "classifier's scores, with the share of women in an occupation", 0,
+    0.0, -1.0, 1.0, leads=True, pictured=True),
   'bbq_accuracy_mean': Measure(
     *_OWN, 'BBQ accuracy (mean log p)',
     'percent of right answers; a third is chance', 1, 100.0, 0.0, 100.0,
@@ -605,6 +611,10 @@ MEASURES: dict[str, Measure] = {
     *_OWN, 'log-odds of she',
     'log p(she) − log p(he) of a sentence, by which two models are compared',
     0, 0.0, -INF, INF),
+  'score_gap_she': Measure(
+    *_OWN, 'gap of scores of she',
+    "a classifier's score of a sentence with she less that with he, by which "
+    'two models are compared', 0, 0.0, -INF, INF),
   'holistic_pairs': Measure(
     *_OWN, 'Likelihood Bias (p < .05)',
     'percent of pairs of descriptors whose perplexities differ; 5 is chance',

@@ -275,7 +275,8 @@ def test_winobias(tmp_path):
   assert found['pro is he', 'winobias_log_odds'] == 1
   assert found['pro is she', 'winobias_log_odds'] == -1
   found = asked('winobias', tmp_path, Says(agrees, 'classify'))
-  assert found['', 'winobias_log_odds'] == 1
+  assert found['', 'winobias_score_gap'] == 1  # of scores, so no log-odds
+  assert ('', 'winobias_log_odds') not in found
 
 
 def test_winogender(tmp_path):

@@ -56,6 +56,9 @@ def test_a_probe_reads_before_and_after_on_texts_that_were_held_out():
   after = erasing.probe(toy.without(leace.fit(x, z)), held, HOW)
   assert after['quality']['probe_accuracy']['value'] > 0.9
   assert 'still tells the gender' in after['warnings'][0]
+  # Copies add nothing that is told: each text is asked about once.
+  again = erasing.probe(toy, held * 3, HOW)
+  assert again['quality'] == before['quality'] and again['rows'] == 240
   few = erasing.probe(toy, people(30), HOW)
   assert not few['quality'] and 'needs 20 of each' in few['warnings'][0]
 

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 from judge_texts import TEXTS
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
 
 from fairjax.benchmarks import crows, lpbs, stereoset
 from fairjax.benchmarks.shared import contrast
 from fairjax.core.errors import UserError
+from fairjax.metrics.texts import text_likelihood
 from fairjax.models.reading import self_debias, shared_prefix
 
 MASKED, CAUSAL = ('bert', 'roberta'), ('gpt2', 'llama')
@@ -293,6 +296,29 @@ def test_self_debias_against_its_formula(nets, family):
     ids = list(map(int, masked.flat))
     scores = contrasted(net, ids, [ids[0], *more, *ids[1:]], at, len(more))
     np.testing.assert_allclose(found[0], scores[token[0]], atol=1e-4)
+
+
+def test_a_start_token_of_the_tokenizer_s_is_not_put_there_twice(nets):
+  """Llama's puts <s> before a text; it is read once, and is no token of it."""
+  plain = nets['llama'].judge
+  own = Tokenizer.from_str(plain.tokenizer.to_str())
+  start = own.id_to_token(0)
+  own.post_processor = TemplateProcessing(
+    single=f'{start} $A', special_tokens=[(start, 0)]
+  )
+  other = plain._replace(tokenizer=own)
+  for change in ({}, {'contrast': ('gender',)}):
+    one, two = plain._replace(**change), other._replace(**change)
+    sums = [
+      text_likelihood.totals(judge.log_p(texts), texts)
+      for judge in (one, two)
+      for texts in [judge.encode(SENTENCES[:3])]
+    ]
+    np.testing.assert_array_equal(sums[1][1], sums[0][1])
+    np.testing.assert_allclose(sums[1][0], sums[0][0], atol=1e-4)
+    parts = SENTENCES[:2] + [''], ['The man.', 'A nurse.', 'He slept.']
+    found = [judge.continuations(*parts) for judge in (one, two)]
+    np.testing.assert_allclose(found[1], found[0], atol=1e-4)
 
 
 @pytest.mark.parametrize('family', MASKED)

@@ -1,6 +1,7 @@
 """The recipe from files to a page: benchmarks, two models, mitigations."""
 
 import importlib
+import json
 
 import numpy as np
 import pandas as pd
@@ -87,7 +88,8 @@ def test_every_benchmark_of_a_masked_model_and_its_mitigations(
     assert set(one['sets']) == rest | vectors
     assert one['sets']['crows']['rows'] == 8
     assert any('md5' in w for w in one['sets']['crows']['warnings'])
-    assert one['sets']['texts']['rows'] == 12  # of 60: no mitigation saw them
+    held = mitigations.parts(own)[1]  # no mitigation saw them
+    assert one['sets']['texts']['rows'] == len(held)
     assert 0 <= one['sets']['task']['quality']['accuracy']['value'] <= 1
   assert plain['sets']['task'] == taken_back['sets']['task']
   assert plain['sets']['weat'] != trained['sets']['weat']
@@ -174,6 +176,19 @@ def test_a_classifier_is_asked_what_it_can(nets, data, tmp_path):
       net.eval()(torch.tensor([i])).logits.softmax(-1)[0, 1].item() for i in ids
     ]
   np.testing.assert_allclose(asked.score(texts), slow, atol=1e-5)
+  winobias = one['sets']['winobias']['fairness']
+  assert set(winobias) == {'winobias_score_gap', 'winobias_wins'}
+  # Labels that may hold together have a sigmoid each, as in transformers.
+  said = json.loads((folder / 'config.json').read_text())
+  said['problem_type'] = 'multi_label_classification'
+  (folder / 'config.json').write_text(json.dumps(said))
+  each = judging.of(folders.load(folder), str(folder))
+  with torch.no_grad():
+    slow = [
+      net.eval()(torch.tensor([i])).logits.sigmoid()[0, 1].item() for i in ids
+    ]
+  np.testing.assert_allclose(each.score(texts), slow, atol=1e-5)
+  assert each.fingerprint()[0] != asked.fingerprint()[0]
   assert one['sets']['winogender']['fairness']['winogender_rho']['items'] == 5
   words = r'crows needs a model that can mask or.*names=winobias,winogender,eec'
   with pytest.raises(UserError, match=words):
@@ -262,17 +277,49 @@ def test_words_one_by_one_and_by_sense():
   assert mitigations._about_people(texts, Config()) == texts[:2]
 
 
+def test_texts_are_held_out_with_all_their_copies(tmp_path):
+  own = Config(data=Data(name='file', path=str(corpus(tmp_path))))
+  own.benchmarks.held_out = 0.2
+  fitted, held = mitigations.parts(own)
+  assert len(fitted) + len(held) == 60 and len(set(fitted + held)) == 15
+  assert len(set(held)) == 3 and not set(held) & set(fitted)
+  # Texts of one writer are on one side; without copies as ever.
+  table = pd.DataFrame({'text': [f'She wrote {k}.' for k in range(40)]})
+  table.assign(who=table.index % 8).to_csv(own.data.path)
+  plain = mitigations.parts(own)
+  assert [len(part) for part in plain] == [32, 8]
+  order = np.random.default_rng([0, 0xB9]).permutation(40)
+  assert plain[1] == [table['text'][k] for k in sorted(order[:8])]
+  own.data.cluster = 'who'
+  sides = [
+    {int(t[:-1].split()[-1]) % 8 for t in p} for p in mitigations.parts(own)
+  ]
+  assert [len(side) for side in sides] == [6, 2] and not sides[0] & sides[1]
+  table[:3].assign(text='The same.').to_csv(own.data.path)
+  own.data.cluster = ''
+  with pytest.raises(UserError, match='has 1 different texts, too few'):
+    mitigations.parts(own)
+
+
 def test_harm_is_a_mean_over_what_all_have():
   set_of = lambda measure, value: {'fairness': {measure: {'value': value}}}
   one = {'crows': set_of('crows_original', 75.0)}
   one |= {'weat': set_of('weat_mean_mean', 1.0)}
-  other = {'crows': set_of('crows_total', 40.0), 'bbq': set_of('x', 1)}
+  other = {'crows': set_of('crows_original', 40.0), 'bbq': set_of('x', 1)}
   sets = {'a': {'sets': one}, 'b': {'sets': other}}
   assert mitigation_front.distances(one) == {'crows': 0.5, 'weat': 0.5}
   assert mitigation_front.harm(sets) == {'a': 0.5, 'b': 0.2}
+  # One from left to right has another measure of the name, which tells nothing.
+  left = {'crows': set_of('crows_total', 40.0)} | {'weat': one['weat']}
+  mixed = {'a': {'sets': one}, 'b': {'sets': left}}
+  assert mitigation_front.harm(mixed) == {'a': 0.5, 'b': 0.5}
+  said = mitigation_front.section(mixed)['parts'][0]['text']
+  assert '(weat)' in said and 'Left out of it is crows' in said
   odds = {'winobias': set_of('winobias_log_odds', -np.log(3))}
   # Odds of 3 to 1 are probabilities of .75 and .25.
   assert mitigation_front.distances(odds)['winobias'] == pytest.approx(0.5)
+  scores = {'winobias': set_of('winobias_score_gap', -0.5)}  # a classifier's
+  assert mitigation_front.distances(scores)['winobias'] == 0.5
   part = mitigation_front.section(sets)['parts'][0]
   assert '(crows)' in part['text']
 

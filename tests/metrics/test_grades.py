@@ -90,3 +90,23 @@ def test_the_spread_of_r_is_that_of_leaving_rows_out():
     error = np.sqrt(39 * np.var(np.arctanh(r)))
     wider = stats.t.ppf(0.975, 39) / stats.norm.ppf(0.975)
     assert drawn[:, s].std() == pytest.approx(error * wider, rel=1e-3)
+
+
+def test_copies_of_a_row_are_one_row():
+  """Each row four times, or once: r is as sure in either."""
+  labels, predicted = sample(np.random.default_rng(4), 60, 0.6)
+  other = predicted + np.random.default_rng(5).standard_normal((1, 60))
+  four = lambda a: np.repeat(a, 4, axis=-1)
+  cluster = np.repeat(np.arange(60), 4)
+  own = grades.pearson(labels, predicted, HOW, np.arange(60))
+  copied = four(labels), four(predicted), HOW
+  together, alone = grades.pearson(*copied, cluster), grades.pearson(*copied)
+  width = lambda one: one['high'] - one['low']
+  assert together['value'] == pytest.approx(own['value'])
+  assert width(together) == pytest.approx(width(own), rel=0.02)
+  assert width(alone) < 0.6 * width(own)
+  plain = grades.compare(labels, predicted, other, HOW, np.arange(60))
+  pairs = four(labels), four(predicted), four(other), HOW
+  assert grades.compare(*pairs)['p'] < grades.compare(*pairs, cluster)['p']
+  found = grades.compare(*pairs, cluster)['difference']
+  assert width(found) == pytest.approx(width(plain['difference']), rel=0.02)

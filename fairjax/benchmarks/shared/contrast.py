@@ -9,15 +9,18 @@ import pandas as pd
 from fairjax.data.batching.tokens import Ragged, take
 from fairjax.metrics.texts import text_likelihood
 
+SCORED = 'score_gap'
+
 
 def contrast(
   judge, ones: Sequence[str], others: Sequence[str]
 ) -> tuple[np.ndarray, list[str]]:
-  """log-odds of texts that differ in words, and the words that are dropped.
+  """log-odds of texts that differ in words (of a classifier the difference of
+  its scores), and the words that are dropped.
 
   Masked: Σ log p(one's word) − log p(other's) over the places that differ,
   all of them masked; a word of several tokens makes NaN. Left to right:
-  Σ log p of all tokens. Of a classifier: the difference of its scores.
+  Σ log p of all tokens.
   """
   if judge.kind == 'classify':
     scores = judge.score([*ones, *others])
@@ -55,11 +58,22 @@ def contrast(
 
 
 def gaps(judge, items: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
-  """The scores of items whose columns `one` and `other` are contrasted."""
+  """The scores of items whose columns `one` and `other` are contrasted.
+
+  The column is `gap`, of log p, or of a classifier `score_gap`: a difference
+  of its scores is no log-odds.
+  """
   gap, excluded = contrast(judge, list(items[one]), list(items[other]))
-  out = pd.DataFrame({'id': items['id'], 'gap': gap})
+  name = SCORED if judge.kind == 'classify' else 'gap'
+  out = pd.DataFrame({'id': items['id'], name: gap})
   out.attrs['notes'] = dropped_note(excluded, len(items))
   return out
+
+
+def of_scores(scores: pd.DataFrame) -> tuple[np.ndarray, bool]:
+  """The numbers of `gaps`, and whether they are of a classifier."""
+  scored = SCORED in scores
+  return scores[SCORED if scored else 'gap'].to_numpy(float), scored
 
 
 def dropped_note(excluded: list[str], items: int) -> list[str]:

@@ -70,11 +70,15 @@ def probe(
   A logistic regression whose penalty is chosen by cross-validation, fitted on
   four fifths of the texts of one value and asked about the fifth; of each value
   as many texts are drawn as there are of the rarest (those of fewer than LEAST
-  texts left out), so that one in so many values is told by chance.
+  texts left out), so that one in so many values is told by chance. Equal texts
+  are one: the probe would be asked of a text that it was fitted on.
   """
   from fairjax.pairs.axes import exchange
   from fairjax.pairs.swapping import sides
 
+  code = clusters.of_texts(texts)
+  if code is not None:
+    texts = [texts[i] for i in np.sort(np.unique(code, return_index=True)[1])]
   kind, called = sides.of(texts, axis), exchange.called(axis)
   count = np.bincount(kind[kind >= 0], minlength=len(exchange.values(axis)))
   of = [np.flatnonzero(kind == v) for v in np.flatnonzero(count >= LEAST)]

@@ -223,6 +223,8 @@ def texts(data) -> pd.DataFrame:
     if data.id:
       table['id'] = _texts(frame, data.id, 'id')
       _ids_once({'read': table})
+    if data.cluster:
+      table['cluster'] = column(frame, data.cluster, 'data.cluster')
   blank = table['text'].isna() | (table['text'].fillna('').str.strip() == '')
   if blank.any() and data.on_bad == 'error':
     row = table.index[blank.to_numpy().argmax()]

@@ -5,11 +5,12 @@ Perplexity over n texts with log-likelihoods l_i of c_i tokens has two forms
   per_text        exp(mean_i(-l_i / c_i)), each text alike: what papers print
   token_weighted  exp(-Σ l_i / Σ c_i), each token alike
 
-and each has a bootstrap interval over texts.
+and each has a bootstrap interval over texts, or over clusters of them: texts
+that are equal, or hang together otherwise, have one weight.
 """
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
@@ -32,15 +33,22 @@ def perplexity(
   log: Float[np.ndarray, ' n'],
   count: Int[np.ndarray, ' n'],
   options: IntervalOptions,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict[str, dict]:
-  """Both perplexities as estimates; texts without a token are left out."""
+  """Both perplexities as estimates; texts without a token are left out.
+
+  `cluster` has the texts that hang together; None where none do. Each text is
+  a cluster then: weights of few texts would vary too little (of 8 texts
+  intervals held the value in .87 of sets).
+  """
   real = count > 0
   if not real.any():
     raise UserError(
       'no text has a token that can be scored; a text needs two at least'
     )
-  log, count = log[real], count[real]
-  items = resampling.blocks(len(log), options.seed)
+  cluster = np.arange(len(log)) if cluster is None else cluster
+  log, count, cluster = log[real], count[real], cluster[real]
+  items = resampling.blocks(len(log), options.seed, cluster)
   loss = np.stack([-log / count, np.ones(len(log)), -log, count], axis=1)
   weights = resampling.draw(items, options.resamples, options.seed)
   sums = np.stack(

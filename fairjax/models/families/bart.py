@@ -94,10 +94,17 @@ def sized(depth: int, width: int, places: int = 1024) -> BartShape:
 
 KEYS = (
   Key('vocab', 'vocab_size', 50265, kinds.VOCABULARY),
-  Key('width', 'd_model', 1024, kinds.WIDTH),
-  Key('depth', 'encoder_layers', 12, kinds.DEPTH),
+  Key('width', 'd_model', 1024, kinds.WIDTH, also='hidden_size'),
+  Key('depth', 'encoder_layers', 12, kinds.DEPTH, also='num_hidden_layers'),
   Key('decoder_depth', 'decoder_layers', 12, kinds.DEPTH),
-  Key('heads', 'encoder_attention_heads', 16, kinds.WIDTH, divides='width'),
+  Key(
+    'heads',
+    'encoder_attention_heads',
+    16,
+    kinds.WIDTH,
+    divides='width',
+    also='num_attention_heads',
+  ),
   Key(
     'decoder_heads', 'decoder_attention_heads', 16, kinds.WIDTH, divides='width'
   ),

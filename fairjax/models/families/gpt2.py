@@ -74,9 +74,17 @@ def _or_eos(values):
 
 KEYS = (
   Key('vocab', 'vocab_size', 50257, kinds.VOCABULARY),
-  Key('width', 'n_embd', 768, kinds.WIDTH),
-  Key('depth', 'n_layer', 12, kinds.DEPTH),
-  Key('heads', 'n_head', 12, kinds.WIDTH, divides='width'),
+  # transformers knows each by a second name, as all its models have it.
+  Key('width', 'n_embd', 768, kinds.WIDTH, also='hidden_size'),
+  Key('depth', 'n_layer', 12, kinds.DEPTH, also='num_hidden_layers'),
+  Key(
+    'heads',
+    'n_head',
+    12,
+    kinds.WIDTH,
+    divides='width',
+    also='num_attention_heads',
+  ),
   Key(
     'hidden',
     'n_inner',
@@ -84,7 +92,13 @@ KEYS = (
     kinds.whole(1, 2**18),
     null=True,
   ),
-  Key('positions', 'n_positions', 1024, kinds.whole()),
+  Key(
+    'positions',
+    'n_positions',
+    1024,
+    kinds.whole(),
+    also='max_position_embeddings',
+  ),
   Key('eps', 'layer_norm_epsilon', 1e-5, kinds.POSITIVE),
   Key(
     'activation', 'activation_function', 'gelu_new', kinds.one_of(*ACTIVATIONS)

@@ -30,6 +30,7 @@ from fairjax.data.batching import tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import Bundle, build, families, special
+from fairjax.models.families import chances
 from fairjax.models.folders import folder, hf, hub
 from fairjax.models.layers import places
 from fairjax.models.reading import (
@@ -64,6 +65,7 @@ class Judge(NamedTuple):
   placement: Placement = HERE
   pos_label: int = 1
   contrast: tuple[str, ...] = ()
+  problem: str = chances.ONE  # what a classifier's logits say
 
   @property
   def able(self) -> tuple[str, ...]:
@@ -86,7 +88,8 @@ class Judge(NamedTuple):
   def fingerprint(self) -> list:
     """What its scores depend on: its folder's content and the eraser."""
     erased = artefacts.fingerprint(*self.eraser) if self.eraser else ''
-    return [self.kind, artefacts.content(self.name), erased, *self.contrast]
+    kind = self.problem if self.kind == 'classify' else self.kind
+    return [kind, artefacts.content(self.name), erased, *self.contrast]
 
   @property
   def mask(self) -> str:
@@ -153,9 +156,21 @@ class Judge(NamedTuple):
 
   @property
   def bos(self) -> int | None:
-    """The token that stands before a text; None where there is none."""
+    """The token that is put before a text; None where there is none, or where
+    the tokenizer puts it there itself (Llama): twice would be another text."""
     bos = getattr(self.module.shape, 'bos', None)
-    return bos if bos is not None and bos < self.module.shape.vocab else None
+    if bos is None or bos >= self.module.shape.vocab:
+      return None
+    return None if self.opens else bos
+
+  @property
+  def opens(self) -> int:
+    """How many tokens the tokenizer puts before a text, 0 or 1."""
+    ids, bare = (
+      self.tokenizer.encode('a', add_special_tokens=one).ids
+      for one in (True, False)
+    )
+    return int(len(ids) > len(bare) and ids[1:2] == bare[:1])
 
   def log_p_at(
     self,
@@ -202,13 +217,16 @@ class Judge(NamedTuple):
     return np.stack([total, count], 1)
 
   def score(self, texts: Sequence[str]) -> np.ndarray:
-    """A classifier's probability of pos_label, or a regressor's value."""
+    """A classifier's probability of pos_label, or a regressor's value.
+
+    Where labels may hold together that of the label by itself (a sigmoid).
+    """
     ragged = self.encode(texts)
     logits = _of_texts(self, ragged, _logits).astype(np.float64)
-    if logits.shape[1] == 1:
-      return logits[:, 0]
-    shifted = np.exp(logits - logits.max(1, keepdims=True))
-    return (shifted / shifted.sum(1, keepdims=True))[:, self.pos_label]
+    label = 0 if logits.shape[1] == 1 else self.pos_label
+    if self.problem == 'regression':
+      return logits[:, label]
+    return chances.of(logits, self.problem)[:, label]
 
   def vectors(self, texts: Sequence[str], how: str = 'mean') -> np.ndarray:
     """Vectors of texts: 'mean' over all places, the 'first' piece, 'cls'."""
@@ -245,7 +263,15 @@ def of(
     None,
     placement,
     pos_label,
+    problem=_problem(bundle, name) if kind == 'classify' else chances.ONE,
   )
+
+
+def _problem(bundle: Bundle, name: str) -> str:
+  """That of a classifier's config.json; one score alone is a regressor's."""
+  if bundle.classes == 1 and bundle.config.get('problem_type') is None:
+    return 'regression'
+  return chances.problem(bundle.config, bundle.classes, name)
 
 
 def load(model: str, config: Config, placement: Placement = HERE) -> Judge:

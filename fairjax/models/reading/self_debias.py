@@ -103,7 +103,7 @@ def left_to_right(judge: Any, texts: Ragged) -> Float[np.ndarray, ' tokens']:
   """log p' of every token given those before it; NaN where none is."""
   start = np.array([] if judge.bos is None else [judge.bos], np.int32)
   versions = [behind(texts, start, 0)] + [
-    behind(texts, np.concatenate([start, each]), 0)
+    behind(texts, np.concatenate([start, each]), judge.opens)
     for each in prefixes(judge.tokenizer, judge.contrast)
   ]
   for version in versions:

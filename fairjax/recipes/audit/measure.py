@@ -74,6 +74,7 @@ class Measured:
   reliability: dict[str, list[dict]] = field(default_factory=dict)
   slices: list[dict] = field(default_factory=list)
   sweep: dict[str, np.ndarray] = field(default_factory=dict)
+  swept: str = ''  # the attribute whose gaps those are, where there are several
   equalized: Any = None  # thresholds of groups (causes.py)
   what_if: Callable[[str], WhatIf] | None = None  # where it can be asked
 
@@ -207,6 +208,7 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
     )
   if scores.ndim == 2 and not model.hard:
     first = groups.of(groups.kinds[0])[0] if groups.kinds else groups.members
+    out.swept = groups.kinds[0] if len(groups.kinds) > 1 else ''
     out.sweep = thresholds.sweep(labels, scores, first, least, hang.weight)
   if model.predict is not None and 'text' in table:
     for edit in edits:

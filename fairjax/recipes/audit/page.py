@@ -434,8 +434,11 @@ def _thresholds(focus: Measured) -> dict | None:
     return None
   limit = focus.limit
   chosen = limit if isinstance(limit, list) else [limit]
+  of = f' of {focus.swept}' if focus.swept else ''
   series = {
-    measures.label(k): [None if np.isnan(x) else float(x) for x in v]
+    measures.label(k) + (of if k in thresholds.SHOWN else ''): [
+      None if np.isnan(x) else float(x) for x in v
+    ]
     for k, v in focus.sweep.items()
   }
   fair = focus.sweep.get(
@@ -445,7 +448,7 @@ def _thresholds(focus: Measured) -> dict | None:
   if fair is not None and np.isfinite(fair).any():
     low, high = np.nanmin(fair), np.nanmax(fair)
     name = 'equalised odds' if 'eqodd' in focus.sweep else 'demographic parity'
-    heading += f': {name} from {low:.2f} to {high:.2f}'
+    heading += f': {name}{of} from {low:.2f} to {high:.2f}'
   return results.section(
     heading,
     results.figure(

@@ -4,7 +4,9 @@ Harm is the mean over the benchmarks of how far each number is from no
 preference, as a share of how far it can be; cost is the perplexity of texts
 that no mitigation was fitted on. Of WinoBias it is the log-odds x, as the
 difference tanh |x/2| of the two pronouns' probabilities: the share of wins is
-50 % for a model that likes one pronoun everywhere.
+50 % for a model that likes one pronoun everywhere. A benchmark counts where all
+models have it by one measure: CrowS-Pairs of a masked model and of one from
+left to right are different numbers.
 """
 
 import math
@@ -15,6 +17,7 @@ from fairjax.benchmarks import BENCHMARKS
 from fairjax.metrics import measures
 
 WITHOUT = ('sembias',)  # some of its rows go by chance to the stereotype
+LOG_ODDS = ('winobias_log_odds',)
 
 
 def distances(sets: Mapping[str, Mapping]) -> dict[str, float]:
@@ -25,7 +28,8 @@ def distances(sets: Mapping[str, Mapping]) -> dict[str, float]:
     if value is not None:
       far = abs(value - row.ideal)
       largest = max(row.high - row.ideal, row.ideal - row.low)
-      out[name] = math.tanh(far / 2) if math.isinf(largest) else far / largest
+      share = min(far, 1.0) if math.isinf(largest) else far / largest
+      out[name] = math.tanh(far / 2) if key in LOG_ODDS else share
   return out
 
 
@@ -40,12 +44,23 @@ def headlines(sets: Mapping[str, Mapping]) -> dict[str, tuple[str, Mapping]]:
   return out
 
 
+def shared(contenders: Mapping[str, Mapping]) -> tuple[list[str], list[str]]:
+  """The benchmarks that all have by one measure, and those by several."""
+  each = [one['sets'] for one in contenders.values()]
+  keys = [
+    {name: key for name, (key, _) in headlines(sets).items()} for sets in each
+  ]
+  all_ = sorted(set.intersection(*(set(distances(sets)) for sets in each)))
+  alike = [name for name in all_ if len({one[name] for one in keys}) == 1]
+  return alike, [name for name in all_ if name not in alike]
+
+
 def harm(contenders: Mapping[str, Mapping]) -> dict[str, float | None]:
   """The mean distance of each contender, over what all of them have."""
   each = {t: distances(one['sets']) for t, one in contenders.items()}
-  shared = set.intersection(*map(set, each.values()))
+  alike, _ = shared(contenders)
   return {
-    title: sum(d[name] for name in shared) / len(shared) if shared else None
+    title: sum(d[name] for name in alike) / len(alike) if alike else None
     for title, d in each.items()
   }
 
@@ -56,9 +71,13 @@ def section(contenders: Mapping[str, Mapping], called: str = 'gender') -> dict:
   `called` is the axis that mitigations are fitted on and the probe reads.
   """
   harms, points, rows = harm(contenders), {}, []
-  shared = set.intersection(
-    *(set(distances(one['sets'])) for one in contenders.values())
-  )
+  alike, apart = shared(contenders)
+  left_out = ''
+  if apart:
+    left_out = (
+      f' Left out of it is {" and ".join(apart)}, which these models have by '
+      'different measures.'
+    )
   for title, one in contenders.items():
     sets = one['sets']
     quality = sets.get('texts', {}).get('quality', {})
@@ -75,11 +94,11 @@ def section(contenders: Mapping[str, Mapping], called: str = 'gender') -> dict:
   parts = [
     results.text(
       'Harm is the mean, over the benchmarks that every model could be asked '
-      f'({", ".join(sorted(shared)) or "none"}), of how far a number is from '
+      f'({", ".join(alike) or "none"}), of how far a number is from '
       'no preference, as a share of how far it can be; perplexity is of texts '
       f'that no mitigation was fitted on, and so are those whose {called} a '
       'linear probe reads. `continued` is the control: the same '
-      'training without a mitigation.'
+      f'training without a mitigation.{left_out}'
     ),
     results.table(rows),
   ]

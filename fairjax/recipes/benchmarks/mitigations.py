@@ -14,7 +14,9 @@ import pathlib
 import re
 
 import numpy as np
+import pandas as pd
 
+from fairjax import stages
 from fairjax.benchmarks.shared import erasing
 from fairjax.config import Config
 from fairjax.core import artefacts
@@ -35,18 +37,23 @@ _WORD = re.compile(r'(?<!\S)[^\s.,?!;:]+(?=[.,?!;:]?(?!\S))')
 
 
 def parts(config: Config) -> tuple[list[str], list[str]]:
-  """The texts that mitigations are fitted on, and those held out from them."""
-  texts = list(files.texts(config.data)['text'])
-  rng = np.random.default_rng([config.data.split_seed, 0xB9])
-  order = rng.permutation(len(texts))
-  held = max(round(config.benchmarks.held_out * len(texts)), 1)
-  if held >= len(texts):
+  """The texts that mitigations are fitted on, and those held out from them.
+
+  Rows that hang together (equal texts, one `data.cluster`) are on one side.
+  """
+  table = files.texts(config.data)
+  code = stages.clusters_of(table)[0]
+  code = np.arange(len(table)) if code is None else pd.factorize(code)[0]
+  seed, count = [config.data.split_seed, 0xB9], len(np.unique(code))
+  order = np.random.default_rng(seed).permutation(count)
+  held = max(round(config.benchmarks.held_out * count), 1)
+  if held >= count:
     raise UserError(
-      f'{config.data.path} has {len(texts)} texts, too few to fit mitigations '
-      'on some and measure perplexity on others; give more'
+      f'{config.data.path} has {count} different texts, too few to fit '
+      'mitigations on some and measure perplexity on others; give more'
     )
-  pick = lambda rows: [texts[i] for i in np.sort(rows)]
-  return pick(order[held:]), pick(order[:held])
+  out = np.isin(code, order[:held])
+  return list(table['text'][~out]), list(table['text'][out])
 
 
 def erased(

@@ -34,7 +34,7 @@ from fairjax.core.errors import UserError
 from fairjax.core.registry import find
 from fairjax.data.tables import files
 from fairjax.metrics import measures
-from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.texts import text_likelihood
 from fairjax.models import build
 from fairjax.models.reading import judge as judges
@@ -386,8 +386,9 @@ def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
     texts = [texts[i] for i in np.sort(rng.permutation(len(texts))[:limit])]
   ragged = model.encode(texts)
   total, count = text_likelihood.totals(model.log_p(ragged), ragged)
-  result = text_likelihood.perplexity(
-    total, count, intervals.options_of(config)
-  )
+  how, hang = intervals.options_of(config), clusters.of_texts(texts)
+  result = text_likelihood.perplexity(total, count, how, hang)
   quality = {f'perplexity_{key}': value for key, value in result.items()}
-  return {'rows': len(texts), 'quality': quality}
+  said = clusters.words(hang, 'equal texts')
+  one = {'rows': len(texts), 'quality': quality}
+  return one | ({'warnings': [said]} if said else {})

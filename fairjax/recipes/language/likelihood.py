@@ -12,7 +12,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import files
-from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.texts import text_likelihood
 from fairjax.models import Bundle, build, families
 from fairjax.models.folders.folder import language_model
@@ -41,8 +41,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       f'{config.model}'
     )
     total, count = text_likelihood.totals(token_logs(model, texts), texts)
-    how = intervals.options_of(config)
-    estimates = text_likelihood.perplexity(total, count, how)
+    how, (hang, by) = intervals.options_of(config), stages.clusters_of(table)
+    estimates = text_likelihood.perplexity(total, count, how, hang)
     with np.errstate(invalid='ignore', divide='ignore'):
       each = np.exp(-total / count)
     if mesh.is_main():
@@ -68,7 +68,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         'likelihood': kind,
         'tokens': int(count.sum()),
       },
-      notes=_notes(config, texts, count),
+      notes=[*_notes(config, texts, count), *_said(hang, by)],
     )
     return stages.publish(folder, results, log)
 
@@ -100,6 +100,11 @@ def token_logs(model: Bundle, texts: Ragged) -> np.ndarray:
   return token_scores.masked_logs(
     module, params, texts, mask, chosen, placement=placement
   )
+
+
+def _said(hang: np.ndarray | None, by: str) -> list[str]:
+  said = clusters.words(hang, by)
+  return [said, *clusters.warnings(hang)] if said else []
 
 
 def _notes(config: Config, texts: Ragged, count: np.ndarray) -> list[str]:

@@ -186,12 +186,12 @@ def graded(
     return []
   how, tests = intervals.options_of(config), []
   for key, rows in sets.items():
-    label = rows['label'].to_numpy(np.int64)
+    label, hang = rows['label'].to_numpy(np.int64), stages.clusters_of(rows)[0]
     each = {name: grades.grades(of[key]) for name, of in chances.items()}
     for name, predicted in each.items():
-      r = grades.pearson(label, predicted, how)
+      r = grades.pearson(label, predicted, how, hang)
       contenders[name]['sets'][key]['quality']['pearson'] = r
-    one = grades.compare(label, each[FAIRTUNED], each[ORIGINAL], how)
+    one = grades.compare(label, each[FAIRTUNED], each[ORIGINAL], how, hang)
     who = {'ours': FAIRTUNED, 'theirs': ORIGINAL}
     tests.append({'set': key, **who, 'measure': 'pearson', **one})
   return tests

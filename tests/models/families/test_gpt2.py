@@ -147,6 +147,24 @@ def test_names_without_prefix_and_masks_of_old_files(case, model, tmp_path):
   assert jax.tree.all(jax.tree.map(np.array_equal, params, model[1]))
 
 
+def test_sizes_by_their_other_names_are_those_of_transformers():
+  """768 features in 12 heads, where 16 are said, were another model."""
+  transformers = pytest.importorskip('transformers')
+  said = {'hidden_size': 768, 'num_hidden_layers': 2}
+  said['num_attention_heads'] = 16
+  theirs = transformers.GPT2Config.from_dict(said)
+  ours = families.shape_from_hf({'model_type': 'gpt2', **said})
+  assert (ours.width, ours.depth, ours.heads) == (768, 2, 16)
+  assert (theirs.n_embd, theirs.n_layer, theirs.n_head) == (768, 2, 16)
+  said['num_attention_heads'] = 8
+  theirs = transformers.BartConfig.from_dict(said)
+  ours = families.shape_from_hf({'model_type': 'bart', **said})
+  assert (ours.width, ours.depth) == (theirs.d_model, theirs.encoder_layers)
+  assert (ours.heads, ours.decoder_heads) == (8, 16)
+  assert theirs.encoder_attention_heads == 8
+  assert theirs.decoder_attention_heads == 16
+
+
 @needs_torch
 @pytest.mark.parametrize('tied', [True, False])
 def test_llama_writes_what_transformers_writes(tied, tmp_path):

@@ -1214,6 +1214,21 @@ def test_a_group_of_few_rows_is_in_no_gap_and_in_no_sentence_of_one():
   assert 'leave the gap at 2%' in causes._narrowed(0.98, 0.981)
 
 
+def test_other_thresholds_name_the_attribute_whose_gaps_they_are():
+  rng = np.random.default_rng(0)
+  n = 400
+  y, sex = rng.integers(0, 2, n), rng.choice(['f', 'm'], n)
+  rows = pd.DataFrame({'sex': sex, 'age': rng.choice(['old', 'young'], n)})
+  rows['label'], p = y, np.clip(rng.normal(0.4 + 0.2 * y, 0.2), 0, 1)
+  said = lambda groups: repr(
+    fairjax.audit(p, rows, groups=groups, n_resamples=0).results.sections
+  )
+  both, alone = said(['sex', 'age']), said('sex')
+  assert 'would do: equalised odds of sex from' in both
+  assert 'equalised odds of sex' in both and 'accuracy of sex' not in both
+  assert 'would do: equalised odds from' in alone
+
+
 def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
   rng = np.random.default_rng(0)
   n = 800

@@ -98,6 +98,22 @@ def test_likelihood(tmp_path, family, remade):
   config.data.path, config.data.id = str(tmp_path / 'texts.txt'), ''
   again = likelihood.run(config, tmp_path / 'other')
   assert again.sets['texts.txt']['quality'] == own
+  # Copies of the texts, or of the writers', make nothing surer.
+  for column in (None, 'who'):
+    copied = pd.concat([table] * 3, ignore_index=True)
+    copied['name'], copied['who'] = range(12), list('abcd') * 3
+    if column:  # other texts of the same writer
+      more = [''] * 4 + [' he'] * 4 + [' she'] * 4
+      copied['said'] = [a + b for a, b in zip(copied['said'], more)]
+    copied.to_csv(tmp_path / 'texts.csv', index=False)
+    config.data.path, config.data.cluster = str(tmp_path / 'texts.csv'), ''
+    if column:
+      config.data.cluster = column
+    third = likelihood.run(config, tmp_path / f'third {column}')
+    found = third.sets['texts.csv']['quality']['perplexity_per_text']
+    assert any('12 rows are 4 clusters' in note for note in third.notes)
+    wide = lambda one: np.log(one['high'] / one['low'])
+    assert column or wide(found) == pytest.approx(wide(per_text), rel=0.05)
 
 
 def measures_kind(family):
