@@ -6,6 +6,8 @@ Everything else (duplicates, texts in two splits, label conflicts, splits of
 one class, html entities) is counted and left as it is: the data is the user's.
 """
 
+import itertools
+
 import pandas as pd
 
 from fairjax.core.errors import UserError, count
@@ -68,7 +70,7 @@ def report(
         'twins_lost': usable_tables[split].attrs.get('twins_lost', 0),
       }
   out['leaks'] = _leaks(used)
-  out['warnings'] = _warnings(out)
+  out['warnings'] = _warnings(out) + _shared_clusters(used)
   return out
 
 
@@ -175,6 +177,22 @@ def _leaks(tables: Tables) -> dict:
           'ids': list(ids[:SHOWN]),
         }
   return leaks
+
+
+def _shared_clusters(tables: Tables) -> list[str]:
+  """Of each pair of splits how many of the later's rows share a cluster."""
+  sentences = []
+  for one, other in itertools.combinations(tables, 2):
+    name = tables[other].attrs.get('cluster')
+    if not name:
+      continue
+    own, first = (tables[split]['cluster'] for split in (other, one))
+    rows = int(own.isin(set(first.dropna())).sum())
+    if rows:
+      sentences.append(
+        f'{other}: {count(rows, "row")} whose {name!r} is also in {one}'
+      )
+  return sentences
 
 
 def _warnings(report: dict) -> list[str]:
