@@ -143,7 +143,7 @@ def _usable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _facts(table: pd.DataFrame) -> dict:
-  text = _key(table)
+  text = key(table)
   kinds = table.groupby(text, sort=False)['label'].nunique()
   pattern = table['text'].str.contains(ENTITY, regex=True)
   labels = table['label'].value_counts().sort_index()
@@ -156,7 +156,7 @@ def _facts(table: pd.DataFrame) -> dict:
   }
 
 
-def _key(table: pd.DataFrame) -> pd.Series:
+def key(table: pd.DataFrame) -> pd.Series:
   """What must be equal for two rows to be the same text (or text pair)."""
   if 'text_pair' in table:
     return table['text'] + '\x1f' + table['text_pair']
@@ -169,7 +169,7 @@ def _leaks(tables: Tables) -> dict:
   leaks = {}
   for i, one in enumerate(names):
     for other in names[i + 1 :]:
-      inside = _key(tables[other]).isin(set(_key(tables[one])))
+      inside = key(tables[other]).isin(set(key(tables[one])))
       if inside.any():
         ids = tables[other]['id'][inside]
         leaks[f'{one}/{other}'] = {
