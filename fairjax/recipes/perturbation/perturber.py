@@ -24,7 +24,7 @@ from fairjax.config import Config
 from fairjax.core import artefacts, strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import texts
-from fairjax.data.tables import panda
+from fairjax.data.tables import panda, splits
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.inference.estimates import of_share
 from fairjax.metrics.texts import fairscore, rewrites
@@ -107,7 +107,9 @@ def read(config: Config, log: Log) -> pd.DataFrame:
         f'perturb.sources is {options.sources}; panda stands alone, since its '
         'own split holds out rows of its own'
       )
-    pairs = panda.read(options.data)
+    own = panda.read(options.data, config.data.split_seed)
+    pairs = parallel.clear(own)
+    pairs.attrs['left out'] = own.attrs['left out'] | pairs.attrs['left out']
   else:
     plain = (
       _texts(config) if set(options.sources) & {*parallel.OF_TEXTS} else ()
@@ -122,7 +124,9 @@ def read(config: Config, log: Log) -> pd.DataFrame:
   for what, count in pairs.attrs['left out'].items():
     log.line(f'left out: {count:,} ({what})')
   if config.data.limit:
-    rows = pairs.groupby(['source_name', 'split']).head(config.data.limit)
+    draw = np.random.default_rng([config.data.split_seed, splits.LIMIT])
+    rows = pairs.sample(frac=1, random_state=draw)
+    rows = rows.groupby(['source_name', 'split']).head(config.data.limit)
     pairs = rows.sort_index().reset_index(drop=True)
   return pairs
 
