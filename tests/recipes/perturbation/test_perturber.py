@@ -11,6 +11,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import panda
 from fairjax.metrics.inference.estimates import of_share
+from fairjax.models import Bundle
 from fairjax.pairs.persons import parallel, perturb
 from fairjax.recipes.perturbation import (
   person_tagger,
@@ -327,3 +328,41 @@ def test_panda_is_cut_by_the_seed_and_held_out_texts_are_not_learned(copy):
   assert 'left out: 5 (training rows whose text is held out)' in lines
   assert 'left out: 1 (rows written twice)' in lines
   assert len(held(one)) == 20  # a row of both files stays held out
+
+
+def test_a_word_of_panda_must_stand_in_its_text():
+  """'he' is not in 'the dog', where it was not found after the training."""
+  rows = {
+    'original': ['the dog ran', 'He ran', "the men's dog"],
+    'selected_word': ['he', 'he', 'men'],
+    'target_attribute': ['woman'] * 3,
+    'perturbed': ['she dog ran', 'She ran', "the women's dog"],
+    'split': ['train'] * 3,
+  }
+  table, left = panda.clean(pd.DataFrame(rows))
+  assert list(table['text']) == ['He ran', "the men's dog"]
+  assert left['panda: selected word not in the text'] == 1
+
+
+def test_held_out_pairs_that_are_too_long_are_left_out_and_told():
+  """They stopped a run after its training, at the first text it wrote."""
+  tokenizer = tokens.train_tokenizer(['he ran , woman <PERT_SEP>'], 60)
+  size = len(tokenizer.encode('he, woman <PERT_SEP> he ran').ids)
+  model = Bundle(
+    *(None, None, None), params={}, tokenizer=tokenizer, longest=size
+  )
+  held = pd.DataFrame(
+    {
+      'word': 'he',
+      'attribute': 'woman',
+      'text': ['he ran', 'he ran ran', 'he ran'],
+      'target': 'she ran',
+      'split': 'test',
+    }
+  )
+  lines: list[str] = []
+  log = Log(None, main=False)
+  log.line = lines.append
+  left = perturber.readable(c.Config(), model, held, log)
+  assert list(left['text']) == ['he ran'] * 2 and list(left.index) == [0, 1]
+  assert lines == ['left out: 1 (held-out pairs too long for the model)']
