@@ -18,7 +18,7 @@ import numpy as np
 from fairjax.benchmarks.shared import erasing
 from fairjax.config import Config
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, count
 from fairjax.data.tables import files
 from fairjax.models.reading import judge as judges
 from fairjax.models.reading.judge import Judge
@@ -37,16 +37,18 @@ _WORD = re.compile(r'(?<!\S)[^\s.,?!;:]+(?=[.,?!;:]?(?!\S))')
 def parts(config: Config) -> tuple[list[str], list[str]]:
   """The texts that mitigations are fitted on, and those held out from them."""
   texts = list(files.texts(config.data)['text'])
+  distinct = list(dict.fromkeys(texts))  # copies of a text stay together
   rng = np.random.default_rng([config.data.split_seed, 0xB9])
-  order = rng.permutation(len(texts))
-  held = max(round(config.benchmarks.held_out * len(texts)), 1)
-  if held >= len(texts):
+  order = rng.permutation(len(distinct))
+  size = max(round(config.benchmarks.held_out * len(distinct)), 1)
+  if size >= len(distinct):
     raise UserError(
-      f'{config.data.path} has {len(texts)} texts, too few to fit mitigations '
-      'on some and measure perplexity on others; give more'
+      f'{config.data.path} has {count(len(distinct), "different text")}, too '
+      'few to fit mitigations on some and measure perplexity on others; give '
+      'more'
     )
-  pick = lambda rows: [texts[i] for i in np.sort(rows)]
-  return pick(order[held:]), pick(order[:held])
+  held = {distinct[i] for i in order[:size]}
+  return [t for t in texts if t not in held], [t for t in texts if t in held]
 
 
 def erased(
