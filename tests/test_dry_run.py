@@ -86,6 +86,30 @@ def test_a_fit_takes_the_steps_that_the_loop_takes():
   assert stages.train(plan(config, rows=101))[0].dispatches == 52
 
 
+def test_a_fit_looks_as_often_as_the_loop_does():
+  """Four evaluations an epoch were a quarter of one; `held` rows are read."""
+  config, flops = small(), {}
+  for evals in (0.5, 1.0, 2.0, 4.0):
+    config.train.evals = evals
+    flops[evals] = stages.train(plan(config, rows=101))[0].flops
+  epoch = math.ceil(101 / 8)
+  looks = {e: len(loop.evaluation_steps(2 * epoch, epoch, e)) for e in flops}
+  assert looks == {0.5: 1, 1.0: 2, 2.0: 4, 4.0: 8}
+  one = flops[1.0] - flops[0.5]
+  for evals in (2.0, 4.0):
+    more = (looks[evals] - 1) * one
+    assert flops[evals] - flops[0.5] == pytest.approx(more) and one > 0
+
+
+def test_evaluations_are_at_the_ends_of_epochs():
+  """Rounding put some a step later: 25 of 5 an epoch of 11 steps, at 56."""
+  for epoch in range(1, 200):
+    for evals in (1, 2, 3, 5, 7, 10):
+      due = loop.evaluation_steps(10 * epoch, epoch, evals)
+      ends = {epoch * k for k in range(1, 11)}
+      assert ends <= due and max(due) == 10 * epoch
+
+
 def test_a_batch_of_pairs_is_one_of_whole_rows():
   flat = np.ones(12 * 16, np.int32)
   texts = Ragged(flat, np.arange(13, dtype=np.int64) * 16)

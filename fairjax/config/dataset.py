@@ -51,7 +51,8 @@ class Data:
   group: str = knob('', 'column of the group that the row is about')
   cluster: str = knob(
     '',
-    'column of what rows hang together by: a template, a writer',
+    'column of what rows hang together by: a template, a writer; rows of one '
+    'are cut into one split',
     changes=('data',),
   )
   twin: str = knob('', 'column of the counterfactual text')

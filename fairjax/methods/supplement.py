@@ -1,7 +1,8 @@
 """Supplement: rows of a second table even out what the label says of a term.
 
 `method.table` is a file with the text and label columns of `data`; its rows
-are added to the training rows, drawn at random (by seed) without replacement.
+are added to the training rows, drawn at random (by seed) without replacement,
+but for those whose text is held out for validation or test.
 Terms are those of `method.terms`, or our identity terms; a row has a term as a
 whole word. With t positive and n other rows of a term:
 
@@ -26,7 +27,7 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.core.errors import count as count_of
-from fairjax.data.tables import files, labels
+from fairjax.data.tables import files, hygiene, labels
 from fairjax.data.tables.schema import Tables
 from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.methods import augment, quotas
@@ -47,7 +48,9 @@ def supplement(tables: Tables, config: Config) -> Tables:
   if how not in ('dixon', 'share'):
     raise UserError(f"method.how is {how!r}; supplement knows 'dixon', 'share'")
   augment.share(len(table), config)  # refuses what is no share
-  more = second_table(config, table.attrs.get('labels'))
+  more, held = _not_held(
+    second_table(config, table.attrs.get('labels')), tables, config
+  )
   for column, value in (('group', ''), ('twin', more['text']), ('weight', 1.0)):
     if column in table and column not in more:
       more[column] = value
@@ -81,6 +84,8 @@ def supplement(tables: Tables, config: Config) -> Tables:
   )
   if left := more.attrs.get('left out'):
     note += f'; {count_of(left, "row")} of it without text or label left out'
+  if held:
+    note += f'; {count_of(held, "row")} of it left out, whose text is held out'
   return {**tables, 'train': augment.joined(table, more.iloc[rows], [note])}
 
 
@@ -103,6 +108,21 @@ def second_table(config: Config, known=None) -> pd.DataFrame:
   out = usable.assign(id=ids, label=label, origin=path)
   out.attrs['left out'] = len(frame) - len(out)
   return out
+
+
+def _not_held(
+  more: pd.DataFrame, tables: Tables, config: Config
+) -> tuple[pd.DataFrame, int]:
+  """Its rows whose text no split but train has; how many others there are."""
+  others = [hygiene.key(t) for split, t in tables.items() if split != 'train']
+  held = hygiene.key(more).isin(set().union(*others)).to_numpy()
+  if len(held) and held.all():
+    raise UserError(
+      f'every text of {config.method.table} is held out for validation or '
+      'test, so that training cannot be supplemented by it; choose another '
+      'table with --config.method.table'
+    )
+  return more[~held], int(held.sum())
 
 
 def length_edges(texts: pd.Series) -> np.ndarray:

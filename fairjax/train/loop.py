@@ -394,9 +394,10 @@ def real_tokens(host: dict) -> int:
 
 def evaluation_steps(total: int, epoch: int, evals: float) -> set[int]:
   """Steps after which to evaluate: `evals` times an epoch, and at the end."""
-  every = epoch / evals
-  count = int(total / every)
-  return {math.ceil((k + 1) * every) for k in range(count)} | {total}
+  count = int(round(total * evals / epoch, 6))
+  # Rounded, since 25 · (11 / 5) is a little more than 55.
+  after = (round(k * epoch / evals, 6) for k in range(1, count + 1))
+  return {math.ceil(steps) for steps in after} | {total}
 
 
 def begin(job: Job, params, start, checkpoints):

@@ -156,3 +156,17 @@ def test_cda_goes_word_by_word_whatever_the_sense(monkeypatch):
   config.method.axis = 'religion'
   mitigations.cda(None, texts[:3], config, None, None)
   assert seen == [texts[0], found[0], texts[1], found[1]]
+
+
+def test_a_text_is_not_both_fitted_on_and_held_out(tmp_path):
+  """Perplexity was measured on copies of texts that had been tuned on."""
+  lines = [f'text {i % 25}' for i in range(100)]
+  (tmp_path / 'a.txt').write_text('\n'.join(lines))
+  config = Config()
+  config.data.path = str(tmp_path / 'a.txt')
+  own, held = mitigations.parts(config)
+  assert set(own).isdisjoint(held) and len(own) + len(held) == 100
+  assert len(set(held)) == 5
+  (tmp_path / 'a.txt').write_text('one\n' * 9)
+  with pytest.raises(UserError, match='1 different text'):
+    mitigations.parts(config)

@@ -297,7 +297,7 @@ def test_texts_are_held_out_with_all_their_copies(tmp_path):
   assert [len(side) for side in sides] == [6, 2] and not sides[0] & sides[1]
   table[:3].assign(text='The same.').to_csv(own.data.path)
   own.data.cluster = ''
-  with pytest.raises(UserError, match='has 1 different texts, too few'):
+  with pytest.raises(UserError, match='has 1 different text, too few'):
     mitigations.parts(own)
 
 

@@ -173,3 +173,25 @@ def test_rows_of_the_second_table_that_are_left_out_are_told(tmp_path):
   assert made.attrs['notes'][0].endswith(
     '; 1 row of it without text or label left out'
   )
+
+
+def test_texts_that_are_held_out_are_not_learned_from(tmp_path):
+  """A test text of the second table was trained on with its label."""
+  rows = {'text': ['a gay man', 'a gay day', 'a gay hat'], 'label': [0, 0, 0]}
+  pd.DataFrame(rows).to_csv(tmp_path / 'more.csv', index=False)
+  config = Config()
+  config.method.table = str(tmp_path / 'more.csv')
+  rows = {'text': ['gay x', 'gay y', 'other z'], 'label': [1, 1, 0]}
+  train = pd.DataFrame({'id': list('abc'), **rows})
+  test = pd.DataFrame({'id': ['d'], 'text': ['a gay day'], 'label': [0]})
+  for split in ('valid', 'test'):
+    made = supplement({'train': train, split: test}, config)['train']
+    added = made.loc[made['origin'] == config.method.table, 'text']
+    assert 'a gay day' not in set(added)
+    said = '; 1 row of it left out, whose text is held out'
+    assert made.attrs['notes'][0].endswith(said)
+  test = test.loc[[0] * 3].assign(
+    id=list('def'), text=['a gay man', 'a gay day', 'a gay hat']
+  )
+  with pytest.raises(UserError, match=r'every text of .* is held out'):
+    supplement({'train': train, 'test': test}, config)

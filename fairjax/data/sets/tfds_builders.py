@@ -323,6 +323,7 @@ class Echr(_Columns):
   applicant's gender and age.
   """
 
+  VERSION = tfds.core.Version('1.0.1')  # 1.0.0 took parquet's numbers for names
   ARTICLES = ('2', '3', '5', '6', '8', '9', '10', '11', '14', 'P1-1')
   ATTRIBUTES = {
     'defendant_state': ('C.E. European', 'Rest of Europe'),
@@ -365,7 +366,8 @@ class Echr(_Columns):
 
 def _name(value, names: tuple[str, ...]) -> str:
   """A class by name or by number."""
-  return names[value] if isinstance(value, int) else str(value)
+  # In parquet it is a number of numpy's.
+  return names[value] if isinstance(value, int | np.integer) else str(value)
 
 
 class Panda(_Columns):

@@ -7,7 +7,7 @@ no label) stays, as None, for hygiene.py to count.
 Columns that `data` does not name are kept too, as they are. Without `data.id`
 the id of a row is 'SPLIT:ROW'. Splits come from
 `data.valid_path` and `data.test_path`, or the column `data.split`, or are cut
-8:1:1 by seed (splits.py).
+8:1:1 by seed, rows of one `data.cluster` together (splits.py).
 """
 
 import difflib
@@ -92,12 +92,14 @@ def to_tables(
   missing = tuple(s for s in splits.SHARES if s not in tables)
   if missing and cut:
     whole = tables['train']
-    tables |= splits.cut(whole, ('train', *missing), data.split_seed)
+    together = 'cluster' if data.cluster else ''
+    tables |= splits.cut(whole, ('train', *missing), data.split_seed, together)
   for split, table in tables.items():
     if not data.id:
       table = table.assign(id=[f'{split}:{row}' for row in table.index])
     table.attrs |= {'source': source(frames.get(split, frames['train']))}
     table.attrs |= {'labels': mapping, 'label': data.label, 'remarks': remarks}
+    table.attrs |= {'cluster': data.cluster}
     tables[split] = table
   if data.id:
     _ids_once(tables)

@@ -6,6 +6,8 @@ Everything else (duplicates, texts in two splits, label conflicts, splits of
 one class, html entities) is counted and left as it is: the data is the user's.
 """
 
+import itertools
+
 import pandas as pd
 
 from fairjax.core.errors import UserError, count
@@ -68,7 +70,7 @@ def report(
         'twins_lost': usable_tables[split].attrs.get('twins_lost', 0),
       }
   out['leaks'] = _leaks(used)
-  out['warnings'] = _warnings(out)
+  out['warnings'] = _warnings(out) + _shared_clusters(used)
   return out
 
 
@@ -141,7 +143,7 @@ def _usable(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _facts(table: pd.DataFrame) -> dict:
-  text = _key(table)
+  text = key(table)
   kinds = table.groupby(text, sort=False)['label'].nunique()
   pattern = table['text'].str.contains(ENTITY, regex=True)
   labels = table['label'].value_counts().sort_index()
@@ -154,7 +156,7 @@ def _facts(table: pd.DataFrame) -> dict:
   }
 
 
-def _key(table: pd.DataFrame) -> pd.Series:
+def key(table: pd.DataFrame) -> pd.Series:
   """What must be equal for two rows to be the same text (or text pair)."""
   if 'text_pair' in table:
     return table['text'] + '\x1f' + table['text_pair']
@@ -167,7 +169,7 @@ def _leaks(tables: Tables) -> dict:
   leaks = {}
   for i, one in enumerate(names):
     for other in names[i + 1 :]:
-      inside = _key(tables[other]).isin(set(_key(tables[one])))
+      inside = key(tables[other]).isin(set(key(tables[one])))
       if inside.any():
         ids = tables[other]['id'][inside]
         leaks[f'{one}/{other}'] = {
@@ -175,6 +177,22 @@ def _leaks(tables: Tables) -> dict:
           'ids': list(ids[:SHOWN]),
         }
   return leaks
+
+
+def _shared_clusters(tables: Tables) -> list[str]:
+  """Of each pair of splits how many of the later's rows share a cluster."""
+  sentences = []
+  for one, other in itertools.combinations(tables, 2):
+    name = tables[other].attrs.get('cluster')
+    if not name:
+      continue
+    own, first = (tables[split]['cluster'] for split in (other, one))
+    rows = int(own.isin(set(first.dropna())).sum())
+    if rows:
+      sentences.append(
+        f'{other}: {count(rows, "row")} whose {name!r} is also in {one}'
+      )
+  return sentences
 
 
 def _warnings(report: dict) -> list[str]:

@@ -230,6 +230,8 @@ def _cells(table: pd.DataFrame, names: set[str] = frozenset()) -> pd.Series:
   """Label cells as literal strings, '1.0' as '1'; None where there is none."""
   values = table['label']
   missing = values.isna()
+  if values.dtype in (np.float16, np.float32):  # .7 is .7, not .699999988
+    values = values.astype(str).astype(float)
   if pd.api.types.is_float_dtype(values):
     whole = missing | ((values == np.floor(values)) & (values.abs() < 2**53))
     if whole.all():

@@ -9,6 +9,7 @@ from is left out and counted.
 
 import os
 import pathlib
+import re
 
 import numpy as np
 import pandas as pd
@@ -102,9 +103,7 @@ def clean(raw: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
   attribute = attribute.replace(LABELS)
   word = word.str.strip()
   joints = text.str.count(JOINT) != target.str.count(JOINT)
-  absent = [
-    w.lower() not in t.lower() or not w for w, t in zip(word, text, strict=True)
-  ]
+  absent = [not _stands(w, t) for w, t in zip(word, text, strict=True)]
   wrong = {
     'no text or no rewrite': (text == '') | (target == ''),
     'unchanged': text == target,
@@ -132,3 +131,9 @@ def clean(raw: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     }
   )
   return result[~bad].reset_index(drop=True), left
+
+
+def _stands(word: str, text: str) -> bool:
+  """Whether the word is in the text, whole, as persons/chain.py finds it."""
+  whole = rf'(?<!\w){re.escape(word)}(?!\w)'
+  return bool(word) and bool(re.search(whole, text, re.IGNORECASE))

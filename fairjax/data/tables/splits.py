@@ -14,18 +14,24 @@ SHARES = {'train': 8, 'valid': 1, 'test': 1}
 
 
 def assign(
-  text: pd.Series, label: pd.Series, splits: tuple[str, ...], seed: int
+  text: pd.Series,
+  label: pd.Series,
+  splits: tuple[str, ...],
+  seed: int,
+  cluster: pd.Series | None = None,
 ) -> np.ndarray:
   """The split of each row, in the shares of 8:1:1, label by label.
 
-  Rows with the same text go to the same split (a text in two splits would be
-  a leak), under the label of the first of them. Within a label, the texts are
-  permuted by the seed and the split of a text is where the middle of its rows
-  falls in the cumulative shares.
+  Rows with the same text, or of the same `cluster`, go to the same split (a
+  text in two splits would be a leak), under the label of the first of them.
+  Within a label, the texts are permuted by the seed and the split of a text is
+  where the middle of its rows falls in the cumulative shares.
   """
   key = np.where(text.isna(), -1, pd.factorize(text)[0])
   missing = key < 0  # rows without text are alone: each its own key
   key[missing] = key.max(initial=-1) + 1 + np.arange(missing.sum())
+  if cluster is not None:
+    key = _joined(key, pd.factorize(cluster)[0])
   _, first, key = np.unique(key, return_index=True, return_inverse=True)
   size = np.bincount(key)
   stratum = pd.factorize(label)[0][first]
@@ -41,10 +47,36 @@ def assign(
   return np.array(splits)[place[key]]
 
 
-def cut(table: pd.DataFrame, splits: tuple[str, ...], seed: int) -> Tables:
-  """One table as several, by `assign`; no split may stay empty."""
-  which = assign(table['text'], table['label'], splits, seed)
-  tables = {s: table[which == s] for s in splits}
+def _joined(key: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+  """One number for all rows that keys (from 0) or clusters (-1: none) join."""
+  from scipy.sparse import coo_array, csgraph
+
+  known = np.flatnonzero(cluster >= 0)
+  keys = 1 + key.max(initial=-1)
+  nodes = keys + 1 + cluster.max(initial=-1)
+  edges = (np.ones(len(known)), (key[known], keys + cluster[known]))
+  graph = coo_array(edges, shape=(nodes, nodes))
+  return csgraph.connected_components(graph, directed=False)[1][key]
+
+
+def cut(
+  table: pd.DataFrame, splits: tuple[str, ...], seed: int, together: str = ''
+) -> Tables:
+  """One table as several, by `assign`; no split may stay empty.
+
+  Rows of one value of the column `together` stay so, unless there are too few
+  values for that: first labels are let go of, then the values.
+  """
+  text, label = table['text'], table['label']
+  ways = [(label, None)]
+  if together:
+    whole = pd.Series(0, table.index)
+    ways = [(label, table[together]), (whole, table[together]), *ways]
+  for labels, cluster in ways:
+    which = assign(text, labels, splits, seed, cluster)
+    tables = {s: table[which == s] for s in splits}
+    if all(map(len, tables.values())):
+      break
   for split, part in tables.items():
     if not len(part):
       texts = table['text'].nunique()

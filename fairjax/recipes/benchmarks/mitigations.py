@@ -20,7 +20,7 @@ from fairjax import stages
 from fairjax.benchmarks.shared import erasing
 from fairjax.config import Config
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, count
 from fairjax.data.tables import files
 from fairjax.models.reading import judge as judges
 from fairjax.models.reading.judge import Judge
@@ -44,12 +44,12 @@ def parts(config: Config) -> tuple[list[str], list[str]]:
   table = files.texts(config.data)
   code = stages.clusters_of(table)[0]
   code = np.arange(len(table)) if code is None else pd.factorize(code)[0]
-  seed, count = [config.data.split_seed, 0xB9], len(np.unique(code))
-  order = np.random.default_rng(seed).permutation(count)
-  held = max(round(config.benchmarks.held_out * count), 1)
-  if held >= count:
+  seed, many = [config.data.split_seed, 0xB9], len(np.unique(code))
+  order = np.random.default_rng(seed).permutation(many)
+  held = max(round(config.benchmarks.held_out * many), 1)
+  if held >= many:
     raise UserError(
-      f'{config.data.path} has {count} different texts, too few to fit '
+      f'{config.data.path} has {count(many, "different text")}, too few to fit '
       'mitigations on some and measure perplexity on others; give more'
     )
   out = np.isin(code, order[:held])

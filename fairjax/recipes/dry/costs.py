@@ -208,9 +208,11 @@ def fit(
   params, moves, one = gradient(model, loss, batch, own)
   passed = jax.make_jaxpr(lambda p, b: loss.total(model, p, b, None)[0])
   look = traced.cost(passed(params, batch).jaxpr)
-  steps = steps or max(1, round(options.epochs * -(-examples // options.batch)))
-  looks = options.epochs / options.evals * held * options.microbatches
-  looks *= seeds * fits / options.batch
+  epoch = max(1, -(-examples // options.batch))
+  epochs = steps / epoch if steps else options.epochs
+  steps = steps or max(1, round(epochs * epoch))
+  looks = max(1, math.ceil(epochs * options.evals)) * held
+  looks *= options.microbatches * seeds * fits / options.batch
   times = steps * seeds * fits
   # On a device: some seeds, a share of the rows, and of what they update.
   along = math.gcd(goal.count, seeds)

@@ -70,6 +70,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     parallel = parallel_text(own, learned)
     writers, facts, trained = generators(m, own, parallel)
     rewrites = texts.rewritten(m, tables, writers)
+    facts |= texts.unread(tables, writers)
     return stages.publish(
       folder,
       measure(m, tables, parallel, writers, rewrites, facts, trained, unlisted),

@@ -24,11 +24,11 @@ from fairjax.config import Config
 from fairjax.core import artefacts, strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import texts
-from fairjax.data.tables import panda
+from fairjax.data.tables import panda, splits
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.inference.estimates import of_share
 from fairjax.metrics.texts import fairscore, rewrites
-from fairjax.models import Bundle
+from fairjax.models import Bundle, rewriting
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.recipes.perturbation import person_tagger, perturbing
 from fairjax.recipes.rewriting import rewriter
@@ -49,7 +49,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     if mesh.is_main():
       rewriter.save(result.model, folder / 'export' / LEARNED)
     log.line(f'the perturber: {folder / "export" / LEARNED}')
-    held = tested(config, pairs)
+    held = readable(config, result.model, tested(config, pairs), log)
     written = {LEARNED: learned(config, result.model, held)}
     if asks_forms(config):
       written[FORMS] = _forms(held, written[LEARNED])
@@ -107,7 +107,9 @@ def read(config: Config, log: Log) -> pd.DataFrame:
         f'perturb.sources is {options.sources}; panda stands alone, since its '
         'own split holds out rows of its own'
       )
-    pairs = panda.read(options.data)
+    own = panda.read(options.data, config.data.split_seed)
+    pairs = parallel.clear(own)
+    pairs.attrs['left out'] = own.attrs['left out'] | pairs.attrs['left out']
   else:
     plain = (
       _texts(config) if set(options.sources) & {*parallel.OF_TEXTS} else ()
@@ -122,7 +124,9 @@ def read(config: Config, log: Log) -> pd.DataFrame:
   for what, count in pairs.attrs['left out'].items():
     log.line(f'left out: {count:,} ({what})')
   if config.data.limit:
-    rows = pairs.groupby(['source_name', 'split']).head(config.data.limit)
+    draw = np.random.default_rng([config.data.split_seed, splits.LIMIT])
+    rows = pairs.sample(frac=1, random_state=draw)
+    rows = rows.groupby(['source_name', 'split']).head(config.data.limit)
     pairs = rows.sort_index().reset_index(drop=True)
   return pairs
 
@@ -174,6 +178,17 @@ def tested(config: Config, pairs: pd.DataFrame) -> pd.DataFrame:
   sample = held.sample(frac=1, random_state=config.seed)
   sample = sample.groupby('source_name').head(config.perturb.tested)
   return sample.sort_index().reset_index(drop=True)
+
+
+def readable(
+  config: Config, model: Bundle, held: pd.DataFrame, log: Log
+) -> pd.DataFrame:
+  """The pairs whose source the model has positions for; others are told."""
+  fits = rewriting.fits(model, list(prompted(config, held)['source']))
+  if not fits.all():
+    left = int((~fits).sum())
+    log.line(f'left out: {left:,} (held-out pairs too long for the model)')
+  return held[fits].reset_index(drop=True)
 
 
 def learned(config: Config, model: Bundle, held: pd.DataFrame) -> list[str]:

@@ -26,7 +26,7 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables, has_twin
 from fairjax.metrics import measures
-from fairjax.models import Bundle, moved_states
+from fairjax.models import Bundle, moved_states, rewriting
 from fairjax.pairs import recase, rewrite_errors
 from fairjax.pairs.swapping import dictionary, swap_eval
 from fairjax.recipes.rewriting import (
@@ -138,6 +138,7 @@ def report(m: RewriteInputs) -> dict:
   )
   writers = writers_of(m, tables, swaps, repairs, facts)
   rewrites = rewritten(m, tables, writers)
+  facts |= unread(tables, writers)
   twins, facts[TWINS] = twins_of(config, tables['test'])
   first = next(iter(swaps))
   plain = f'{first} + BART'
@@ -405,18 +406,34 @@ def generator_configs(config: Config) -> list[Config]:
 def written(config: Config, model: Bundle, texts: Sequence[str]) -> list[str]:
   """What a generator writes, in the case and spacing of its source.
 
-  A text that it cannot read (too long) stays as it is.
+  A text that it cannot read (too long) stays as it is; `unread` counts them.
   """
   texts = list(texts)
-  lengths = [len(e.ids) for e in model.tokenizer.encode_batch_fast(texts)]
-  most = model.longest // (1 if model.shape.start is not None else 2) - 2
-  rows = [i for i, n in enumerate(lengths) if n <= most]
+  rows = np.flatnonzero(rewriting.fits(model, texts))
   out = list(texts)
   for i, new in zip(
     rows, rewriter.write(config, model, [texts[i] for i in rows])
   ):
     out[i] = recase.restore(texts[i], new) or texts[i]
   return out
+
+
+def unread(tables: Tables, writers: Writers) -> dict[str, int]:
+  """How many texts are too long for a contender's model, for the facts."""
+  counts = {
+    f'texts too long for {name}, left as they are, {split}': _too_long(
+      own, tables[split]['text'].tolist()
+    )
+    for name, own in writers.items()
+    for split in ('train', 'test')
+  }
+  return {what: n for what, n in counts.items() if n}
+
+
+def _too_long(writers: Sequence[Writer], texts: Sequence[str]) -> int:
+  """Of the first writer's model: the others differ in their seed alone."""
+  model = writers[0].model
+  return int((~rewriting.fits(model, texts)).sum()) if model else 0
 
 
 def rewritten(m: RewriteInputs, tables: Tables, writers: Writers) -> Rewrites:
@@ -471,7 +488,14 @@ def once(
     *(np.asarray(leaf) for x in models for leaf in jax.tree.leaves(x.params)),
   )
   path = folder / stages.file_name(name)
-  return stages.stage(path, made_from, make, read, m.log, m.config.reuse)
+  out = stages.stage(path, made_from, make, read, m.log, m.config.reuse)
+  for where, some in texts.items():
+    if over := _too_long(writers, some):
+      m.log.line(
+        f'{name}: {over:,} of {len(some):,} texts are too long for its model '
+        f'and stay as they are, {where}'
+      )
+  return out
 
 
 def against_gold(

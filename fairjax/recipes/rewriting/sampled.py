@@ -102,7 +102,13 @@ def sampled(config: Config, tables: Tables, log: Log) -> Tables:
   }
   count = schema.classes(tables)
   if count > 2:
-    tables = two_labels(tables, shows())
+    every, tables = tables, two_labels(tables, shows())
+    for split, table in tables.items():
+      if left := len(every[split]) - len(table):
+        log.line(
+          f'{left:,} texts of classes that no training text has are left out '
+          f'({split})'
+        )
     log.line(
       f'label 1: those of {count} classes that have more of attribute 1 in the '
       'training texts than all together'

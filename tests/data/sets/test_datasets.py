@@ -271,6 +271,32 @@ def test_echr_of_fairlex(tmp_path):
   assert set(other['train']['group']) == {'female'}
 
 
+def test_echr_as_parquet_is_that_of_jsonl(tmp_path):
+  """There classes are numpy's numbers: of '3' article 6 became article 3."""
+  numbers = {'defendant_state': 0, 'applicant_gender': 1, 'applicant_age': 2}
+  frame = pd.DataFrame(
+    {
+      'text': [f'The applicant {i}' for i in range(4)],
+      'labels': [[3], [], [0, 9], []],
+      'attributes': [numbers] * 4,
+    }
+  )
+  both = []
+  for kind in ('jsonl', 'parquet'):
+    folder = tmp_path / kind
+    folder.mkdir()
+    for split in ('train', 'val', 'test'):
+      path = folder / f'{split}.{kind}'
+      if kind == 'parquet':
+        frame.to_parquet(path)
+      else:
+        frame.to_json(path, orient='records', lines=True)
+    both.append(load_tables(config_for('echr', folder))[0]['train'])
+  pd.testing.assert_frame_equal(*both)
+  assert both[1]['article_6'].tolist() == ['yes', 'no', 'no', 'no']
+  assert both[1]['article_P1-1'].tolist() == ['no', 'no', 'yes', 'no']
+
+
 def test_panda(tmp_path):
   lines = [
     {

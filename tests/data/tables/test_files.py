@@ -347,3 +347,42 @@ def test_what_was_read_otherwise_is_among_the_warnings(tmp_path):
   path = write(tmp_path, 'a.csv', rows().replace(',', ';'))
   _, report, _ = load_tables(config_for(path))
   assert 'semicolons' in report['warnings'][0]
+
+
+def written_by(writers: int, rows_each: int) -> pd.DataFrame:
+  n = writers * rows_each
+  rng = np.random.default_rng(0)
+  return pd.DataFrame(
+    {
+      'text': [f'text {i % (n - 5)}' for i in range(n)],  # five stand twice
+      'label': rng.integers(0, 2, n),
+      'writer': [f'w{i // rows_each}' for i in range(n)],
+    }
+  )
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_rows_of_one_cluster_are_in_one_split(tmp_path, seed):
+  """What a writer's other rows teach is no test of unseen writers."""
+  written_by(60, 4).to_csv(tmp_path / 'a.csv', index=False)
+  config = config_for(tmp_path / 'a.csv', cluster='writer', split_seed=seed)
+  tables, report, _ = load_tables(config)
+  every = pd.concat([t.assign(split=s) for s, t in tables.items()])
+  assert (every.groupby('cluster')['split'].nunique() == 1).all()
+  assert (every.groupby('text')['split'].nunique() == 1).all()
+  assert [len(t) for t in tables.values()] == pytest.approx(
+    [192, 24, 24], abs=8
+  )
+  assert not report['leaks'] and not any(
+    'writer' in w for w in report['warnings']
+  )
+
+
+def test_too_few_clusters_are_parted_and_counted(tmp_path):
+  written_by(4, 60).to_csv(tmp_path / 'a.csv', index=False)
+  config = config_for(tmp_path / 'a.csv', cluster='writer')
+  tables, report, _ = load_tables(config)
+  assert [*tables] == ['train', 'valid', 'test']
+  inside = tables['test']['cluster'].isin(set(tables['train']['cluster']))
+  said = f"test: {inside.sum()} rows whose 'writer' is also in train"
+  assert inside.sum() and said in report['warnings']

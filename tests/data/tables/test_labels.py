@@ -166,6 +166,19 @@ def grouped(names, split='train'):
   return {split: table}
 
 
+def test_a_threshold_is_held_against_the_number_that_is_written():
+  """7 of 10 annotators are .7 as float32 too, in which data sets are kept."""
+  shares = np.arange(11) / 10
+  for kind in (np.float64, np.float32):
+    for rule in ('>=0.7', '>0.6'):
+      table = pd.DataFrame({'label': shares.astype(kind)})
+      labels.number({'train': table}, rule, 'toxicity')
+      assert table['label'].tolist() == [0] * 7 + [1] * 4, (kind, rule)
+  table = pd.DataFrame({'label': np.array([0.7, np.nan], np.float32)})
+  labels.number({'train': table}, '>=0.7', 'toxicity')
+  assert table['label'].isna().tolist() == [False, True]
+
+
 def test_group_names_are_one_for_blanks_case_and_none():
   tables = grouped(['F', 'f', ' F', 'Female ', 'NaN', 'None', None, '', 'M'])
   tables['test'] = grouped(['F', 'female', 'nan'])['train']

@@ -11,6 +11,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import panda
 from fairjax.metrics.inference.estimates import of_share
+from fairjax.models import Bundle
 from fairjax.pairs.persons import parallel, perturb
 from fairjax.recipes.perturbation import (
   person_tagger,
@@ -19,6 +20,7 @@ from fairjax.recipes.perturbation import (
   perturbing,
 )
 from fairjax.recipes.rewriting import rewriter
+from fairjax.train.progress import Log
 
 
 def config(data, **changes):
@@ -288,3 +290,79 @@ def test_hints_stand_before_the_words_that_rules_flag():
   assert f'{hint} him' not in marked and f'{hint} Tom' not in marked
   for word, start in zip(parallel.words(text), starts, strict=True):
     assert marked[start:].startswith(word)
+
+
+def test_a_limit_is_a_sample_by_seed_of_each_source_and_split(tmp_path):
+  """The first rows of the templates were of one age alone."""
+  sources = ('descriptors',)
+  (tmp_path / 'x').mkdir()
+  asked = lambda seed: config(
+    tmp_path / 'x', perturb__sources=sources, data__split_seed=seed
+  )
+  with Log(tmp_path, main=False) as log:
+    every = parallel.read(sources, tmp_path, 0)
+    once, again = (perturber.read(asked(0), log) for _ in range(2))
+    other = perturber.read(asked(1), log)
+  pd.testing.assert_frame_equal(once, again)
+  assert (once.groupby('split').size() == 24).all()
+  assert set(once['axis']) == {'age', 'race'}
+  assert list(once['id']) == [i for i in every['id'] if i in set(once['id'])]
+  assert set(other['id']) != set(once['id'])
+
+
+def test_panda_is_cut_by_the_seed_and_held_out_texts_are_not_learned(copy):
+  """The seed was not handed on, nor was a text of both files told."""
+  table = pd.read_json(copy / 'valid.jsonl', lines=True)
+  train = pd.read_json(copy / 'train.jsonl', lines=True)
+  both = pd.concat([train, table[-5:], train[-1:]])
+  both.to_json(copy / 'train.jsonl', orient='records', lines=True)
+  lines: list[str] = []
+  log = Log(None, main=False)
+  log.line = lines.append
+  asked = lambda seed: config(copy, data__split_seed=seed, data__limit=0)
+  one, other = (perturber.read(asked(seed), log) for seed in (0, 1))
+  held = lambda t: set(t.loc[t['split'] != 'train', 'text'])
+  test = lambda t: set(t.loc[t['split'] == 'test', 'text'])
+  assert held(one) == held(other) and test(one) != test(other)
+  assert held(one).isdisjoint(one.loc[one['split'] == 'train', 'text'])
+  assert 'left out: 5 (training rows whose text is held out)' in lines
+  assert 'left out: 1 (rows written twice)' in lines
+  assert len(held(one)) == 20  # a row of both files stays held out
+
+
+def test_a_word_of_panda_must_stand_in_its_text():
+  """'he' is not in 'the dog', where it was not found after the training."""
+  rows = {
+    'original': ['the dog ran', 'He ran', "the men's dog"],
+    'selected_word': ['he', 'he', 'men'],
+    'target_attribute': ['woman'] * 3,
+    'perturbed': ['she dog ran', 'She ran', "the women's dog"],
+    'split': ['train'] * 3,
+  }
+  table, left = panda.clean(pd.DataFrame(rows))
+  assert list(table['text']) == ['He ran', "the men's dog"]
+  assert left['panda: selected word not in the text'] == 1
+
+
+def test_held_out_pairs_that_are_too_long_are_left_out_and_told():
+  """They stopped a run after its training, at the first text it wrote."""
+  tokenizer = tokens.train_tokenizer(['he ran , woman <PERT_SEP>'], 60)
+  size = len(tokenizer.encode('he, woman <PERT_SEP> he ran').ids)
+  model = Bundle(
+    *(None, None, None), params={}, tokenizer=tokenizer, longest=size
+  )
+  held = pd.DataFrame(
+    {
+      'word': 'he',
+      'attribute': 'woman',
+      'text': ['he ran', 'he ran ran', 'he ran'],
+      'target': 'she ran',
+      'split': 'test',
+    }
+  )
+  lines: list[str] = []
+  log = Log(None, main=False)
+  log.line = lines.append
+  left = perturber.readable(c.Config(), model, held, log)
+  assert list(left['text']) == ['he ran'] * 2 and list(left.index) == [0, 1]
+  assert lines == ['left out: 1 (held-out pairs too long for the model)']

@@ -365,6 +365,36 @@ def test_what_is_written_is_kept_before_it_is_judged(tmp_path):
       assert asked == [2, 1]
 
 
+def test_texts_too_long_for_a_generator_are_counted(tmp_path):
+  """They stayed as they are, and counted as rewritten without a word."""
+  tokenizer = tokens.train_tokenizer(['a b c'], 30)
+  model = Bundle(
+    *(None, None, None), params={}, tokenizer=tokenizer, longest=5
+  )  # [CLS] a b c [SEP]
+  rows = pd.DataFrame(
+    {
+      'id': ['a', 'b', 'c'],
+      'text': ['a b c', 'a b c a', 'a b c a b'],
+      'label': [0, 1, 0],
+      'group': 'g',
+    }
+  )
+  tables = {'train': rows, 'test': rows[:1]}
+  one = counterfactual_texts.Writer(list, model)
+  writers = {'BART': [one] * 2, 'list': [one._replace(model=None)]}
+  assert counterfactual_texts.unread(tables, writers) == {
+    'texts too long for BART, left as they are, train': 2
+  }
+  with Log(tmp_path, main=True) as log:
+    m = counterfactual_texts.RewriteInputs(
+      c.Config(), tmp_path, log, None, None
+    )
+    counterfactual_texts.rewritten(m, tables, writers)
+  said = (tmp_path / 'log.txt').read_text()
+  assert 'BART: 2 of 3 texts are too long for its model' in said
+  assert said.count('too long') == 1
+
+
 def test_versions_by_seed_are_planes_beside_one_that_has_none():
   sums = counterfactual_texts.contenders.counterfactual.transfer
   shows = np.array([1, 1, 0])

@@ -30,6 +30,20 @@ def test_occupations_are_sided_by_the_training_texts():
   assert out['test']['label'].tolist() == [1, 1]  # class 3 has no side
 
 
+def test_texts_of_a_class_without_a_side_are_counted(tmp_path):
+  """Class 3 is in no training text: its test texts went without a word."""
+  train = [('x', 0, 'F')] * 3 + [('x', 1, 'M')] * 3 + [('x', 2, 'F')]
+  tables = {
+    'train': tables_of(train),
+    'test': tables_of([('x', 0, 'M'), ('x', 3, 'F'), ('x', 3, 'F')]),
+  }
+  with Log(tmp_path, main=True) as log:
+    out = sampled.sampled(c.Config(), tables, log)
+  assert len(out['test']) == 1
+  said = '2 texts of classes that no training text has are left out (test)'
+  assert said in (tmp_path / 'log.txt').read_text()
+
+
 @pytest.mark.parametrize('share', [0.12, 0.8])
 def test_the_imbalance_is_that_of_table_1(share):
   rng = np.random.default_rng(0)
