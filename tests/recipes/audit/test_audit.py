@@ -1087,6 +1087,25 @@ def test_differences_of_several_attributes_are_corrected_together():
   )
 
 
+def test_a_page_says_whether_differences_are_corrected():
+  """It said 'adjusted by none'."""
+  frame, made = rows(60), config(groups=('gender',), swaps=('gender',))
+  for rule, head, words in (
+    ('none', 'p', 'p not adjusted for '),
+    ('bh', 'p, adjusted', 'p adjusted by bh for '),
+  ):
+    made.measures.adjust = rule
+    found, _ = recipe.audit(
+      made, scorer(frame['text']), audit_table.of_frame(frame, made)
+    )
+    (section,) = (
+      one for one in found.sections if 'differences to' in one['heading']
+    )
+    (fold,) = (one for one in section['parts'] if one['part'] == 'fold')
+    table, text = fold['parts']
+    assert head in table['rows'][0] and words in text['text']
+
+
 def test_slices_know_terms_bands_and_lengths():
   frame = rows()
   made = config(groups=('gender', 'age:30/50'), controls=('site',))

@@ -327,6 +327,13 @@ def test_a_single_logit_is_audited_and_a_regression_is_not(tmp_path, folder):
     recipe.audit(made, str(folder), audit_table.of_frame(rows(), made))
 
 
+def test_scores_stand_beside_the_labels_as_they_were(folder):
+  """Names came back as numbers."""
+  scored = fairjax.score(fairjax.load(folder), rows(), ('el2n',))
+  assert scored['label'].tolist() == rows()['label'].tolist()
+  assert set(scored['label']) == {'fine', 'rude'} and 'el2n' in scored
+
+
 def test_scores_of_labels_that_may_hold_together_are_refused(tmp_path):
   model = fairjax.load(written(tmp_path, SHAPE, TOXIC, **MULTI))
   with pytest.raises(UserError, match='no classifier of which one class is'):
