@@ -42,6 +42,7 @@ def load(
   if isinstance(source, str | os.PathLike):
     return _named(os.fspath(source), config, table, classes)
   if (frame := readers.as_frame(source)) is not None:
+    frame = frame.rename(columns=str)  # audit.scores names them by texts
     frame.attrs.setdefault('source', THEIRS)
     return _of_frame(frame, config, table, classes)
   if (found := readers.as_values(source)) is not None:

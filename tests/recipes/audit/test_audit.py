@@ -1087,6 +1087,21 @@ def test_differences_of_several_attributes_are_corrected_together():
   )
 
 
+def test_columns_of_a_table_may_be_numbers():
+  """It said that there was no column '3', and that '3' was meant."""
+  frame = rows(60)
+  p = scorer(frame['text'])
+  how = {'groups': '3', 'n_resamples': 20}
+  table = frame[['text', 'label']].assign(**{'3': frame['gender']})
+  named = fairjax.audit(p, table, **how)
+  table = table.rename(columns={'3': 3})
+  beside = pd.DataFrame({0: 1 - p, 1: p})
+  for source, more in ((p, {}), (beside, {'scores': '1'})):
+    found = fairjax.audit(source, table, **how, **more)
+    assert found['dp']['value'] == named['dp']['value']
+  assert list(table) == ['text', 'label', 3]
+
+
 def test_a_page_says_whether_differences_are_corrected():
   """It said 'adjusted by none'."""
   frame, made = rows(60), config(groups=('gender',), swaps=('gender',))
