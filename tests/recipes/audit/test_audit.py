@@ -427,6 +427,24 @@ def test_the_threshold_is_chosen_on_validation_rows():
   assert page.sets['data']['threshold'] == pytest.approx(0.7, abs=0.06)
 
 
+def test_validation_rows_have_texts_and_those_dropped_are_counted(tmp_path):
+  """A model was asked about no text; rows were dropped without a word."""
+  frame, made = rows(40), config(choose='accuracy')
+  valid = frame.astype(object)
+  valid.loc[2, 'text'], valid.loc[5, 'label'] = ' ', None
+  made.data.valid_path = str(tmp_path / 'valid.jsonl')
+  valid.to_json(made.data.valid_path, orient='records', lines=True)
+  with pytest.raises(UserError, match=r"valid.jsonl has ' ' for a text in row"):
+    audit_table.of_frame(frame, made)
+  made.data.on_bad = 'drop'
+  found = audit_table.of_frame(frame, made)
+  assert len(found.valid) == 38
+  assert found.remarks == [
+    'validation rows: 1 row without a text dropped',
+    'validation rows: 1 row without label dropped',
+  ]
+
+
 def test_a_column_of_twins_is_a_swap():
   frame = rows()
   frame['rewritten'] = [
