@@ -446,6 +446,7 @@ def diet(
   own, twins = diet_rows.positions(
     table, table, ranking, (factual, counterfactual), Config(), random_state
   )
+  table['label'] = scores['label'].to_numpy()  # as they were, names too
   rows = table.iloc[np.sort(own)].assign(origin='')
   others = table.iloc[np.sort(twins)]
   others = others.assign(
@@ -547,6 +548,7 @@ def score(
   for name in names:
     function = registry.find(SCORES, 'score', name)
     out[name] = np.asarray(function(predictions, config), np.float64)[0]
+  out['label'] = table['label'].to_numpy()  # as they were, names too
   return out
 
 

@@ -348,3 +348,21 @@ def test_rows_of_one_cluster_are_drawn_together():
 def test_a_wrong_cluster_is_told(cluster, said):
   with pytest.raises(fairjax.UserError, match=said):
     fairjax.assess([0, 1] * 10, [0.2, 0.9] * 10, cluster=cluster)
+
+
+def test_a_table_keeps_its_labels_and_each_row_needs_a_text():
+  """Names came back as numbers; no text was a traceback of arrow."""
+  text = [f'{"She" if k % 2 else "He"} ran {k}.' for k in range(20)]
+  table = pd.DataFrame({'text': text, 'label': ['ok', 'toxic'] * 10})
+  taken = fairjax.diet(table.assign(ge=np.arange(20.0)), ranking='healthy_ge')
+  assert set(taken['label']) == {'ok', 'toxic'} and len(taken) == 16
+  label = dict(zip(text, table['label']))
+  for _, row in taken[taken['origin'] == ''].iterrows():
+    assert label[row['text']] == row['label']
+  table.loc[3, 'text'] = None
+  for call in (
+    lambda: fairjax.weights(table, estimator='count'),
+    lambda: fairjax.diet(table.assign(ge=0.0)),
+  ):
+    with pytest.raises(UserError, match=r'row 3 has \w+ for a text'):
+      call()

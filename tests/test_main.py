@@ -93,6 +93,24 @@ def test_validate_names_the_field_and_the_value(field, value):
   assert field in str(error.value) and str(value) in str(error.value)
 
 
+@pytest.mark.parametrize(
+  ('recipe', 'field', 'value'),
+  [
+    *((one, 'train.export', True) for one in ('rank', 'overlap', 'mbcda')),
+    *((one, 'method.name', 'blind') for one in ('fairtune', 'overlap')),
+    ('train', 'method.compare', ('augment',)),
+  ],
+)
+def test_what_a_recipe_would_not_do_is_said_first(recipe, field, value):
+  """Such a knob did nothing, without a word."""
+  config = Config(recipe=recipe)
+  validate(config)
+  section, _, name = field.partition('.')
+  setattr(getattr(config, section), name, value)
+  with pytest.raises(UserError, match=f'{field} is .*recipe .?{recipe}'):
+    validate(config)
+
+
 def test_the_defaults_and_every_config_file_validate():
   validate(Config())
   for path in (ROOT / 'configs').glob('[a-z]*.py'):

@@ -153,6 +153,10 @@ RENAMED = {
 
 # Recipes of which all that a model does is to write texts.
 WRITING = ('generate', 'perturb_corpus', 'writing')
+# Recipes whose classifiers are many and are not kept, so that none is exported.
+UNKEPT = ('rank', 'overlap', 'fairflow', 'counterfactual_texts', 'mbcda')
+# Recipes that train on the rows as they are, whatever method.name is.
+AS_THEY_ARE = ('overlap', 'fairtune', 'fairtune_glue')
 
 
 def validate(config: Config, files: bool = True) -> None:
@@ -196,6 +200,23 @@ def validate(config: Config, files: bool = True) -> None:
     raise UserError(
       f'train.export is on, but model {config.model!r} has no Hugging Face '
       'form; leave it off, its weights are in training/'
+    )
+  if train.export and config.recipe in UNKEPT:
+    raise UserError(
+      f'train.export is on, but recipe {config.recipe!r} keeps none of its '
+      'classifiers; leave it off, and export one of recipe train or diet'
+    )
+  method = config.method
+  if method.name != 'none' and config.recipe in AS_THEY_ARE:
+    raise UserError(
+      f'method.name is {method.name!r}, but recipe {config.recipe!r} takes the '
+      'rows as they are; leave it out'
+    )
+  if method.compare and config.recipe == 'train':
+    raise UserError(
+      f'method.compare is {", ".join(method.compare)}, but recipe train trains '
+      'one classifier; compare with --config.recipe=compare, or name one '
+      'method with --config.method.name'
     )
   paired = config.recipe == 'fairscore' and config.fairscore.path
   told = any(s.startswith('data.path ') for s in config.data.sources)

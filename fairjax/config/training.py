@@ -149,7 +149,10 @@ class Train:
   )
   track: bool = knob(False, 'predict the training rows after every epoch')
   export: bool = knob(
-    False, 'also write each seed as a Hugging Face folder', changes=()
+    False,
+    'also write each seed as a Hugging Face folder, in export/; of several '
+    "contenders only the diet's, weight's or fairtuned (recipe compare: each)",
+    changes=(),
   )
 
 

@@ -13,7 +13,7 @@ import re
 
 from fairjax import stages
 from fairjax.config import Config
-from fairjax.core import artefacts
+from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import chain
@@ -109,7 +109,7 @@ def variant(config: Config, name: str) -> Config:
   values = {'name': method, 'compare': ()}
   for change in changes:
     field, _, value = change.partition('=')
-    if kinds.get(field) not in (str, float):
+    if kinds.get(field) not in (str, float) or field == 'name':
       raise UserError(
         f'method.compare has {name!r}, but {field!r} is no option of a method '
         'to change; write METHOD:FIELD=VALUE, as in substitute:ratio=0.5'
@@ -120,10 +120,15 @@ def variant(config: Config, name: str) -> Config:
       raise UserError(
         f'method.compare has {name!r}, but {field} takes a number'
       ) from error
+  method = dataclasses.replace(config.method, **values)
+  try:
+    knobs.check(dataclasses.replace(config, method=method), Config)
+  except UserError as error:
+    raise UserError(f'method.compare has {name!r}: {error}') from error
   return dataclasses.replace(
     config,
     recipe='train',
-    method=dataclasses.replace(config.method, **values),
+    method=method,
     reuse=config.reuse
     and str(pathlib.Path(config.reuse) / stages.file_name(name)),
   )

@@ -27,10 +27,7 @@ def after_method(
   model = stages.prepare(config, tables, log)
   fit = stages.train(config, model, *stages.pools(model, tables), folder, log)
   stages.export(config, model, fit.params, folder, log)
-  chances = {
-    name: stages.probabilities(config, model, fit.params, table)
-    for name, table in stages.as_read(config, sets).items()
-  }
+  chances = stages.of_sets(config, model, fit.params, sets)
   own = config.method.name
   stages.keep_predictions(folder, sets, {own: chances}, own)
   return stages.results(

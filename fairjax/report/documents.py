@@ -21,6 +21,8 @@ from fairjax.results import FILE, Results, plain
 
 FOLDER = 'documents'
 LARGEST = 400_000  # bytes of a document that is embedded in the page
+# Documents that not every run has.
+OURS = re.compile(r'groups\.tex|tests\.csv|\d\d+_\w{1,40}\.csv')
 EMPTY = '(to be filled in by the provider)'
 KINDS = {
   '.csv': 'text/csv',
@@ -57,9 +59,15 @@ def of(results: Results) -> dict[str, str]:
 
 
 def publish(folder: str | os.PathLike, results: Results) -> dict[str, str]:
-  """Writes the documents of a run; returns them."""
+  """Writes the documents of a run; returns them.
+
+  Those of an earlier run in the folder that this one has not go.
+  """
   every = of(results)
   place = pathlib.Path(folder) / FOLDER
+  for path in place.glob('*'):
+    if OURS.fullmatch(path.name) and path.name not in every:
+      artefacts.remove_file(path)
   for name, text in every.items():
     if name != FILE:  # it lies in the folder itself
       artefacts.write_text(place / name, text)
@@ -229,6 +237,11 @@ def _weighted(one: Mapping) -> str:
   return f', weighted: as sure as {one["effective_rows"]:,.0f}'
 
 
+def _adjusted(results: Results) -> bool:
+  """Whether p values of its paired tests were adjusted: measures.adjust."""
+  return any(test.get('p_adjusted') is not None for test in results.tests)
+
+
 def documentation(results: Results) -> list[tuple[str, str, str]]:
   """(what is asked, where, what is known); what only users know is empty."""
   data, groups, numbers, warnings = [], [], [], []
@@ -272,9 +285,10 @@ def documentation(results: Results) -> list[tuple[str, str, str]]:
     (
       'How sure this is',
       f'{act} Art. 15',
-      f'{results.level:.0%} intervals over examples'
+      f'{tables.percent(results.level)} intervals over examples'
       + (' and seeds' if len(results.seeds) > 1 else '')
-      + ' (Bayesian bootstrap); p values are adjusted for their number.',
+      + ' (Bayesian bootstrap).'
+      + ' P values are adjusted for their number.' * _adjusted(results),
     ),
     (
       'Known limits',

@@ -330,8 +330,8 @@ def _picture(
   )
   caption = (
     f'{measures.label(gap.rate).capitalize()} ({gap.rate}) of each group '
-    f'with {results.level:.0%} intervals; equal groups would share one place. '
-    'In brackets: rows.'
+    f'with {tables.percent(results.level)} intervals; equal groups would share '
+    'one place. In brackets: rows.'
   )
   if len(rates) > MOST:
     caption += (
@@ -360,7 +360,7 @@ def _contenders(results: Results, name: str, pictures: Pictures) -> str:
       )
       caption = (
         f'{label.capitalize()} ({key}) of every contender on {name}, the '
-        f'fairest first; 1 is equal. {results.level:.0%} intervals.'
+        f'fairest first; 1 is equal. {tables.percent(results.level)} intervals.'
         if key != 'auc'
         else f'AUC of every contender on {name}; right is better.'
       )
@@ -386,5 +386,5 @@ def _made_of(results: Results, name: str, one: Mapping) -> str:
     parts.append(plural(len(groups), 'group'))
   if len(results.seeds) > 1:
     parts.append(plural(len(results.seeds), 'seed'))
-  parts.append(f'{results.level:.0%} intervals')
+  parts.append(f'{tables.percent(results.level)} intervals')
   return ' · '.join(map(printable, parts))

@@ -139,7 +139,7 @@ def in_full(
       )
     if predictions is not None or (told and 'threshold' in one):
       body += heading('Scores')
-      body += _scores(name, predictions, pictures, results)
+      body += _scores(name, predictions, pictures, results, one)
     out.append(Section(title, body))
   return out
 
@@ -206,7 +206,8 @@ def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:
     for g in groups
     if g in largest[:MOST_GROUPS]
   }
-  caption = f'Rates of each group of {name} with {level:.0%} intervals.'
+  sure = tables.percent(level)
+  caption = f'Rates of each group of {name} with {sure} intervals.'
   if len(groups) > MOST_GROUPS:
     caption += f' The {MOST_GROUPS} largest of {len(groups)} groups.'
   parts = [heading('Groups')]
@@ -220,8 +221,14 @@ def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:
   return '\n'.join(parts)
 
 
-def _scores(name, predictions, pictures: Pictures, results: Results) -> str:
-  """ROC curves and histograms of the positive class's probability."""
+def _scores(
+  name, predictions, pictures: Pictures, results: Results, one: Mapping
+) -> str:
+  """ROC curves and histograms of the positive class's probability.
+
+  Their groups are those measured: predictions hold the column of data.group,
+  and measures.groups may name another.
+  """
   if predictions is None:
     return text('predictions.parquet is missing: no curves.')
   if 'label' not in predictions:
@@ -232,6 +239,8 @@ def _scores(name, predictions, pictures: Pictures, results: Results) -> str:
     return text('predictions.parquet has no predictions of this set.')
   label = (rows['label'] == results.pos_label).to_numpy()
   group = rows['group'].fillna('').astype(str).to_numpy()
+  if one.get('groups') and not {*group} - {''} <= {*one['groups']}:
+    group = np.full(len(group), '', object)
   names, counts = np.unique(group[group != ''], return_counts=True)
   largest = names[np.argsort(-counts, kind='stable')][: len(figures.COLOURS)]
   parts = [
@@ -250,7 +259,8 @@ def _scores(name, predictions, pictures: Pictures, results: Results) -> str:
     pictures.add(
       f'scores_{name}',
       plots.score_histograms(label, score, group),
-      f'Scores ({words}) by group and label, all seeds together.',
+      f'Scores ({words}) by {"group and " * bool(len(names))}label, all seeds '
+      'together.',
     )
   )
   return side(*parts)

@@ -63,9 +63,9 @@ def in_words(results: Results | None, answered: bool = False) -> str:
     parts.append(
       text(
         f'Values are means over {seeds}; brackets hold the '
-        f'{results.level:.0%} interval.'
+        f'{tables.percent(results.level)} interval.'
         if len(results.seeds) > 1
-        else f'Brackets hold the {results.level:.0%} interval.',
+        else f'Brackets hold the {tables.percent(results.level)} interval.',
         kind='quiet',
       )
     )

@@ -63,6 +63,11 @@ def number(value: float, digits: int | None = None) -> str:
   return text.lstrip('-') if float(text.replace(',', '')) == 0 else text
 
 
+def percent(share: float) -> str:
+  """A share that somebody chose, with all of its digits: '99.9%', '95%'."""
+  return f'{100 * share:.10g}%'
+
+
 def estimate(value: Mapping[str, Any]) -> str:
   """`0.842 [0.811, 0.870]`, `0.842`, or `undefined`; without its note."""
   if not defined(value):

@@ -132,7 +132,8 @@ def costs_little(
   """`ours` loses at most the share `budget` of the AUC of `theirs`."""
   return [
     claim(
-      f'{ours} keeps {1 - budget:.0%} of the AUC of {theirs} on {t["set"]}',
+      f'{ours} keeps {tables.percent(1 - budget)} of the AUC of {theirs} on '
+      f'{t["set"]}',
       scaled(t['difference'], 1 / aucs[t['set']]),
       -budget,
       t['test'],

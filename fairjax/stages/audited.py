@@ -42,6 +42,7 @@ def load(
   if isinstance(source, str | os.PathLike):
     return _named(os.fspath(source), config, table, classes)
   if (frame := readers.as_frame(source)) is not None:
+    frame = frame.rename(columns=str)  # audit.scores names them by texts
     frame.attrs.setdefault('source', THEIRS)
     return _of_frame(frame, config, table, classes)
   if (found := readers.as_values(source)) is not None:
@@ -303,16 +304,48 @@ def _folder(
   """A Hugging Face folder, or the folder of a run of ours."""
   from fairjax.stages.classifier import load as loaded
 
-  exported = sorted(path.glob('export/seed_*')) if _of_run(path) else []
+  exported = exports(path)
   if not (path / 'results.json').is_file() and not exported:
     made_from = functools.partial(artefacts.content, path)
     return classifier(loaded(path), config, name or path.name, made_from)
   if exported:
     models = [loaded(one) for one in exported]
-    predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
-    made_from = functools.partial(_contents, *exported)
+    read, files = _reader(path / 'config.json')
+    predict = lambda texts: np.stack(
+      [m.predict_proba(read(texts)) for m in models]
+    )
+    made_from = functools.partial(_contents, *exported, *files)
     return classifier(models[0], config, path.name, made_from, predict)
   return [_run(path, config, table, classes)]
+
+
+def exports(path: pathlib.Path) -> list[pathlib.Path]:
+  """The folders that the last run in `path` exported, a seed each, in order."""
+  seeds = [one for one in path.glob('export/seed_*') if one.name[5:].isdigit()]
+  seeds = seeds if seeds and _of_run(path) else []
+  return sorted(seeds, key=lambda one: int(one.name[5:]))
+
+
+def _reader(file: pathlib.Path) -> tuple[Callable, list[pathlib.Path]]:
+  """Texts as the models of a run read them, and the file that says how.
+
+  Those of a blind run read blind texts.
+  """
+  from fairjax import stages
+  from fairjax.methods import ON_TEST_SETS, chain
+
+  tree = artefacts.read_json(file) if file.is_file() else {}
+  method = tree.get('method') if isinstance(tree, dict) else None
+  name = method.get('name', 'none') if isinstance(method, dict) else 'none'
+  if not {*ON_TEST_SETS} & {*chain(name)}:
+    return lambda texts: texts, []
+  config = config_of(tree, file)
+
+  def read(texts: Sequence[str]) -> list[str]:
+    frame = pd.DataFrame({'text': list(texts)})
+    return stages.as_read(config, {'texts': frame})['texts']['text'].tolist()
+
+  return read, [file]
 
 
 # Stages of the config that make a run's models what they are.
@@ -336,7 +369,7 @@ def _of_run(path: pathlib.Path) -> bool:
       tree = tree.get(part) if isinstance(tree, dict) else None
     return tree
 
-  return all(
+  return of(trees[0], 'recipe') == of(trees[1], 'recipe') and all(
     of(trees[0], leaf.name) == of(trees[1], leaf.name)
     for leaf in knobs.leaves(Config)
     if MODELS & set(leaf.changes)
@@ -400,7 +433,7 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> AuditedModel:
 
   def predict(texts: Sequence[str]) -> np.ndarray:
     frame = pd.DataFrame({'text': list(texts), 'label': 0})
-    return stages.probabilities(config, ready, params, frame)
+    return stages.of_sets(config, ready, params, {'texts': frame})['texts']
 
   return AuditedModel(
     *(path.name, None, predict, labels.class_names(tables)),

@@ -20,6 +20,7 @@ from fairjax.methods import project
 from fairjax.models import Bundle, build
 from fairjax.models.folders import hf
 from fairjax.models.words import word_level
+from fairjax.stages import loading
 from fairjax.stages.identity import identity
 from fairjax.stages.reuse import stage
 from fairjax.train import checkpoint, loop, mesh
@@ -241,3 +242,13 @@ def probabilities(
     config.train.batch,
   )
   return softmax(logits.astype(np.float64), axis=-1)
+
+
+def of_sets(
+  config: Config, model: Bundle, params, sets: Tables
+) -> dict[str, np.ndarray]:
+  """The probabilities of each test set's rows, as the model reads them."""
+  return {
+    name: probabilities(config, model, params, table)
+    for name, table in loading.as_read(config, sets).items()
+  }

@@ -126,6 +126,9 @@ def test_contenders_change_options():
     ('augmnet', "did you mean 'augment'"),
     ('augment:rat=1', "'rat' is no option"),
     ('augment:ratio=all', 'ratio takes a number'),
+    ('augment:name=blind', "'name' is no option"),
+    ('augment:ratio=-1', "has 'augment:ratio=-1': method.ratio is -1.0"),
+    ('augment:axis=gendr', "'augment:axis=gendr': method.axis is 'gendr'"),
   ):
     with pytest.raises(UserError, match=match):
       compare.variant(config, name)

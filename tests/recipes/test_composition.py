@@ -30,6 +30,7 @@ from fairjax.recipes import compare
 from fairjax.recipes.diet import rank
 from fairjax.recipes.diet import recipe as diets
 from fairjax.recipes.weighting import recipe as weighting
+from fairjax.stages import classifier
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -116,6 +117,7 @@ def test_weights_reach_a_transformer(augmented, tmp_path):
     SMALL,
     seeds=1,
     method=Method(name='augment' if augmented else 'none', ratio=0.5),
+    train=dataclasses.replace(SMALL.train, export=True),
     weighting=dataclasses.replace(SMALL.weighting, rows=('baseline', 'weight')),
   )
   results = weighting.run(config, tmp_path)
@@ -128,6 +130,10 @@ def test_weights_reach_a_transformer(augmented, tmp_path):
   )
   assert (baseline['p0'] != weight['p0']).any()
   assert results.facts['weighted rows'] == len(made)
+  own = classifier.load(tmp_path / 'export' / 'seed_0')  # was not written
+  texts = planted.load(SMALL)['test'].set_index('id')['text']
+  p = own.predict_proba(texts[weight['id']].tolist())[:, 1]
+  np.testing.assert_allclose(p, weight['p0'], atol=1e-5)
 
 
 def test_weights_are_given_once():

@@ -19,10 +19,12 @@ from fairjax.config import (
 )
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
+from fairjax.data.sets import planted
 from fairjax.recipes import train
 from fairjax.recipes.diet import grid, overlap, rank, recipe
 from fairjax.report import verdict
 from fairjax.scores import table
+from fairjax.stages import classifier
 from fairjax.train.progress import Log
 
 SMALL = Config(
@@ -73,6 +75,7 @@ def test_a_diet_from_end_to_end(tmp_path, remade):
   config = dataclasses.replace(
     SMALL,
     recipe='diet',
+    train=dataclasses.replace(SMALL.train, export=True),
     diet=Diet(compare=('unhealthy_random', 'none', 'cda')),
   )
   results = recipe.run(config, tmp_path)
@@ -103,6 +106,10 @@ def test_a_diet_from_end_to_end(tmp_path, remade):
   own = artefacts.read_table(tmp_path / 'predictions.parquet')
   assert len(scores) == 96 and list(beside['id']) == list(own['id'])
   assert (beside['p0'] != own['p0']).any()
+  diet = classifier.load(tmp_path / 'export' / 'seed_0')  # was not written
+  texts = planted.load(SMALL)['test'].set_index('id')['text']
+  p = diet.predict_proba(texts[own['id']].tolist())[:, 1]
+  np.testing.assert_allclose(p, own['p0'], atol=1e-5)
 
 
 def test_methods_beside_diets_are_those_of_their_own_runs(tmp_path):

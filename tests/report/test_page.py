@@ -182,6 +182,46 @@ def test_a_set_without_groups_or_predictions(run_folder):
   assert '1 row, decision threshold 0.5' in text and 'No groups' in text
 
 
+def test_scores_are_by_the_groups_that_were_measured(run_folder):
+  """Predictions hold data.group; numbers were of measures.groups."""
+  assert 'ROC curves by group' in Reader(page.report(run_folder)).text
+  found = results.read(run_folder)
+  for one in found.contenders.values():
+    for measured in one['sets'].values():
+      old = measured['groups']
+      measured['groups'] = {f'other {name}': own for name, own in old.items()}
+  results.write(run_folder, found)
+  text = Reader(page.report(run_folder)).text
+  assert 'ROC curve of the probability' in text
+  assert 'curves by group' not in text and 'by group and label' not in text
+
+
+def test_a_level_is_told_with_its_digits(run_folder):
+  """Of .999 the page said 100% intervals."""
+  found = results.read(run_folder)
+  found.level = 0.999
+  results.write(run_folder, found)
+  text = Reader(page.report(run_folder)).text
+  assert '99.9% interval' in text and '100% interval' not in text
+
+
+def test_what_an_earlier_run_exported_goes(run_folder):
+  place = run_folder / 'documents'
+  page.report(run_folder)
+  every = {path.name for path in place.iterdir()}
+  for name in ('07_words.csv', 'own notes.csv', 'mine.md'):
+    (place / name).write_text('')
+  found = results.read(run_folder)
+  tested = '_adjusted' in str(found.tests)
+  assert ('adjusted' in (place / 'model_card.md').read_text()) == tested
+  found.tests = []
+  results.write(run_folder, found)
+  page.report(run_folder)
+  left = {path.name for path in place.iterdir()}
+  assert left == every - {'tests.csv'} | {'own notes.csv', 'mine.md'}
+  assert 'adjusted' not in (place / 'model_card.md').read_text()
+
+
 def test_multiclass_predictions(run_folder):
   import pandas as pd
 

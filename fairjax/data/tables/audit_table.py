@@ -79,12 +79,16 @@ def of_frame(frame: pd.DataFrame, config) -> Rows:
     remarks += dropped
   classes: tuple[str, ...] = ()
   valid = _validation(data)
+  if valid is not None and 'text' in valid and config.audit.choose:
+    valid, dropped = _texts(valid, data.on_bad)
+    remarks += _of_validation(dropped)
   both = {'test': table} if valid is None else {'test': table, 'valid': valid}
   both = {name: one for name, one in both.items() if 'label' in one}
   if both:  # numbered together: one class alone says less than two
     labels.number(both, data.labels, data.label)
   if 'valid' in both:
-    valid, _, _ = _labels(both['valid'], data)
+    valid, _, dropped = _labels(both['valid'], data)
+    remarks += _of_validation(dropped)
   if 'label' in table:
     table, classes, dropped = _labels(both['test'], data)
     remarks += dropped
@@ -177,6 +181,10 @@ def _validation(data) -> pd.DataFrame | None:
   for name, field in ((data.text, 'text'), (data.label, 'label')):
     valid = _named(valid, name, field)
   return _ids(valid, data.id)
+
+
+def _of_validation(remarks: Sequence[str]) -> list[str]:
+  return [f'validation rows: {one}' for one in remarks]
 
 
 def _split(

@@ -315,6 +315,13 @@ def table(
       f'the table has the column {twice[0]!r} twice; drop or rename one'
     )
   out = frame.reset_index(drop=True)
+  told = out['text'].map(lambda text: isinstance(text, str)).to_numpy(bool)
+  if not told.all():
+    row = int((~told).argmax())
+    raise UserError(
+      f'row {row} has {shown(out["text"][row])} for a text; give it one, or '
+      'drop the row'
+    )
   if 'id' not in out:
     out.insert(0, 'id', [f'row-{i}' for i in range(len(out))])
   out['id'] = out['id'].astype(str)

@@ -249,6 +249,7 @@ def _frame(data: Any, label: str) -> pd.DataFrame:
       f'data is {type(data).__name__}; give a table, a mapping of columns, a '
       'list of records or of texts, or a file'
     )
+  frame.columns = [*map(str, frame.columns)]  # groups are named by texts
   if not _no_label(label):
     return frame
   return frame.drop(columns='label', errors='ignore')

@@ -338,6 +338,9 @@ def _differences(focus: Measured, config: Config) -> dict | None:
         f'{significance.said(gaps[least])})'
       )
 
+  rule = config.measures.adjust
+  adjusted = 'p' if rule == 'none' else 'p, adjusted'
+
   def line(r):
     return {
       'group': r['group'],
@@ -346,7 +349,7 @@ def _differences(focus: Measured, config: Config) -> dict | None:
       **({'reference': r['reference']} if len(references) > 1 else {}),
       'of the reference': r['of reference'],
       'difference': r['difference'],
-      'p, adjusted': significance.p_text(
+      adjusted: significance.p_text(
         {'p': r.get('adjusted'), 'p_at_floor': r.get('p_at_floor')}
       )
       if not r['few']
@@ -368,8 +371,10 @@ def _differences(focus: Measured, config: Config) -> dict | None:
       results.text(
         'Differences of rates with their interval and p of the same bootstrap '
         'of rows (Fisher’s exact p where no resample is as far off); p '
-        f'adjusted by {config.measures.adjust} for {len(tested)} '
-        'tests.',
+        + ('not ' if rule == 'none' else '')
+        + 'adjusted '
+        + ('' if rule == 'none' else f'by {rule} ')
+        + f'for {len(tested)} tests.',
         kind='quiet',
       ),
     )

@@ -68,6 +68,10 @@ def erased(
   eraser = erasing.fit(judge, texts, kind, config)
   log.line(f'{kind}: {eraser.rank} directions taken out')
   out = judge.without(eraser)
+  exported = bool(eraser.rank) and judge.kind == 'mask'
+  if folder.exists() and not exported and mesh.is_main():
+    artefacts.remove(folder)
+    log.line(f'{folder} was of an earlier run and is removed')
   if not eraser.rank:
     log.line(
       f'WARNING: {kind} found no direction that tells the '
@@ -76,7 +80,7 @@ def erased(
       'name it'
     )
     return out
-  if judge.kind == 'mask' and mesh.is_main():
+  if exported and mesh.is_main():
     judges.export(out, judge.name, folder)
     log.line(f'exported to {folder}')
   return out

@@ -67,8 +67,8 @@ def choose(
     within = [c for c in own if number(c, good, 'auc') >= least]
     if not within:
       notes.append(
-        f'{ranking}: no cell keeps {1 - budget:.0%} of the AUC of none on the '
-        'validation rows; the one of the highest AUC stands in'
+        f'{ranking}: no cell keeps {tables.percent(1 - budget)} of the AUC of '
+        'none on the validation rows; the one of the highest AUC stands in'
       )
     moving = [c for c in within if 'note' not in (value(c, fair, 'dp') or {})]
     if within and not moving:

@@ -339,9 +339,8 @@ def merge(
   read = f', each read as {sides}' if fair == READINGS else ''
   about = (
     f'Chosen by dp on {fair} (validation rows{read}) among the cells that lose '
-    'at most '
-    f'{config.grid.budget:.0%} of the validation AUC of none; no test set was '
-    'looked at.'
+    f'at most {tables.percent(config.grid.budget)} of the validation AUC of '
+    'none; no test set was looked at.'
   )
   return stages.results(
     config,

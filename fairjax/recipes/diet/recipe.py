@@ -110,7 +110,7 @@ def by_rows(
   log.line(f'{name}: {", ".join(counts)}')
   ours = name == config.diet.ranking
   return Trained(
-    predictions(config, own, rows, folder, log, name),
+    predictions(config, own, rows, folder, log, name, export=ours),
     facts,
     diet_rows.notes(train, rows, config) if ours else [],
     in_any_order(rows),
@@ -125,10 +125,7 @@ def by_method(
   model = stages.prepare(config, tables, log)  # it may learn its words there
   pools = stages.pools(model, tables)
   fit = stages.train(config, model, *pools, folder, log, part=name)
-  chances = {
-    one: stages.probabilities(config, model, fit.params, table)
-    for one, table in stages.as_read(config, inputs.sets).items()
-  }
+  chances = stages.of_sets(config, model, fit.params, inputs.sets)
   rows = len(tables['train'])
   notes = [f'{name}: {note}' for note in stages.notes(tables)]
   return Trained(
@@ -267,6 +264,7 @@ def predictions(
   log: Log,
   part: str,
   tables: Tables | None = None,
+  export: bool = False,
 ) -> dict[str, np.ndarray]:
   """Trains on the rows `taken` [s, n] of the pool, and predicts the sets."""
   fit = stages.train(
@@ -279,10 +277,9 @@ def predictions(
     rows=rows,
     part=part,
   )
-  return {
-    name: stages.probabilities(config, inputs.model, fit.params, table)
-    for name, table in (tables or inputs.sets).items()
-  }
+  if export:
+    stages.export(config, inputs.model, fit.params, folder, log)
+  return stages.of_sets(config, inputs.model, fit.params, tables or inputs.sets)
 
 
 def verdicts(config: Config, inputs: Inputs, results: Results) -> list[dict]:

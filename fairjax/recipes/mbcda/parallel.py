@@ -95,7 +95,7 @@ def parallel_text(m: RewriteInputs, tables: Tables) -> Parallel:
     frame['group'] == 1, 1 - chances[name], chances[name]
   )
   frame['turned'] = other('repaired')
-  frame['changed'] = frame['repaired'] != frame['source']
+  frame['changed'] = frame['dictionary'] != frame['source']
   frame['kept'] = frame['turned'] >= m.config.adversary.confidence
   right = other('source') < 0.5
   options = options_of(m.config)

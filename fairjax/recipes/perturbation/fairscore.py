@@ -74,8 +74,7 @@ def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
 def classifier(path: str) -> tuple[Bundle, Any]:
   """The model of a folder, or of a run of ours, with its weights [s, …]."""
   folder = pathlib.Path(path).expanduser()
-  seeds = [p for p in folder.glob('export/seed_*') if p.name[5:].isdigit()]
-  exported = sorted(seeds, key=lambda one: int(one.name[5:]))
+  exported = audited.exports(folder)
   is_run = (folder / 'results.json').is_file()
   if is_run and not exported:
     fits = sorted(folder.glob('training/*/weights.safetensors'))

@@ -70,11 +70,9 @@ def measured(config: Config, folder: pathlib.Path, log: Log) -> Results:
     for name, own in ((ORIGINAL, tables), (FAIRTUNED, tuned))
   }
   pairs = paired_file.read_pairs(config, folder, next(iter(sets.values())), log)
+  stages.export(config, model, fits[FAIRTUNED].params, folder, log)
   chances = {
-    name: {
-      key: stages.probabilities(config, model, fit.params, one)
-      for key, one in sets.items()
-    }
+    name: stages.of_sets(config, model, fit.params, sets)
     for name, fit in fits.items()
   }
   contenders = {

@@ -56,14 +56,16 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       plus: stages.prepare(plain_or_plus(config, plus), every, log)
       for plus in dict.fromkeys(name.endswith('+') for name in names)
     }
+    focus = 'weight' if 'weight' in names else names[-1]
     chances = {}
     for name in names:
       plus, own = name.endswith('+'), tables_of[name]
       log.line(f'{name}: {len(own["train"])} training rows')
       chances[name] = predictions(
-        plain_or_plus(config, plus), models[plus], own, sets, folder, log, name
+        *(plain_or_plus(config, plus), models[plus], own, sets, folder, log),
+        name,
+        export=name == focus,
       )
-    focus = 'weight' if 'weight' in names else names[-1]
     stages.keep_predictions(folder, sets, chances, focus)
     config = at_first(config)
     contenders = {
@@ -200,14 +202,14 @@ def predictions(
   folder: pathlib.Path,
   log: Log,
   name: str,
+  export: bool = False,
 ) -> dict[str, np.ndarray]:
   """Trains one row's model; probabilities [s, n, c] of each test set."""
   pools = stages.pools(model, tables)
   fit = stages.train(config, model, *pools, folder, log, part=name)
-  return {
-    one: stages.probabilities(config, model, fit.params, table)
-    for one, table in stages.as_read(config, sets).items()
-  }
+  if export:
+    stages.export(config, model, fit.params, folder, log)
+  return stages.of_sets(config, model, fit.params, sets)
 
 
 def against(names: list[str]) -> dict[str, str]:

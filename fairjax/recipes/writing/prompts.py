@@ -41,8 +41,8 @@ def read(config: Config, source: Any = None) -> tuple[pd.DataFrame, list[str]]:
   else:
     frame, said = _read(own.prompts if source is None else source, own.axes)
   frame = _chosen(frame, own.values)
-  frame = _fewer(frame, own.limit, config.seed)
-  return frame, said
+  few = _fewer(frame, own.limit, config.seed)
+  return few, said + _undrawn(frame, few, own.limit)
 
 
 def _read(source: Any, axes: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -291,3 +291,20 @@ def _fewer(frame: pd.DataFrame, limit: int, seed: int) -> pd.DataFrame:
     keep += [(attribute, one) for one in order[:limit]]
   keys = pd.MultiIndex.from_frame(frame[['attribute', 'cluster']])
   return frame[keys.isin(keep)].reset_index(drop=True)
+
+
+def _undrawn(frame: pd.DataFrame, few: pd.DataFrame, limit: int) -> list[str]:
+  """Groups that are in none of the clusters drawn, to be said."""
+  said = []
+  for attribute, some in frame[frame['group'] != ''].groupby('attribute'):
+    groups = [*dict.fromkeys(some['group'])]
+    drawn = {*few.loc[few['attribute'] == attribute, 'group']}
+    lost = [group for group in groups if group not in drawn]
+    if not lost:
+      continue
+    where = f'writing.limit is {limit}, and of the {limit} clusters of '
+    where += f'{attribute} that it draws none is of {", ".join(lost)}'
+    if len(groups) - len(lost) < 2:
+      raise UserError(f'{where}; a gap needs two groups, so raise it')
+    said.append(where)
+  return said

@@ -427,6 +427,24 @@ def test_the_threshold_is_chosen_on_validation_rows():
   assert page.sets['data']['threshold'] == pytest.approx(0.7, abs=0.06)
 
 
+def test_validation_rows_have_texts_and_those_dropped_are_counted(tmp_path):
+  """A model was asked about no text; rows were dropped without a word."""
+  frame, made = rows(40), config(choose='accuracy')
+  valid = frame.astype(object)
+  valid.loc[2, 'text'], valid.loc[5, 'label'] = ' ', None
+  made.data.valid_path = str(tmp_path / 'valid.jsonl')
+  valid.to_json(made.data.valid_path, orient='records', lines=True)
+  with pytest.raises(UserError, match=r"valid.jsonl has ' ' for a text in row"):
+    audit_table.of_frame(frame, made)
+  made.data.on_bad = 'drop'
+  found = audit_table.of_frame(frame, made)
+  assert len(found.valid) == 38
+  assert found.remarks == [
+    'validation rows: 1 row without a text dropped',
+    'validation rows: 1 row without label dropped',
+  ]
+
+
 def test_a_column_of_twins_is_a_swap():
   frame = rows()
   frame['rewritten'] = [
@@ -1085,6 +1103,40 @@ def test_differences_of_several_attributes_are_corrected_together():
     f'of {len(rows_)} differences to race: white or the rest'
     in (section['heading'])
   )
+
+
+def test_columns_of_a_table_may_be_numbers():
+  """It said that there was no column '3', and that '3' was meant."""
+  frame = rows(60)
+  p = scorer(frame['text'])
+  how = {'groups': '3', 'n_resamples': 20}
+  table = frame[['text', 'label']].assign(**{'3': frame['gender']})
+  named = fairjax.audit(p, table, **how)
+  table = table.rename(columns={'3': 3})
+  beside = pd.DataFrame({0: 1 - p, 1: p})
+  for source, more in ((p, {}), (beside, {'scores': '1'})):
+    found = fairjax.audit(source, table, **how, **more)
+    assert found['dp']['value'] == named['dp']['value']
+  assert list(table) == ['text', 'label', 3]
+
+
+def test_a_page_says_whether_differences_are_corrected():
+  """It said 'adjusted by none'."""
+  frame, made = rows(60), config(groups=('gender',), swaps=('gender',))
+  for rule, head, words in (
+    ('none', 'p', 'p not adjusted for '),
+    ('bh', 'p, adjusted', 'p adjusted by bh for '),
+  ):
+    made.measures.adjust = rule
+    found, _ = recipe.audit(
+      made, scorer(frame['text']), audit_table.of_frame(frame, made)
+    )
+    (section,) = (
+      one for one in found.sections if 'differences to' in one['heading']
+    )
+    (fold,) = (one for one in section['parts'] if one['part'] == 'fold')
+    table, text = fold['parts']
+    assert head in table['rows'][0] and words in text['text']
 
 
 def test_slices_know_terms_bands_and_lengths():

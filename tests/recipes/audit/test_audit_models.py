@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import fairjax
+from fairjax import results
 from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
@@ -18,6 +19,7 @@ from fairjax.models import families
 from fairjax.models.folders import hf
 from fairjax.models.layers import places
 from fairjax.recipes.audit import recipe as recipe
+from fairjax.recipes.perturbation import fairscore
 from fairjax.stages import audited as models
 from fairjax.stages import fits
 from fairjax.train import checkpoint
@@ -325,6 +327,13 @@ def test_a_single_logit_is_audited_and_a_regression_is_not(tmp_path, folder):
     recipe.audit(made, str(folder), audit_table.of_frame(rows(), made))
 
 
+def test_scores_stand_beside_the_labels_as_they_were(folder):
+  """Names came back as numbers."""
+  scored = fairjax.score(fairjax.load(folder), rows(), ('el2n',))
+  assert scored['label'].tolist() == rows()['label'].tolist()
+  assert set(scored['label']) == {'fine', 'rude'} and 'el2n' in scored
+
+
 def test_scores_of_labels_that_may_hold_together_are_refused(tmp_path):
   model = fairjax.load(written(tmp_path, SHAPE, TOXIC, **MULTI))
   with pytest.raises(UserError, match='no classifier of which one class is'):
@@ -417,6 +426,43 @@ def test_models_that_an_earlier_run_exported_are_not_those_of_a_run(tmp_path):
   for other, is_of_run in ((made, True), (same, True), (Config(), False)):
     artefacts.write_json(path, other)
     assert models._of_run(tmp_path) == is_of_run
+
+
+def test_models_that_another_recipe_exported_are_not_those_of_a_run(tmp_path):
+  made = Config(seeds=1)
+  made.train.export = True
+  unfitted(made, tmp_path)
+  assert [one.name for one in models.exports(tmp_path)] == ['seed_0']
+  artefacts.write_json(tmp_path / 'results.json', {'recipe': 'train'})
+  fairscore.classifier(str(tmp_path))
+  made.recipe, made.train.export = 'diet', False
+  artefacts.write_json(tmp_path / 'config.json', made)
+  assert models.exports(tmp_path) == []
+  found = results.plain(results.Results(recipe='diet'))
+  artefacts.write_json(tmp_path / 'results.json', found)
+  with pytest.raises(UserError, match='left no classifier'):
+    fairscore.classifier(str(tmp_path))
+
+
+def test_a_blind_run_reads_blind_texts_where_it_is_audited(tmp_path):
+  """It read she and he, which were taken from what it was fitted on."""
+  made = Config(seeds=1)
+  made.method.name, made.train.export = 'blind', True
+  _, params = unfitted(made, tmp_path)
+
+  def of_run():
+    (one,) = models.load(str(tmp_path), config(), rows(), ())
+    return one.predict(['She was rude.', 'He was rude.', 'It was rude.'])
+
+  exported = of_run()
+  artefacts.remove(tmp_path / 'export')
+  fit = tmp_path / 'training' / 'a fit'
+  checkpoint.write_weights(fit / 'weights.safetensors', params)
+  artefacts.seal(fit, 'a fit')
+  artefacts.write_json(tmp_path / 'results.json', {'recipe': 'train'})
+  for found in (exported, of_run()):
+    assert (found[:, 0] == found[:, 1]).all()
+    assert (found[:, 0] != found[:, 2]).any()
 
 
 def vars_of(made):

@@ -1,6 +1,7 @@
 """Files of prompts and words as strangers have them: read, or one sentence."""
 
 import copy
+import dataclasses
 import json
 import re
 
@@ -140,3 +141,25 @@ def test_a_lexicon_that_cannot_be_read_is_one_sentence(tmp_path, text, words):
   path.write_text(text)
   with pytest.raises(UserError, match=re.escape(words)):
     hurtful.read(str(path))
+
+
+def test_groups_that_a_limit_does_not_draw_are_said(tmp_path):
+  """Of BOLD a cluster is of one group; others were left out without a word."""
+  tree = {f'Job {k}': {f'N{k}': [f'N{k} is']} for k in range(6)}
+  file = tmp_path / 'profession_prompt.json'
+  file.write_text(json.dumps(tree))
+  of = lambda limit: prompts.read(
+    Config(
+      writing=dataclasses.replace(
+        Config().writing, prompts=str(file), limit=limit
+      )
+    )
+  )
+  frame, said = of(4)
+  left = {f'Job {k}' for k in range(6)} - set(frame['group'])
+  assert len(left) == 2
+  words = 'writing.limit is 4, and of the 4 clusters of profession that it '
+  assert said == [f'{words}draws none is of {", ".join(sorted(left))}']
+  assert of(6)[1] == []
+  with pytest.raises(UserError, match=r'limit is 1, .*a gap needs two groups'):
+    of(1)
