@@ -184,18 +184,26 @@ def test_wandb_missing_is_one_sentence(tmp_path, monkeypatch):
     progress.Log(tmp_path, Config(wandb='project'))
 
 
-def test_without_a_terminal_a_line_is_said_each_minute(tmp_path):
-  """Steps of 10 s: after a minute, and after each minute from then on."""
-  screen, now = io.StringIO(), [0.0]
-  with progress.Log(tmp_path, screen=screen) as log:
-    with log.progress(20, 0, 4) as live:
+@contextlib.contextmanager
+def by_hand(folder, screen, total):
+  """A live line of steps of four examples, whose clock [seconds] is set."""
+  now = [0.0]
+  with progress.Log(folder, screen=screen) as log:
+    with log.progress(total, 0, 4) as live:
       live.clock = lambda: now[0]
       live.began, live.drawn = (0.0, 0), 0.0
-      live.past[0] = (0.0, 0, 0)
-      for step in range(1, 21):
-        now[0] += 10.0
-        live.say('compiling')  # is for terminals
-        live.update(step, tokens=9, lr=lambda: 1e-3, loss=lambda: 0.5)
+      live.past[0] = live.last = (0.0, 0, 0)
+      yield live, now
+
+
+def test_without_a_terminal_a_line_is_said_each_minute(tmp_path):
+  """Steps of 10 s: after a minute, and after each minute from then on."""
+  screen = io.StringIO()
+  with by_hand(tmp_path, screen, 20) as (live, now):
+    for step in range(1, 21):
+      now[0] += 10.0
+      live.say('compiling')  # is for terminals
+      live.update(step, tokens=9, lr=lambda: 1e-3, loss=lambda: 0.5)
   said = screen.getvalue().splitlines()
   assert [line.split(' · ')[0] for line in said] == [
     'step 6/20',
@@ -207,16 +215,12 @@ def test_without_a_terminal_a_line_is_said_each_minute(tmp_path):
 
 def test_what_was_compiled_foretells_no_time(tmp_path):
   """A step of 85 s, then one of 1 s, and a second shape at step 50."""
-  screen, now = io.StringIO(), [0.0]
-  with progress.Log(tmp_path, screen=screen) as log:
-    with log.progress(424, 0, 4) as live:
-      live.clock = lambda: now[0]
-      live.began, live.drawn = (0.0, 0), 0.0
-      live.past[0] = live.last = (0.0, 0, 0)
-      for step in range(1, 111):
-        new = step in (1, 50)
-        now[0] += 85.0 if new else 1.0
-        live.update(step, tokens=9, compiled=new, loss=lambda: 0.5)
+  screen = io.StringIO()
+  with by_hand(tmp_path, screen, 424) as (live, now):
+    for step in range(1, 111):
+      new = step in (1, 50)
+      now[0] += 85.0 if new else 1.0
+      live.update(step, tokens=9, compiled=new, loss=lambda: 0.5)
   assert screen.getvalue().splitlines() == [
     'step 1/424 · loss 0.5',
     'step 50/424 · 4 examples/s · 9 tokens/s · loss 0.5 · 6 min 14 s left',

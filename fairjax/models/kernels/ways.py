@@ -30,8 +30,8 @@ class Ways(NamedTuple):
   integers: bool = False  # products of 8 bits are faster (layers/int8.py)
   verified: int = 128  # drafted tokens of all rows in a step (speculate.py)
   copies: int = 128  # masked texts in a step (reading/masked.py)
-  # Batches an epoch that repay no second compiled shape (data/batching): on an
-  # H200 each of five stacked MiniLM seeds took 85 s to compile.
+  # Batches an epoch that repay no second compiled shape (data/batching): one of
+  # five stacked MiniLM seeds took 84 to 99 s to compile on an H200.
   few: int = 4096
 
 

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import types
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from fairjax import config as c
+from fairjax.core import backend
 from fairjax.core.errors import UserError
 from fairjax.data.batching import seq2seq
 from fairjax.data.batching.tokens import ragged
@@ -193,6 +195,24 @@ def test_a_rewriter_learns_and_is_written_for_transformers(tmp_path):
   theirs = net.generate(torch.tensor([source]), max_new_tokens=12)
   text = tokenizer.decode(theirs[0, len(source) :], skip_special_tokens=True)
   assert text == written[0]
+
+
+def test_an_accelerator_compiles_one_shape_of_pairs():
+  draw = np.random.default_rng(0)
+  texts = ragged([[1] * n for n in draw.integers(4, 40, 600)])
+  none = np.zeros(600, np.int32)
+  pool = seq2seq.PairPool(texts, texts, texts, none)
+  job = types.SimpleNamespace(
+    config=config(train__batch=8),
+    train=pool,
+    seeds=[0],
+    device_mesh=types.SimpleNamespace(shape={'data': 1}),
+  )
+  shapes = {}
+  for name in ('cpu', 'gpu'):
+    with backend.made_for(name):
+      shapes[name] = rewriter.pair_batches(job, None).order.layout.rows
+  assert len(shapes['cpu']) > 2 and len(shapes['gpu']) == 2
 
 
 def test_a_further_loss_is_added_on_the_same_logits(tmp_path):
