@@ -6,7 +6,7 @@
 # The names: device train kernels untuned unfused compiled train5 train256
 # grand16 grand64 grand256 scores table precision compiling resamples generate.
 # See fairjax/bench/README.md. `kernels` is `train` with kernels of ours. On an
-# H200 a shape compiled for 85 s, so `untuned` and `unfused` train without parts
+# H200 a shape took 84 to 99 s, so `untuned` and `unfused` train without parts
 # of XLA's trials: they show what a trial costs and what it gains.
 #
 #   launch/races_gpu.sh TWEETS.csv VOCAB_FOLDER OUT [NAME …]
