@@ -27,6 +27,8 @@ def contenders(results: Results, pictures: Pictures) -> list[Section]:
   body = []
   for name in results.set_names():
     rows = side_by_side(results, name)
+    if not rows:
+      continue
     columns = dict.fromkeys(k for row in rows for k in row if k != 'contender')
     heads = {'contender': 'contender'} | {key: _heading(key) for key in columns}
     beside = [table(rows, heads)]

@@ -153,14 +153,20 @@ def daggers(results: Results) -> set[tuple[str, str, str]]:
 
 
 def side_by_side(results: Results, name: str) -> list[dict]:
-  """A row a contender of a set, with its leading measures."""
+  """A row a contender of a set, with its leading measures, or else all.
+
+  Of a set that has numbers of its groups alone, those. Of none, no rows.
+  """
   by_contender = {
-    c: results.measured(c, name)
+    c: results.measured(c, name) or _of_groups(one['sets'][name])
     for c, one in results.contenders.items()
     if name in one['sets']
   }
   every = [key for one in by_contender.values() for key in one]
   keys = [key for key in measures.leading(every) if not measures.is_rate(key)]
+  keys = keys or list(measures.in_order(dict.fromkeys(every)))
+  if not keys:
+    return []
   if {'recall', 'precision'} <= {*every}:  # of pairs: neither says much alone
     keys = ['precision', *keys]
   sure = daggers(results)
@@ -174,6 +180,16 @@ def side_by_side(results: Results, name: str) -> list[dict]:
     }
     for contender, values in by_contender.items()
   ]
+
+
+def _of_groups(one: Mapping) -> dict[str, dict]:
+  """{group/measure: Estimate}"""
+  return {
+    f'{group}/{key}': value
+    for group, rates in one.get('groups', {}).items()
+    for key, value in rates.items()
+    if tables.is_estimate(value)
+  }
 
 
 def _sentence(name: str, one: Mapping, who: str) -> str:

@@ -11,7 +11,7 @@ from fairjax.results import Results
 
 WIDTH = 80
 SHORT = 6  # warnings below an audit
-MOST = 40  # rows of a table of tests; of more, those of pictured measures
+MOST = 40  # rows of a table of tests; of more, those that lead
 
 
 def summary(results: Results) -> str:
@@ -34,10 +34,14 @@ def summary(results: Results) -> str:
     parts.append('### Claims\n\n' + '\n'.join(map(_claim, results.verdicts)))
   if len(results.contenders) > 1:
     for name in results.set_names():
-      rows = side_by_side(results, name)
-      parts.append(f'### {printable(name)}: contenders\n\n{markdown(rows)}')
+      if rows := side_by_side(results, name):
+        parts.append(f'### {printable(name)}: contenders\n\n{markdown(rows)}')
   for title, rows in tables.differences(results.tests).items():
-    parts.append(f'### {printable(title)}\n\n{markdown(_few(rows))}')
+    few = _few(rows)
+    more = f'\n\n{len(rows) - len(few)} more rows are on the page.'
+    parts.append(
+      f'### {printable(title)}\n\n{markdown(few)}{more * (few != rows)}'
+    )
   for name, one in results.sets.items():
     parts += _of_set(name, one)
   for section in results.sections:
@@ -118,10 +122,19 @@ def _claim(claim: Mapping) -> str:
 
 
 def _few(rows: Sequence[Mapping]) -> Sequence[Mapping]:
+  """Rows of a long table: of pictured measures, of leading ones, or the first.
+
+  Measures that no row of it has would leave a table of nothing.
+  """
   if len(rows) <= MOST:
     return rows
-  chosen = measures.leading({row['measure'] for row in rows}, pictured=True)
-  return [row for row in rows if row['measure'] in chosen]
+  names = {row['measure'] for row in rows}
+  for pictured in (True, False):
+    chosen = measures.leading(names, pictured=pictured)
+    few = [row for row in rows if row['measure'] in chosen]
+    if few:
+      return few
+  return rows[:MOST]
 
 
 def _of_set(name: str, one: Mapping) -> list[str]:

@@ -181,3 +181,44 @@ def test_a_set_lists_those_alone_that_it_has():
   words, texts = terminal.summary(found).split('### texts: contenders')
   assert '| flow' in words and '| original' not in words
   assert '| original' in texts and '| flow' not in texts
+
+
+def many(name, measures, others):
+  return [
+    {
+      **{'set': name, 'ours': 'new', 'theirs': f'old {k}', 'measure': measure},
+      **{'difference': made(0.1), 'p': 0.01, 'test': 't'},
+    }
+    for k in range(others)
+    for measure in measures
+  ]
+
+
+def test_a_long_table_of_tests_is_never_empty():
+  """Of 48 tests of measures without a picture none was shown."""
+  apart = ('group_tprd_size', 'group_fprd', 'content_tprd', 'tprd')
+  for measures_, shown in ((apart, 12), (('self_bleu', 'label_kept'), 40)):
+    rows = many('c', measures_, 48 // len(measures_))
+    text = terminal.summary(Results(tests=rows))
+    assert '(no rows)' not in text and widest(text) <= 80
+    table = text.split('### c: ')[1]
+    lines = [one for one in table.splitlines() if one.startswith('| old ')]
+    per = {one.split('|')[2].strip() for one in lines}
+    assert len(lines) >= shown and per <= {*measures_}
+    assert 'more rows are on the page' in text
+  assert 'more rows' not in terminal.summary(Results(tests=many('c', apart, 2)))
+
+
+def test_contenders_are_side_by_side_whatever_was_measured():
+  """Names alone stood there of sets without a leading measure."""
+  sets = lambda v: {
+    'pairs': {'rows': 9, 'quality': {'self_bleu': made(v)}},
+    'vectors': {'groups': {'work': {'weat_effect_words': made(v + 1)}}},
+    'none': {'rows': 9},
+  }
+  contenders = {k: {'sets': sets(v)} for k, v in (('a', 0.25), ('b', 0.5))}
+  text = terminal.summary(Results(contenders=contenders))
+  assert '0.250' in text.split('### pairs: contenders')[1].split('###')[0]
+  side = text.split('### vectors: contenders')[1].split('###')[0]
+  assert 'work/weat_effect_words' in side and '1.500' in side
+  assert '### none: contenders' not in text
