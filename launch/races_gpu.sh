@@ -3,10 +3,10 @@
 # The tests that need it come first. What a race prints lies in OUT/NAME.txt,
 # its last line, one JSON object, in OUT/races.jsonl; one that fails or runs out
 # of time does not stop the next. A summary comes last, also OUT/summary.txt.
-# The names: device train kernels untuned unfused compiled train5 train256
+# The names: device train kernels library unfused compiled train5 train256
 # grand16 grand64 grand256 scores table precision compiling resamples generate.
 # See fairjax/bench/README.md. `kernels` is `train` with kernels of ours. On an
-# H200 a shape took 84 to 99 s, so `untuned` and `unfused` train without parts
+# H200 a shape took 84 to 99 s, so `library` and `unfused` train without parts
 # of XLA's trials: they show what a trial costs and what it gains.
 #
 #   launch/races_gpu.sh TWEETS.csv VOCAB_FOLDER OUT [NAME …]
@@ -69,8 +69,8 @@ train=(train "--data=$tweets" --text=tweet --label=Class "--vocab=$vocab")
 train+=("--size=$size" "--device=$device" "--steps=${STEPS:-48}")
 race train "${LIMIT:-240}" "${train[@]}" --peers=group --rounds=5
 race kernels "${LIMIT:-240}" "${train[@]}" --kernels=on --peers= --rounds=5
-XLA_FLAGS=--xla_gpu_autotune_level=0 \
-  race untuned "${LIMIT:-240}" "${train[@]}" --peers= --rounds=3
+XLA_FLAGS='--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false' \
+  race library "${LIMIT:-240}" "${train[@]}" --peers= --rounds=3
 XLA_FLAGS=--xla_gpu_experimental_enable_fusion_autotuner=false \
   race unfused "${LIMIT:-240}" "${train[@]}" --peers= --rounds=3
 race compiled "${LIMIT:-400}" "${train[@]}" --peers=compile --rounds=3

@@ -124,13 +124,17 @@ def _row(
     'claim': words,
     'verdict': one['verdict'],
     'by': f'{one["what"]} {number}',
-    'decides': _decides(one, results.level, origin.get('seconds')),
+    'decides': _decides(
+      one, results.level, origin.get('seconds'), origin.get('device', 'cpu')
+    ),
     'data': origin['data'],
     'command': origin['command'],
   }
 
 
-def _decides(one: Mapping, level: float, seconds: float | None) -> str:
+def _decides(
+  one: Mapping, level: float, seconds: float | None, device: str = 'cpu'
+) -> str:
   """The smallest effect of a run this large, and what an undecided one takes.
 
   Above LARGE times, the effect is too near the bound for a size to be of use.
@@ -148,7 +152,8 @@ def _decides(one: Mapping, level: float, seconds: float | None) -> str:
   if not seconds:
     return said
   hours = float(f'{times * seconds / 3600:.2g}')
-  return f'{said}, {hours:,g} h'  # 530, where g alone says 5.3e+02
+  said += f', {hours:,g} h'  # 530, where g alone says 5.3e+02
+  return said if device == 'cpu' else f'{said} of {device}'
 
 
 def _absent(paper: str, words: str) -> dict:

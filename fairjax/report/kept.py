@@ -27,7 +27,7 @@ METRICS, PREDICTIONS = 'metrics.jsonl', 'predictions.parquet'
 # What is read of these files, in the forms of results.py; they may hold more.
 ANY = {'*': results.ANY}
 FORMS = {
-  RUN: {'data': str, 'command': str, **ANY},
+  RUN: {'data': str, 'command': str, 'device?': str, **ANY},
   CONFIG: {
     'recipe?': str,
     'data?': {'path?': str, **ANY},
@@ -51,7 +51,7 @@ FORMS = {
   },
 }
 STEP = {'step': float, 'part?': str, 'split?': str, **ANY}  # of METRICS
-FACTS = ('seconds', 'cpu', 'class', 'backend', 'python', 'jax', 'git')
+FACTS = 'seconds', 'backend', 'device', 'python', 'jax', 'git'
 
 
 def keep(run: pathlib.Path, folder: pathlib.Path) -> None:
@@ -62,15 +62,17 @@ def keep(run: pathlib.Path, folder: pathlib.Path) -> None:
 
 
 def origin(folder: pathlib.Path, found: Results) -> dict:
-  """How a run was made: data, command and, where known, FACTS."""
+  """How a run was made: data, command and, where known, FACTS and processor."""
   kept = described(folder, RUN)
   if kept is not None:
     return kept
   versions = described(folder, VERSIONS) or {}
+  machine = versions.get('processor', {})
   return {
     'data': _data(folder, found),
     'command': _command(versions.get('command', [])),
     **{name: versions[name] for name in FACTS if name in versions},
+    **{name: machine[name] for name in ('cpu', 'class') if name in machine},
   }
 
 

@@ -215,7 +215,15 @@ def test_what_is_kept_has_no_rows(tmp_path):
     sections=[results.section('Rows', results.text('a private text'))],
   )
   results.write(tmp_path / 'run', whole)
+  # As stages/run_files.py leaves it: the processor is a part of its own.
+  machine = {'cpu': 'EPYC', 'class': 'AVX2', 'instructions': ['avx2']}
+  facts = {'seconds': 9.5, 'backend': 'gpu', 'device': 'H200', 'x': 1}
+  versions = json.dumps(facts | {'processor': machine})
+  (tmp_path / 'run' / 'versions.json').write_text(versions)
   kept.keep(tmp_path / 'run', tmp_path / 'kept')
+  run = json.loads((tmp_path / 'kept' / 'run.json').read_text())
+  del run['data'], run['command'], facts['x'], machine['instructions']
+  assert run == facts | machine
   found = results.read(tmp_path / 'kept')
   (one,) = found.contenders.values()
   assert one['facts'] == {'rows': 9} and found.tests == whole.tests
@@ -305,6 +313,7 @@ def test_an_undecided_line_says_what_it_takes():
   assert claims._decides(one, 0.95, None) == said
   assert claims._decides(one, 0.95, 900.0) == f'{said}, 2 h'
   assert claims._decides(one, 0.95, 9e5) == f'{said}, 2,000 h'  # no 2e+03
+  assert claims._decides(one, 0.95, 900.0, 'a GPU') == f'{said}, 2 h of a GPU'
   near = one | {'bound': 0.099}
   assert 'over 100 times' in claims._decides(near, 0.95, 900.0)
   sure = verdict.claim('c', {'value': 0.1, 'low': 0.05, 'high': 0.2}, 0.0, 't')

