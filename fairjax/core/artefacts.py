@@ -22,7 +22,7 @@ import socket
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -135,6 +135,17 @@ def remove(path: str | os.PathLike) -> None:
 def remove_file(path: str | os.PathLike) -> None:
   """Removes a file, if it is there."""
   pathlib.Path(path).unlink(missing_ok=True)
+
+
+def keep_only(folder: pathlib.Path, kind: str, names: Collection[str]) -> None:
+  """Removes files that end in `kind` but have none of these names.
+
+  An earlier run's in the same folder: nobody would see that they are not of
+  this one.
+  """
+  for path in folder.glob(f'*{kind}'):
+    if path.name not in names:
+      remove_file(path)
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:

@@ -20,14 +20,20 @@ class Pictures:
 
   def __init__(self, folder: pathlib.Path):
     self.folder = folder / 'plots'
+    self.names: set[str] = set()
     self.strips: list[int] = []  # of texts with a switch
 
   def add(self, name: str, plot, caption: str) -> str:
     safe = ''.join(c if c.isalnum() or c in '-_' else '_' for c in name)
     if len(safe.encode()) > LONGEST:
       safe = f'{safe[: LONGEST // 4]}_{artefacts.fingerprint(name)}'
+    self.names.add(f'{safe}.png')
     figures.save(plot, self.folder / f'{safe}.png')
     return blocks.figure(plot, caption)
+
+  def are_all(self) -> None:
+    """Those of an earlier page in the folder go."""
+    artefacts.keep_only(self.folder, '.png', self.names)
 
 
 def sections(

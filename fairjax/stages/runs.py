@@ -144,10 +144,16 @@ def keep_predictions(
   """predictions.parquet of the contender in focus, predictions/ of others."""
   from fairjax.train import mesh
 
-  for name, of in chances.items() if mesh.is_main() else ():
+  if not mesh.is_main():
+    return
+  place = folder / 'predictions'
+  names = {name: f'{file_name(name)}.parquet' for name in chances}
+  artefacts.keep_only(place, '.parquet', set(names.values()))
+  for name, of in chances.items():
     parts = [prediction_table(n, t, of[n]) for n, t in sets.items()]
-    path = folder / 'predictions' / f'{file_name(name)}.parquet'
+    path = place / names[name]
     if name == focus:
+      artefacts.remove_file(path)
       path = folder / 'predictions.parquet'
     artefacts.write_table(path, pd.concat(parts))
 

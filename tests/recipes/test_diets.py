@@ -120,8 +120,12 @@ def test_methods_beside_diets_are_those_of_their_own_runs(tmp_path):
     scoring=Scoring(names=()),
     diet=Diet(ranking='none', compare=('blind', 'balance')),
   )
+  earlier = tmp_path / 'diet' / 'predictions' / 'cds.parquet'
+  earlier.parent.mkdir(parents=True)
+  earlier.write_bytes(b'of another run')
   results = recipe.run(config, tmp_path / 'diet')
   assert [*results.contenders] == ['none', 'blind', 'balance']
+  assert not earlier.exists()
   said = ' '.join(results.notes)
   assert 'blind: ' in said and 'texts lost words' in said
   for name in ('blind', 'balance'):

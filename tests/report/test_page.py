@@ -335,3 +335,14 @@ def test_the_page_is_made_again_by_one_command(reported, capsys):
   assert report_main([str(folder / 'nowhere')]) == 2
   assert 'does not exist' in capsys.readouterr().err
   assert report_main([]) == 2
+
+
+def test_pictures_of_an_earlier_page_go(run_folder):
+  """Nobody would see that those of other contenders are not of this run."""
+  page.report(run_folder)
+  made = {path.name for path in (run_folder / 'plots').iterdir()}
+  (run_folder / 'plots' / 'contenders_auc_other.png').write_bytes(b'old')
+  (run_folder / 'plots' / 'notes.txt').write_text('mine')
+  page.report(run_folder)
+  left = {path.name for path in (run_folder / 'plots').iterdir()}
+  assert made and left == made | {'notes.txt'}

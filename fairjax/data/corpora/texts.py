@@ -171,6 +171,15 @@ def split(
   return parts[0], parts[1]
 
 
+def copies(store: Store, train: np.ndarray, held_out: np.ndarray) -> int:
+  """How many held-out documents stand word for word among the trained ones."""
+  ends = store.offsets
+  of = lambda k: store.flat[ends[k] : ends[k + 1]].tobytes()
+  known = set(map(of, held_out))
+  known &= set(map(of, train))
+  return sum(of(k) in known for k in held_out)
+
+
 def _nothing(source: TextFiles) -> UserError:
   names = ', '.join(str(file) for file in source.files[:3])
   return UserError(f'there is no text in {names}; name files that hold some')

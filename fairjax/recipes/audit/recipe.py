@@ -18,7 +18,7 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.data.tables import audit_table
+from fairjax.data.tables import audit_table, readers
 from fairjax.metrics import gate
 from fairjax.metrics import paired as paired_tests
 from fairjax.metrics.inference import intervals
@@ -40,6 +40,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
 
   with Log(folder, config, main=mesh.is_main()) as log:
     rows = audit_table.read(config)
+    if not config.audit.edited:
+      check_scored(folder)
     place = answers.Place(folder, config.reuse)
     results, measured = audit(
       config, config.audit.model, rows, log.line, place=place
@@ -283,6 +285,25 @@ def _held_against(models, names: Sequence[str], config: Config) -> list[str]:
   ]
 
 
+TO_SCORE = 'to_score.csv'
+
+
+def check_scored(folder: pathlib.Path) -> None:
+  """Stops where to_score.csv has been given scores, which would be lost."""
+  path = folder / TO_SCORE
+  if not path.exists():
+    return
+  own = [
+    name for name in readers.read(str(path)) if name not in ('edit', 'text')
+  ]
+  if own:
+    raise UserError(
+      f'{path} has a column {own[0]!r} that the audit did not write, and would '
+      'be written over; name it with --config.audit.edited, or give it another '
+      'name'
+    )
+
+
 def keep(
   config: Config,
   folder: pathlib.Path,
@@ -294,7 +315,7 @@ def keep(
 
   if not mesh.is_main():
     return
-  name, taken = _data(config), set()
+  name, taken, others = _data(config), set(), set()
   for k, (model, one) in enumerate(measured.items()):
     frame = table if 'label' in table else table.assign(label=-1)
     rows = stages.prediction_table(name, frame, one.chances)
@@ -308,6 +329,8 @@ def keep(
     artefacts.write_table(
       folder / 'predictions.parquet' if not k else place, rows
     )
+    others |= {place.name} if k else set()
+  artefacts.keep_only(folder / 'predictions', '.parquet', others)
   first = next(iter(measured.values()))
   if first.equalized:
     first.equalized.save(folder / 'thresholds.json')
@@ -320,8 +343,9 @@ def keep(
       if edited and text is not None
     ]
     if lines:
+      check_scored(folder)
       frame = pd.DataFrame(lines).drop_duplicates('text')
-      artefacts.write_text(folder / 'to_score.csv', frame.to_csv(index=False))
+      artefacts.write_text(folder / TO_SCORE, frame.to_csv(index=False))
 
 
 def tests(config, table, measured, groups, sample) -> list[dict]:

@@ -14,7 +14,7 @@ import dataclasses
 import functools
 import math
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -116,6 +116,7 @@ def read(config: Config, multiple: int, log: Log) -> Text:
     'files': len(source.files),
     'documents': len(parts[0]),
     'held-out documents': len(parts[1]),
+    'of which in train too': texts.copies(store, *parts),
     'tokens': train.tokens,
     'held-out tokens': valid.tokens,
     'rows': train.count,
@@ -137,6 +138,18 @@ def read(config: Config, multiple: int, log: Log) -> Text:
     artefacts.fingerprint([source.content, tokenizer.to_str()]),
     facts,
   )
+
+
+def seen_before(facts: Mapping[str, int]) -> list[str]:
+  """A note on held-out documents that training has read elsewhere."""
+  same = facts['of which in train too']
+  if not same:
+    return []
+  return [
+    f'{same:,} of {facts["held-out documents"]:,} held-out documents stand '
+    'word for word among those trained on, so that their loss is lower than '
+    'that of new text; take copies out of the corpus'
+  ]
 
 
 def check_vocabulary(objective: str, words: corruption.Vocabulary) -> None:
@@ -293,7 +306,8 @@ def measure(
       'parameters': parameters(model),
       **text.facts,
     },
-    notes=[f'Perplexity is of {objective.about}; held-out documents.'],
+    notes=[f'Perplexity is of {objective.about}; held-out documents.']
+    + seen_before(text.facts),
   )
 
 

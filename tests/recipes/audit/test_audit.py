@@ -268,8 +268,13 @@ def test_predictions_need_no_model_and_edits_can_be_scored_elsewhere(tmp_path):
   assert 'flips' not in known and known['dp']['value'] < 0.7
   assert any('to_score.csv' in note for note in found.notes)
   edited = pd.read_csv(folder / 'to_score.csv')
+  recipe.run(made, folder)  # as it was written, it is written again
   edited['score'] = scorer(edited['text'])
-  edited.to_csv(tmp_path / 'scored.csv', index=False)
+  for path in (tmp_path / 'scored.csv', folder / 'to_score.csv'):
+    edited.to_csv(path, index=False)
+  with pytest.raises(UserError, match=r"has a column 'score' that the audit"):
+    recipe.run(made, folder)
+  assert 'score' in pd.read_csv(folder / 'to_score.csv')
   made.audit.edited = str(tmp_path / 'scored.csv')
   found = recipe.run(made, tmp_path / 'second')
   here, _ = audited(rows(), scorer, groups=('gender',))
