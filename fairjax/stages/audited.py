@@ -310,7 +310,7 @@ def _folder(
     return classifier(loaded(path), config, name or path.name, made_from)
   if exported:
     models = [loaded(one) for one in exported]
-    read, files = _reader(path / 'config.json')
+    read, files = reader(path / 'config.json')
     predict = lambda texts: np.stack(
       [m.predict_proba(read(texts)) for m in models]
     )
@@ -326,7 +326,7 @@ def exports(path: pathlib.Path) -> list[pathlib.Path]:
   return sorted(seeds, key=lambda one: int(one.name[5:]))
 
 
-def _reader(file: pathlib.Path) -> tuple[Callable, list[pathlib.Path]]:
+def reader(file: pathlib.Path) -> tuple[Callable, list[pathlib.Path]]:
   """Texts as the models of a run read them, and the file that says how.
 
   Those of a blind run read blind texts.

@@ -304,7 +304,10 @@ class BiasInBios(_Columns):
   def _named(self, frame: pd.DataFrame) -> pd.DataFrame:
     text = _first(frame, ('text', 'hard_text', 'bio'))
     profession = _first(frame, ('profession', 'title'))
-    gender = frame[_first(frame, ('gender', 'g'))].astype(str)
+    gender = frame[_first(frame, ('gender', 'g'))]
+    if pd.api.types.is_float_dtype(gender):  # where some are missing
+      gender = gender.astype('Int64')
+    gender = gender.astype(object).where(gender.notna(), '').astype(str)
     gender = gender.replace({'0': 'M', '1': 'F'})  # as on the hub
     return pd.DataFrame(
       {

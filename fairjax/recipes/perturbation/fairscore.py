@@ -36,13 +36,15 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       rows = next(iter(sets.values()))
     pairs = paired_file.read_pairs(config, folder, rows, log)
     decided = {}
-    for name, (model, params) in models(config).items():
+    for name, (model, params, path) in models(config).items():
       if int(pairs['label'].max()) >= model.classes:
         raise UserError(
           f'the paired file has label {pairs["label"].max()}, but {name} has '
           f'{model.classes} classes; give the file of its task'
         )
-      decided[name] = paired_file.decisions(config, model, params, pairs)
+      # A blind run reads blind texts.
+      read, _ = audited.reader(pathlib.Path(path).expanduser() / 'config.json')
+      decided[name] = paired_file.decisions(config, model, params, pairs, read)
     scores, tests = paired_file.scored(config, pairs, decided)
     results = stages.results(
       config,
@@ -59,15 +61,15 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     return stages.publish(folder, results, log)
 
 
-def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
-  """The classifiers by name, with weights [s, …]; a second one comes first."""
+def models(config: Config) -> dict[str, tuple[Bundle, Any, str]]:
+  """{name: model, weights [s, …], folder}; a second one comes first."""
   device_mesh, out = mesh.make(config.mesh, 1), {}
   for path in (config.fairscore.against, config.model):
     if path:
       name = _name(path, out)
       model, params = classifier(path)
       chances.require_one(model.config, model.classes, path)
-      out[name] = model.replace(device_mesh=device_mesh), params
+      out[name] = model.replace(device_mesh=device_mesh), params, path
   return out
 
 

@@ -229,6 +229,11 @@ def test_bias_in_bios(shared, tmp_path):
   tables, _, _ = load_tables(config_for('bias_in_bios', hub))
   assert sizes(tables) == {'train': 2, 'valid': 2, 'test': 2}
   assert tables['train']['group'].tolist() == ['M', 'F']
+  # With a gender missing, a table's numbers are floats.
+  rows = rows | {'gender': [np.nan, 1.0]}
+  pd.DataFrame(rows).to_parquet(hub / 'train-00000-of-00001-ab.parquet')
+  tables, _, _ = load_tables(config_for('bias_in_bios', hub))
+  assert tables['train']['group'].tolist() == ['', 'F']
 
 
 def test_a_pickle_is_never_opened(tmp_path):

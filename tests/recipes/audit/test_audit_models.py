@@ -465,6 +465,28 @@ def test_a_blind_run_reads_blind_texts_where_it_is_audited(tmp_path):
     assert (found[:, 0] != found[:, 2]).any()
 
 
+def test_a_blind_run_reads_blind_texts_where_its_fairscore_is_asked(tmp_path):
+  """Its fairscore was that of words which it never read."""
+  made, run = Config(seeds=1), tmp_path / 'blind'
+  made.method.name, made.train.export = 'blind', True
+  unfitted(made, run)
+  texts = [f'{word} was rude.' for word in ('She', 'A woman', 'Her mother')]
+  twins = [f'{word} was rude.' for word in ('He', 'A man', 'His father')]
+  path = tmp_path / 'paired.csv'
+  frame = pd.DataFrame({'text': texts, 'perturbed': twins, 'label': 0})
+  frame.assign(id=range(3)).to_csv(path, index=False)
+  flips = []
+  for model in (run, run / 'export' / 'seed_0'):
+    asked = Config(recipe='fairscore', model=str(model), seeds=1)
+    asked.fairscore.path, asked.fairscore.tolerance = str(path), 1e-9
+    asked.measures.resamples = 20
+    found = fairscore.run(asked, tmp_path / 'asked')
+    (one,) = found.contenders.values()
+    (own,) = one['sets'].values()
+    flips.append(own['quality']['different']['value'])
+  assert flips == [0, 1]
+
+
 def vars_of(made):
   return {f.name: getattr(made, f.name) for f in dataclasses.fields(made)}
 
