@@ -34,6 +34,16 @@ _UNKNOWN = {
   'begin_suppress_tokens': ([],),
   'sequence_bias': ({},),
   'exponential_decay_length_penalty': (),
+  'guidance_scale': (1.0,),
+  'stop_strings': ('', []),
+  'force_words_ids': ([],),
+  'constraints': ([],),
+  'top_h': (),
+  'dola_layers': (),
+  'watermarking_config': ({},),
+  'token_healing': (False,),
+  'max_time': (),
+  'num_return_sequences': (1,),
 }
 
 

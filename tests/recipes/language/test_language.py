@@ -489,6 +489,8 @@ def test_the_config_goes_over_the_folder(tmp_path):
     ({'do_sample': True, 'temperature': 'hot'}, "has temperature 'hot'; it m"),
     ({'top_k': 2.5}, r'has top_k 2\.5; it must be a whole number'),
     ({'min_p': 0.1}, r'sets min_p to 0\.1, which is not known here'),
+    ({'stop_strings': ['END']}, 'sets stop_strings'),
+    ({'guidance_scale': 1.5}, 'sets guidance_scale to 1.5'),
     ({'repetition_penalty': 1.3}, r'sets repetition_penalty to 1\.3'),
     ({'num_beams': 0}, r'generation_config\.json: num_beams is 0'),
     ({'eos_token_id': [2, 3]}, 'has 2 values of eos_token_id'),
