@@ -13,6 +13,7 @@ from fairjax import results as stored
 from fairjax import stages
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
+from fairjax.data.sets import planted
 from fairjax.metrics.texts import fairscore
 from fairjax.recipes import train
 from fairjax.recipes.perturbation import fairscore as recipe
@@ -22,6 +23,7 @@ from fairjax.recipes.perturbation import (
   paired_file,
   perturbing,
 )
+from fairjax.stages import classifier
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -48,7 +50,7 @@ def ran(tmp_path_factory):
   folder = tmp_path_factory.mktemp('fairtune')
   with pytest.MonkeyPatch.context() as patch:
     patch.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('cache')))
-    yield folder, fairtune.run(config(), folder)
+    yield folder, fairtune.run(config(train__export=True), folder)
 
 
 def test_both_contenders_have_fairscores_floors_and_tests(ran, remade):
@@ -67,6 +69,19 @@ def test_both_contenders_have_fairscores_floors_and_tests(ran, remade):
   assert measures.count('different') == 2
   assert results.facts['training rows perturbed'] > 20
   remade(folder, results)
+
+
+def test_what_is_exported_is_the_fairtuned_model(ran):
+  folder, _ = ran
+  own = pd.read_parquet(folder / 'predictions.parquet')
+  other = pd.read_parquet(folder / 'predictions' / 'original.parquet')
+  texts = planted.load(config())['test'].set_index('id')['text']
+  exported = sorted((folder / 'export').glob('seed_*'))
+  assert [one.name for one in exported] == ['seed_0', 'seed_1']
+  for k, one in enumerate(exported):
+    p = classifier.load(one).predict_proba(texts[own['id']].tolist())[:, 1]
+    np.testing.assert_allclose(p, own[f'p{k}'], atol=2e-6)
+    assert np.abs(p - other[f'p{k}']).max() > 2e-5
 
 
 def test_a_paired_file_gives_the_same_fairscore_for_any_model(ran, tmp_path):
