@@ -474,3 +474,10 @@ def test_kernels_of_ours_fit_the_registers_of_a_program(tmp_path):
   assert {name: spilled for name, (_, spilled) in kernels.items()} == (
     dict.fromkeys(kernels, 0)
   )
+
+
+@pytest.mark.parametrize('module', ['no_such', 'no_such.xla_cuda13'])
+def test_a_compiler_that_is_not_installed_is_one_sentence(module):
+  """Of a module in a package that is not there Python raises an error."""
+  with pytest.raises(UserError, match=r"pip install 'jax\[cuda13\]'"):
+    targets._need(module, 'the CUDA plugin of jax', 'cuda13')

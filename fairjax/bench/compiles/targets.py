@@ -58,7 +58,11 @@ def target(text: str, slices: int = 1) -> Target:
 
 
 def _need(module: str, what: str, extra: str) -> None:
-  if importlib.util.find_spec(module) is None:
+  try:
+    found = importlib.util.find_spec(module)
+  except ModuleNotFoundError:  # the package around it
+    found = None
+  if found is None:
     raise UserError(
       f'{what} is not installed, which compiles for this target; '
       f"pip install 'jax[{extra}]'"
