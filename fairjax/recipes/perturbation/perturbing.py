@@ -229,11 +229,28 @@ def perturbed(config: Config, texts: Sequence[str]) -> pd.DataFrame:
 
 def _readable(model: Bundle, parts, draws, rows: list[int]) -> list[int]:
   """The rows whose prompts the model has positions for."""
-  prompts = [
-    perturb.prompt(draws[k][0].word, draws[k][1], parts[k]) for k in rows
-  ]
-  fits = rewriting.fits(model, prompts) if prompts else []
+  if not rows:
+    return []
+  words, attributes = (
+    [get(draws[k]) for k in rows]
+    for get in (lambda one: one[0].word, lambda one: one[1])
+  )
+  fits = readable(model, words, attributes, [parts[k] for k in rows])
   return [k for k, one in zip(rows, fits) if one]
+
+
+def readable(
+  model: Bundle,
+  words: Sequence[str],
+  attributes: Sequence[str],
+  texts: Sequence[str],
+) -> np.ndarray:
+  """Which texts a perturber has positions for, in the prompt that it reads."""
+  if model.can == 'detect':
+    return person_tagger.fits(model, words, attributes, texts)
+  return rewriting.fits(
+    model, list(map(perturb.prompt, words, attributes, texts))
+  )
 
 
 def _table(texts, parts, sources, new, draws, long) -> pd.DataFrame:

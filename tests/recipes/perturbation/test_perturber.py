@@ -292,6 +292,44 @@ def test_hints_stand_before_the_words_that_rules_flag():
     assert marked[start:].startswith(word)
 
 
+def test_a_tagger_learns_no_text_that_it_would_read_in_part(copy, tmp_path):
+  """The end of a long one was cut off, in training and where hints are put."""
+  asked = config(copy, perturb__learner='tagger', perturb__hints=True)
+  pairs = panda.read(copy)
+  model = person_tagger.start(asked, pairs)
+  word, attribute = pairs['word'][0], pairs['attribute'][0]
+  count = lambda text: int(
+    tokens.encode(model.tokenizer, [text], None).lengths[0]
+  )
+  text = f'{word} sold a boat'
+  while count(perturb.prompt(word, attribute, text)) < model.longest:
+    text += ' .'
+  bare = perturb.prompt(word, attribute, text)
+  assert count(bare) == model.longest  # that it fits but for its hint
+  longer = pairs[pairs['split'] == 'train'][:1].assign(text=text, target=text)
+  longer = longer.assign(word=word, attribute=attribute)
+  lines: list[str] = []
+  log = Log(None, main=False)
+  log.line = lines.append
+  both = pd.concat([pairs, longer], ignore_index=True)
+  kept, facts = person_tagger.fitting(model, both, log)
+  assert facts['train pairs too long, left out'] == 1
+  assert '1 train pairs too long, left out' in lines[0]
+  assert facts['train pairs'] == len(kept['train'])
+  assert text not in set(kept['train']['text'])
+  model = model.replace(params=model.init(0), device_mesh=None)
+  read = perturbing.readable(model, [word] * 2, [attribute] * 2, [text, word])
+  assert list(read) == [False, True]
+  held = pd.DataFrame(
+    {'text': [text, word], 'word': word, 'attribute': attribute}
+  )
+  assert list(perturber.readable(asked, model, held, log)['text']) == [word]
+  assert lines[1] == 'left out: 1 (held-out pairs too long for the model)'
+  ages = pairs.assign(axis='age')
+  with pytest.raises(UserError, match='no pair of gender is in split train'):
+    person_tagger.fitting(model, ages[ages['axis'] == 'gender'], log)
+
+
 def test_a_limit_is_a_sample_by_seed_of_each_source_and_split(tmp_path):
   """The first rows of the templates were of one age alone."""
   sources = ('descriptors',)
