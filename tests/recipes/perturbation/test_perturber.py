@@ -89,6 +89,22 @@ def test_quirks_of_panda_are_counted_and_left_out(copy):
     panda.read(copy)
 
 
+def test_all_shards_of_panda_are_read_and_other_files_counted(copy):
+  """The first of them was read alone, and another format's not told."""
+  whole = panda.read(copy)
+  table = pd.read_json(copy / 'train.jsonl', lines=True)
+  for k, rows in enumerate((table[:15], table[15:])):
+    rows.to_parquet(copy / f'train-0000{k}-of-00002.parquet')
+  (copy / 'train.jsonl').unlink()
+  sharded = panda.read(copy)
+  assert list(sharded['text']) == list(whole['text'])
+  assert list(sharded['split']) == list(whole['split'])
+  told = 'panda: files beside those of a split that are read'
+  assert told not in sharded.attrs['left out']
+  table.to_json(copy / 'train.jsonl', orient='records', lines=True)
+  assert panda.read(copy).attrs['left out'][told] == 1
+
+
 @pytest.mark.parametrize('learner', ['rewriter', 'tagger'])
 def test_a_perturber_is_trained_and_measured_beside_rules(
   learner, copy, tmp_path, remade, monkeypatch
