@@ -13,7 +13,8 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import keys
 from fairjax.data.batching import instances
-from fairjax.metrics.inference import estimates
+from fairjax.metrics.inference import clusters, estimates, intervals
+from fairjax.metrics.texts import fairscore
 from fairjax.models import Bundle, build, flow
 from fairjax.models.reading import contextual
 from fairjax.pairs import attributes
@@ -65,10 +66,12 @@ def fit_head(
   """A head that tells the two sides' seed words apart, and a control.
 
   The control is the same head on labels drawn by coin: what it reaches on
-  held-out texts is what chance and the program's own leaks give.
+  held-out texts is what chance and the program's own leaks give. Occurrences
+  of one text hang together in both intervals.
   """
   out = attributes.held_out(id, config.seed, config.fairflow.held_out)
   coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))
+  texts = clusters.distinct(attributes.texts_of(id[out]))
   logits, quality = {}, {}
   for name, labels in (('accuracy', label), ('control', coin)):
     sets = tuple((vector[rows], labels[rows]) for rows in (~out, out))
@@ -78,7 +81,7 @@ def fit_head(
     else:
       logits[name] = _perceptron(config, name, sets, folder, log)
     right = (logits[name](sets[1][0]) > 0) == sets[1][1]
-    quality[name] = share(int(right.sum()), len(right), config)
+    quality[name] = share(right, texts, config)
   return FittedHead(logits['accuracy'], quality)
 
 
@@ -102,9 +105,14 @@ def _perceptron(
   return functools.partial(_margin, params)
 
 
-def share(k: int, n: int, config: Config) -> dict:
-  """k of n with Wilson's interval."""
-  return estimates.of_share(k, n, config.measures.confidence_level)
+def share(
+  right: np.ndarray, cluster: np.ndarray | None, config: Config
+) -> dict:
+  """The share that is right, over clusters; Wilson's where each is one."""
+  how = intervals.options_of(config)
+  if cluster is None:
+    return estimates.of_share(int(right.sum()), len(right), how.level)
+  return fairscore.share(right[None], how, cluster)
 
 
 @functools.cache

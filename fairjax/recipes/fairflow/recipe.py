@@ -246,13 +246,23 @@ def fit(
   config, options = m.config, m.config.fairflow
   white = flow.whitening(m.some.vector, options.whiten)
   out = attributes.held_out(m.some.id, config.seed, options.held_out)
-  # Over partners, where some are known, the sides differ in the attribute.
-  rows = slice(None) if m.typical is None else m.typical
-  x, side = white(m.some.vector)[rows], m.some.side[rows]
+  x, side = learned(m, white)
+  out = out if m.typical is None else out[m.typical]
   model, params, one = flow_training.fit_flow(
-    config, x, side, out[rows], folder, log, part
+    config, x, side, out, folder, log, part
   )
   return FittedFlow(model, moves.seeds_params(params), white, one)
+
+
+def learned(
+  m: moves.FlowInputs, white: flow.Whitening
+) -> tuple[np.ndarray, np.ndarray]:
+  """The whitened embeddings that a flow learns from, and their sides.
+
+  Over partners, where some are known, the sides differ in the attribute.
+  """
+  rows = slice(None) if m.typical is None else m.typical
+  return white(m.some.vector)[rows], m.some.side[rows]
 
 
 def contend(
@@ -327,8 +337,8 @@ def flow_ballots(
     gaps.append((moved.gap, moved.leak))
     if not s:
       drawn = moves.word_map(m, moved.x, pairs[0], MAPPED)
-  x = fitted.white(m.some.vector)
-  factor, estimate = flow_training.factor_size(m.config, x, m.some.side)
+  x, side = learned(m, fitted.white)
+  factor, estimate = flow_training.factor_size(m.config, x, side)
   facts = {
     'dimensions of the factor': factor,
     "Esser et al.'s estimate of them": estimate,

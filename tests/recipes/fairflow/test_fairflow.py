@@ -2,6 +2,7 @@
 
 import dataclasses
 import shutil
+import types
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from fairjax import stages
 from fairjax.config import shipped, validate
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.data.batching import corruption, tokens
+from fairjax.data.batching import corruption, instances, tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.pairs.swapping import word_lists
 from fairjax.recipes.fairflow import (
@@ -372,3 +373,52 @@ def test_the_coordinate_of_a_diagonal_lda_becomes_the_other_side_s():
     assert along(out[k]) == pytest.approx(along(mean[-side[k]]), abs=1e-4)
     move = (out[k] - x[k]) / gap
     assert move == pytest.approx(np.full(3, move[0]), abs=1e-4)  # along the gap
+
+
+def test_a_head_is_sure_of_its_texts_not_of_their_words(tmp_path):
+  """Five occurrences in each text that agree are one, not five."""
+  config, draw = small(), np.random.default_rng(0)
+  config.fairflow.head, config.measures.resamples = 'lda', 2000
+  label = np.arange(120) % 2
+  vector = draw.normal(size=(120, 4)) + label[:, None]
+  word = np.where(label, 'he', 'she').astype(object)
+  wide = {}
+  for copies in (1, 5):
+    id = [f'a:{row}:{k}' for row in range(120) for k in range(copies)]
+    each = (np.repeat(x, copies, 0) for x in (word, vector, label))
+    with Log(tmp_path, main=False) as log:
+      fitted = flow_training.fit_head(
+        config, np.array(id, object), *each, tmp_path, log
+      )
+    one = fitted.quality['accuracy']
+    wide[copies] = one['value'], one['high'] - one['low']
+  assert wide[5][0] == wide[1][0]
+  assert wide[5][1] > 0.9 * wide[1][1]  # .18 and .38 before
+
+
+def test_the_factor_that_is_told_is_that_of_the_flow(tmp_path):
+  """Estimated over partners alone, as the flow was, not over every word."""
+  draw, side = np.random.default_rng(0), np.repeat([-1, 1], 200)
+  typical = np.arange(400) % 10 == 0
+  vector = draw.normal(size=(400, 8)).astype(np.float32)
+  vector[typical] = 4 * side[typical, None] + 0.1 * vector[typical]
+  config = small()
+  config.fairflow.factor, config.seeds = 0, 1
+  words = np.array([f'w{k % 20}' for k in range(400)], object)
+  some = instances.Instances(
+    np.array([f'a:{k}:0' for k in range(400)], object),
+    words,
+    vector,
+    side.astype(np.float32),
+    side.astype(np.int8),
+  )
+  table = pd.DataFrame({'word': sorted({*words}), 'side': 0})
+  mean = np.zeros((len(table), 8), np.float32)
+  config.fairflow.decoder = 'nearest'
+  bare = types.SimpleNamespace(size=0, ordinary=())  # no token is asked
+  m = moves.FlowInputs(config, None, bare, some, table, mean, typical)
+  with Log(tmp_path, config, main=False) as log:
+    fitted = recipe.fit(m, tmp_path, log)
+    _, facts = recipe.flow_ballots(m, fitted)
+  told = facts['dimensions of the factor']
+  assert told == fitted.model.module.shape.factor
