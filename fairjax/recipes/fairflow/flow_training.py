@@ -30,7 +30,8 @@ class FittedHead(NamedTuple):
   """The attribute head and what it is worth."""
 
   logit: Any  # logit(vectors) -> float32 [n], above 0 for the second side
-  quality: dict[str, dict]  # held-out accuracy, and that of the control
+  right: dict[str, np.ndarray]  # of held-out rows, by it and by the control
+  texts: np.ndarray | None  # the text of each; None where no two share one
 
 
 def head_config(config: Config) -> Config:
@@ -66,13 +67,12 @@ def fit_head(
   """A head that tells the two sides' seed words apart, and a control.
 
   The control is the same head on labels drawn by coin: what it reaches on
-  held-out texts is what chance and the program's own leaks give. Occurrences
-  of one text hang together in both intervals.
+  held-out texts is what chance and the program's own leaks give.
   """
   out = attributes.held_out(id, config.seed, config.fairflow.held_out)
   coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))
   texts = clusters.distinct(attributes.texts_of(id[out]))
-  logits, quality = {}, {}
+  logits, right = {}, {}
   for name, labels in (('accuracy', label), ('control', coin)):
     sets = tuple((vector[rows], labels[rows]) for rows in (~out, out))
     if config.fairflow.head == 'lda':
@@ -80,9 +80,8 @@ def fit_head(
       logits[name] = lambda x, w=w, b=b: np.float32(x @ w + b)
     else:
       logits[name] = _perceptron(config, name, sets, folder, log)
-    right = (logits[name](sets[1][0]) > 0) == sets[1][1]
-    quality[name] = share(right, texts, config)
-  return FittedHead(logits['accuracy'], quality)
+    right[name] = (logits[name](sets[1][0]) > 0) == sets[1][1]
+  return FittedHead(logits['accuracy'], right, texts)
 
 
 def _perceptron(
@@ -108,7 +107,7 @@ def _perceptron(
 def share(
   right: np.ndarray, cluster: np.ndarray | None, config: Config
 ) -> dict:
-  """The share that is right, over clusters; Wilson's where each is one."""
+  """The share that is right, over texts; Wilson's where each has one row."""
   how = intervals.options_of(config)
   if cluster is None:
     return estimates.of_share(int(right.sum()), len(right), how.level)

@@ -187,7 +187,12 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
       artefacts.write_table(path / 'words.parquet', words)
       artefacts.write_json(
         path / 'attribute.json',
-        {'quality': head.quality, 'facts': chosen.facts, 'grown': pairs},
+        {
+          'right': {name: own.tolist() for name, own in head.right.items()},
+          'texts': None if head.texts is None else head.texts.tolist(),
+          'facts': chosen.facts,
+          'grown': pairs,
+        },
       )
 
   def read(path: pathlib.Path) -> Attribute:
@@ -196,12 +201,16 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
     counts = dict(zip(words['word'], words['count'].tolist()))
     every = instances.read(path / 'instances.parquet')
     grown = [tuple(pair) for pair in notes['grown']]
-    return Attribute(
-      every, words, counts, notes['quality'], notes['facts'], grown
-    )
+    # Intervals are of this run's level, whichever run fitted the head.
+    texts = notes['texts'] and np.array(notes['texts'])
+    quality = {
+      name: flow_training.share(np.array(own), texts, config)
+      for name, own in notes['right'].items()
+    }
+    return Attribute(every, words, counts, quality, notes['facts'], grown)
 
   content = artefacts.content(config.corpus.path)
-  made_from = identity(config, 'attributes', content)
+  made_from = identity(config, 'attributes', content, 'right')
   return stages.stage(
     folder / 'attribute', made_from, make, read, log, config.reuse
   )

@@ -89,6 +89,21 @@ def test_a_second_run_makes_nothing_again(run, capsys):
   assert again.contenders == results.contenders
 
 
+def test_the_head_s_interval_is_of_this_run_s_level(run):
+  """It was kept with the stage, at the level of the run that fitted it."""
+  _, folder = run
+  wide = []
+  for level in (0.95, 0.5):
+    config = small()
+    config.measures.confidence_level = level
+    config, *_ = recipe.corpus_of(config, folder)
+    with Log(folder, config, main=False) as log:
+      config = recipe.model_of(config, folder, log)
+      one = recipe.attribute_of(config, folder, log).quality['accuracy']
+    wide.append(one['high'] - one['low'])
+  assert wide[1] < 0.8 * wide[0]
+
+
 def test_another_way_alone_trains_no_flow(run, tmp_path):
   """Its pairs are those that it has beside the flow."""
   beside, folder = run
@@ -390,7 +405,7 @@ def test_a_head_is_sure_of_its_texts_not_of_their_words(tmp_path):
       fitted = flow_training.fit_head(
         config, np.array(id, object), *each, tmp_path, log
       )
-    one = fitted.quality['accuracy']
+    one = flow_training.share(fitted.right['accuracy'], fitted.texts, config)
     wide[copies] = one['value'], one['high'] - one['low']
   assert wide[5][0] == wide[1][0]
   assert wide[5][1] > 0.9 * wide[1][1]  # .18 and .38 before
