@@ -149,5 +149,5 @@ def clean(raw: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
 
 def _stands(word: str, text: str) -> bool:
   """Whether the word is in the text, whole, as persons/chain.py finds it."""
-  whole = rf'(?<!\w){re.escape(word)}(?!\w)'
+  whole = rf'(?<![^\W_]){re.escape(word)}(?![^\W_])'
   return bool(word) and bool(re.search(whole, text, re.IGNORECASE))

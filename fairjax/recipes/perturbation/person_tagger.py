@@ -279,7 +279,7 @@ def flags(config: Config, model: Bundle, texts, words, attributes) -> list[set]:
       if i < 0:
         continue
       score = scores[host['segment_ids'] == k + 1]
-      starts = [m.start() for m in parallel.finditer(texts[i])]
+      starts = parallel.starts(texts[i])
       hit = places[i][(score > 0) & (places[i] >= 0)]
       out[i] = {starts[p] for p in hit}
   return out

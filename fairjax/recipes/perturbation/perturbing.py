@@ -122,7 +122,7 @@ def by_forms(texts, spans, attributes, written) -> list[str]:
   out = []
   for text, span, attribute, new in zip(texts, spans, attributes, written):
     if perturb.AXIS[attribute] == 'gender':
-      starts = [m.start() for m in parallel.finditer(text)]
+      starts = parallel.starts(text)
       edits = rewrites.edits(words_of(text), words_of(new))
       changed = {starts[at] for at, kind in edits if kind == 0}
       new = chain.turn_words(text, {span[0], *changed}, attribute)[0]

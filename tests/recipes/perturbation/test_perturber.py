@@ -12,7 +12,7 @@ from fairjax.data.batching import tokens
 from fairjax.data.tables import panda
 from fairjax.metrics.inference.estimates import of_share
 from fairjax.models import Bundle
-from fairjax.pairs.persons import parallel, perturb
+from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.recipes.perturbation import (
   person_tagger,
   perturb_corpus,
@@ -166,6 +166,27 @@ def test_what_a_rewriter_changes_can_be_turned_by_rules():
   said, put = 'Ann saw her sister.', 'Tim saw her dear sister.'
   made = perturbing.by_forms([said], [(0, 3)], ['man'], [put])[0]
   assert made.endswith(' saw her sister.')
+
+
+def test_a_word_between_underscores_is_a_word():
+  """Of '_she_' a model's prompt was a traceback, or it was left unturned."""
+  text = '_Mary_ said that _she_ ran.'
+  assert chain.find(text, 'Mary') == (1, 5)
+  assert chain.find(text, 'she') == (18, 21)
+  with pytest.raises(UserError, match="'he' is not in the text"):
+    chain.find(text, 'he')
+  marked, _ = person_tagger.hinted(text, 'Mary')
+  assert marked.count(person_tagger.HINT) == 2
+  written = '_Tim_ said that _he_ ran.'
+  made = perturbing.by_forms([text], [(1, 5)], ['man'], [written])[0]
+  assert made.endswith('_ said that _he_ ran.') and 'Mary' not in made
+  row = {
+    'original': [text],
+    'selected_word': ['she'],
+    'target_attribute': ['man'],
+    'perturbed': [written],
+  }
+  assert len(panda.clean(pd.DataFrame(row).assign(split='train'))[0]) == 1
 
 
 def test_an_unconditional_perturber_names_word_and_attribute(copy, tmp_path):
