@@ -215,11 +215,12 @@ def perturbed(config: Config, texts: Sequence[str]) -> pd.DataFrame:
   new = list(parts)
   if able:
     write = writer(config, model)
+    words = [draws[k][0].word for k in able]
+    spans = [(draws[k][0].start, draws[k][0].end) for k in able]
+    if model is not None:  # which reads the word, and takes the first of them
+      spans = [chain.find(parts[k], w) for k, w in zip(able, words)]
     result = write(
-      [parts[k] for k in able],
-      [draws[k][0].word for k in able],
-      [(draws[k][0].start, draws[k][0].end) for k in able],
-      [draws[k][1] for k in able],
+      [parts[k] for k in able], words, spans, [draws[k][1] for k in able]
     )
     for k, text in zip(able, result):
       new[k] = text

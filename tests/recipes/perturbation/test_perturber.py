@@ -189,6 +189,21 @@ def test_a_word_between_underscores_is_a_word():
   assert len(panda.clean(pd.DataFrame(row).assign(split='train'))[0]) == 1
 
 
+def test_a_model_is_asked_about_the_first_of_equal_words(copy, monkeypatch):
+  """The second 'his', somebody else's, was turned beside the first one's."""
+  text = 'Tom saw his dog and Bob lost his cat.'
+  at = text.rindex('his')
+  second = perturb.Candidate(at, at + 3, 'his', 'gender', ('woman',), (1.0,))
+  model = Bundle(None, None, None, can='detect')
+  monkeypatch.setattr(perturbing, 'load', lambda config: model)
+  monkeypatch.setattr(perturbing, 'drawn', lambda *_: [(second, 'woman')])
+  monkeypatch.setattr(perturbing, 'readable', lambda *_: [True])
+  monkeypatch.setattr(person_tagger, 'flags', lambda *_: [{text.index('his')}])
+  asked = config(copy, perturb__by='model', perturb__model=str(copy))
+  made = perturbing.perturbed(asked, [text])
+  assert made['perturbed'][0] == 'Tom saw her dog and Bob lost his cat.'
+
+
 def test_an_unconditional_perturber_names_word_and_attribute(copy, tmp_path):
   asked = config(copy, perturb__unconditional=True)
   pairs = panda.read(copy)
