@@ -12,6 +12,7 @@ import numpy as np
 from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import keys
+from fairjax.core.errors import UserError
 from fairjax.data.batching import instances
 from fairjax.metrics.inference import clusters, estimates, intervals
 from fairjax.metrics.texts import fairscore
@@ -70,6 +71,13 @@ def fit_head(
   held-out texts is what chance and the program's own leaks give.
   """
   out = attributes.held_out(id, config.seed, config.fairflow.held_out)
+  for side, name in enumerate(('first', 'second')):
+    if not (label[~out] == side).any():
+      raise UserError(
+        f'all texts with a seed word of the {name} side are held out, and '
+        'nothing is left to learn from; lower --config.fairflow.held_out, or '
+        'give more texts'
+      )
   coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))
   texts = clusters.distinct(attributes.texts_of(id[out]))
   logits, right = {}, {}

@@ -15,6 +15,7 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, instances, tokens
 from fairjax.data.batching.tokens import Ragged
+from fairjax.pairs import attributes
 from fairjax.pairs.swapping import word_lists
 from fairjax.recipes.fairflow import (
   attribute_words,
@@ -409,6 +410,21 @@ def test_a_head_is_sure_of_its_texts_not_of_their_words(tmp_path):
     wide[copies] = one['value'], one['high'] - one['low']
   assert wide[5][0] == wide[1][0]
   assert wide[5][1] > 0.9 * wide[1][1]  # .18 and .38 before
+
+
+def test_a_side_whose_texts_are_all_held_out_is_told(tmp_path):
+  """A traceback of lda, and of the perceptron a head of one side."""
+  config, label = small(), np.arange(40) % 2
+  vector = np.random.default_rng(0).normal(size=(40, 4))
+  # One document has every word of the second side.
+  id = np.array([f'a:{0 if side else k}:{k}' for k, side in enumerate(label)])
+  word = np.where(label, 'he', 'she').astype(object)
+  config.fairflow.held_out, config.seed = 0.5, 0
+  while not attributes.held_out(np.array(['a:0:1']), config.seed, 0.5)[0]:
+    config.seed += 1
+  with Log(tmp_path, main=False) as log:
+    with pytest.raises(UserError, match='the second side are held out'):
+      flow_training.fit_head(config, id, word, vector, label, tmp_path, log)
 
 
 def test_the_factor_that_is_told_is_that_of_the_flow(tmp_path):
