@@ -283,10 +283,16 @@ def write_sheet(
   path, count = m.folder / 'sheet.csv', m.config.adversary.sheet
   versions = {name: list(each['test'][0]) for name, each in rewrites.items()}
   sources = tables['test']['text'].tolist()
-  sheet.write(path, sources, versions, count, m.config.seed)
+  new = sheet.write(path, sources, versions, count, m.config.seed)
   m.log.line(
     f'{path} holds pairs for people to rate; python -m fairjax.pairs.sheet '
     f'{path} reads it back'
+    + (
+      ''
+      if new
+      else ' (it has answers, and is left as it was; move it away '
+      'for a new one)'
+    )
   )
 
 
