@@ -113,8 +113,7 @@ def clean(raw: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
   text, target = column('original'), column('perturbed')
   newline = text.ne(text.str.rstrip('\n')) | target.ne(target.str.rstrip('\n'))
   text, target, word = text.str.strip(), target.str.strip(), column(FIELDS[1])
-  attribute = column('target_attribute').str.strip().str.lower()
-  attribute = attribute.replace(LABELS)
+  attribute = named(column('target_attribute'))
   word = word.str.strip()
   joints = text.str.count(JOINT) != target.str.count(JOINT)
   absent = [not _stands(w, t) for w, t in zip(word, text, strict=True)]
@@ -145,6 +144,11 @@ def clean(raw: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     }
   )
   return result[~bad].reset_index(drop=True), left
+
+
+def named(attribute: pd.Series) -> pd.Series:
+  """Attributes as control tokens name them, whoever wrote them."""
+  return attribute.astype(str).str.strip().str.lower().replace(LABELS)
 
 
 def _stands(word: str, text: str) -> bool:

@@ -17,7 +17,7 @@ import pandas as pd
 from fairjax import config as configs
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data.tables import files
+from fairjax.data.tables import files, panda
 from fairjax.metrics.texts import rewrites
 from fairjax.models import Bundle, families, rewriting
 from fairjax.models.folders import hf
@@ -146,7 +146,13 @@ def counted_words(config: Config) -> dict | None:
         f'{config.perturb.words} has no column {name!r}; the table of counted '
         'words needs word and attribute'
       )
-  return perturb.counted(table)
+  attribute = panda.named(table['attribute'])
+  if not attribute.isin(list(perturb.AXIS)).any():
+    raise UserError(
+      f'{config.perturb.words} has no attribute that is known, such as '
+      f'{table["attribute"].iloc[0]!r}; there are {", ".join(perturb.AXIS)}'
+    )
+  return perturb.counted(table.assign(attribute=attribute))
 
 
 def windows(text: str, most: int) -> list[str]:

@@ -204,6 +204,18 @@ def test_a_model_is_asked_about_the_first_of_equal_words(copy, monkeypatch):
   assert made['perturbed'][0] == 'Tom saw her dog and Bob lost his cat.'
 
 
+def test_counted_words_have_attributes_as_people_wrote_them(copy, tmp_path):
+  """Of PANDA's own labels none was known: nothing was perturbed, unsaid."""
+  path = tmp_path / 'words.csv'
+  path.write_text('word,attribute\nhe,Female\n')
+  asked = config(copy, perturb__words=str(path), perturb__pick='frequency')
+  ((one, attribute),) = perturbing.drawn(asked, ['He ran.'])
+  assert (one.word, attribute) == ('He', 'woman')
+  path.write_text('word,attribute\nhe,robot\n')
+  with pytest.raises(UserError, match="is known, such as 'robot'"):
+    perturbing.drawn(asked, ['He ran.'])
+
+
 def test_an_unconditional_perturber_names_word_and_attribute(copy, tmp_path):
   asked = config(copy, perturb__unconditional=True)
   pairs = panda.read(copy)
