@@ -84,7 +84,8 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   axis have none.
   """
   method = config.method
-  if source(table, config) == OWN:
+  own = source(table, config) == OWN
+  if own:
     text = table['twin']
   else:
     text = _swapped(table['text'], config)
@@ -95,7 +96,11 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   )
   same = twins['text'] == table['text']
   if 'text_pair' in table:
-    twins['text_pair'] = _swapped(table['text_pair'], config)
+    if own and 'twin_pair' in table:
+      twins['text_pair'] = table['twin_pair']
+    else:
+      twins['text_pair'] = _swapped(table['text_pair'], config)
+    twins['twin_pair'] = table['text_pair']
     same &= twins['text_pair'] == table['text_pair']
   if 'group' in table:
     if method.axis == 'gender':

@@ -21,6 +21,7 @@ import numpy as np
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
+from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment
 from fairjax.pairs.swapping import dictionary
@@ -47,13 +48,15 @@ def blind(tables: Tables, config: Config) -> Tables:
 
   out = {}
   for split, table in tables.items():
-    columns = [c for c in ('text', 'text_pair', 'twin') if c in table]
+    columns = [c for c in schema.TEXTS if c in table]
     hidden = table.assign(**{c: hide(table[c]) for c in columns})
     changed = hidden['text'] != table['text']
+    if 'text_pair' in table:
+      changed |= hidden['text_pair'] != table['text_pair']
     note = f'{changed.sum()} of {len(table)} {split} texts lost words'
     if 'twin' in table:
-      pairs = table['twin'] != table['text']
-      unequal = pairs & (hidden['twin'] != hidden['text'])
+      pairs = schema.has_twin(table)
+      unequal = pairs & schema.has_twin(hidden)
       note += (
         f'; {unequal.sum()} of {pairs.sum()} still differ from their twin, by '
         'words that the lists do not hold'

@@ -88,6 +88,8 @@ COMPARED = {'<': np.less, '=': np.equal, '>': np.greater}
 def with_twins(tables: Tables, config: Config) -> tuple[Tables, pd.DataFrame]:
   """The tables with a training column `twin`, and the twins as rows.
 
+  Of pairs of texts a column `twin_pair` too.
+
   They are the data's own or, without any and with diet.twins='swap', made by
   the words of `config.method`. Row i of the second result is the twin of row i
   of the training table.
@@ -98,9 +100,11 @@ def with_twins(tables: Tables, config: Config) -> tuple[Tables, pd.DataFrame]:
       f"diet.twins is {config.diet.twins!r}; it is '' (the data's own twins, "
       "where it has any) or 'swap' (by word lists)"
     )
-  own = table.drop(columns='twin', errors='ignore')
+  own = table.drop(columns=['twin', 'twin_pair'], errors='ignore')
   twins = augment.counterparts(own if config.diet.twins else table, config)
   table = table.assign(twin=twins['text'])
+  if 'text_pair' in table:  # scores ask about what may be added
+    table['twin_pair'] = twins['text_pair']
   return {**tables, 'train': table}, twins.drop(columns='same')
 
 

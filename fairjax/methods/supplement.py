@@ -54,6 +54,8 @@ def supplement(tables: Tables, config: Config) -> Tables:
   for column, value in (('group', ''), ('twin', more['text']), ('weight', 1.0)):
     if column in table and column not in more:
       more[column] = value
+  if 'twin_pair' in table and 'text_pair' in more:
+    more['twin_pair'] = more['text_pair']
   terms = read_terms(method.terms or OUR_TERMS, 'method.terms')
   edges = length_edges(table['text'])
   here = _counted(table, terms, edges, config)

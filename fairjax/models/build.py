@@ -16,6 +16,7 @@ from fairjax.config import Config
 from fairjax.core import backend, keys
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
+from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
 from fairjax.models import Bundle, families, of_module, special
 from fairjax.models.folders import hf, hub
@@ -228,9 +229,8 @@ def find_tokenizer(
     return tokens.load_tokenizer(config.tokens.tokenizer)
   if folder:
     return tokens.load_tokenizer(folder)
-  columns = ('text', 'text_pair', 'twin')
   texts = [
-    t for table in source for c in columns if c in table for t in table[c]
+    t for table in source for c in schema.TEXTS if c in table for t in table[c]
   ]
   count, most = len(texts), config.tokens.vocab_texts
   if count > most:

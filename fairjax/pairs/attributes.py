@@ -241,11 +241,14 @@ def word_table(
   return table
 
 
+def texts_of(id: np.ndarray) -> list[str]:
+  """The text that each instance (shard:row:start) stands in."""
+  return [one.rpartition(':')[0] for one in id]
+
+
 def held_out(id: np.ndarray, seed: int, share: float) -> np.ndarray:
   """Which instances are held out: all those of a text, or none."""
-  texts, which = np.unique(
-    [one.rpartition(':')[0] for one in id], return_inverse=True
-  )
+  texts, which = np.unique(texts_of(id), return_inverse=True)
   hashes = np.array([zlib.crc32(t.encode()) for t in texts], np.uint64)
   with np.errstate(over='ignore'):
     hashed = mix(hashes + mix(np.uint64(seed)))

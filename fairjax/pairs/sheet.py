@@ -51,8 +51,13 @@ def write(
   rewrites: Mapping[str, Sequence[str]],
   rows: int = 100,
   seed: int = 0,
-) -> None:
-  """Up to `rows` pairs of each contender that differ, in random order."""
+) -> bool:
+  """Up to `rows` pairs of each contender that differ, in random order.
+
+  A sheet that people have begun to fill stays, with its key: then False.
+  """
+  if _begun(path):
+    return False
   rng = np.random.default_rng([seed, 0x5EE7])
   lines = []
   for name, texts in rewrites.items():
@@ -70,6 +75,16 @@ def write(
     **dict.fromkeys(QUESTIONS, '')
   )
   artefacts.write_text(path, escape.csv(sheet))
+  return True
+
+
+def _begun(path: pathlib.Path) -> bool:
+  """Whether a sheet is there with an answer in it."""
+  if not path.is_file():
+    return False
+  sheet = readers.read(str(path))
+  cells = sheet[[name for name in QUESTIONS if name in sheet]]
+  return bool((cells.fillna('').astype(str) != '').any(axis=None))
 
 
 def read(path: str | pathlib.Path) -> list[Answer]:

@@ -65,6 +65,8 @@ def _ends(scores: pd.DataFrame, by_id: pd.DataFrame, name: str) -> dict:
   """The rows at the top and at the bottom of a ranking, with their twins."""
   order = np.argsort(scores[f'{name}_rank'].to_numpy()).tolist()
   show = min(ENDS, len(order) // 2)
+  both = lambda one, two: one if two is None else f'{one} / {two}'
+  pair = lambda own: own.get('twin_pair', own.get('text_pair'))
 
   def row(i: int) -> dict:
     own = by_id.iloc[i]
@@ -72,8 +74,8 @@ def _ends(scores: pd.DataFrame, by_id: pd.DataFrame, name: str) -> dict:
       'id': str(scores['id'].iloc[i]),
       name: float(scores[name].iloc[i]),
       'label': int(own['label']),
-      'text': own['text'],
-      'twin': own.get('twin', own['text']),
+      'text': both(own['text'], own.get('text_pair')),
+      'twin': both(own.get('twin', own['text']), pair(own)),
     }
 
   return {

@@ -47,7 +47,10 @@ def prepare(config: Config, tables: Tables, log: Log) -> Bundle:
 
 def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
   """A table's texts as ids, with labels and weights, ready for batches."""
-  pairs = list(table['text_pair']) if 'text_pair' in table else None
+  second = 'text_pair'
+  if column == 'twin' and 'twin_pair' in table:
+    second = 'twin_pair'
+  pairs = list(table[second]) if second in table else None
   ids = tokens.cached_encode(
     model.tokenizer,
     list(table[column]),

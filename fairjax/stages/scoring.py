@@ -78,7 +78,7 @@ def score(
 
 
 def _content(table: pd.DataFrame) -> pd.DataFrame:
-  known = [*schema.REQUIRED, 'text_pair', 'twin', 'weight']
+  known = [*schema.REQUIRED, 'text_pair', 'twin', 'twin_pair', 'weight']
   return table[[c for c in known if c in table]]
 
 

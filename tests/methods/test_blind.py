@@ -70,6 +70,12 @@ def test_no_column_keeps_the_original():
   assert '0 of 1 still differ from their twin' in made.attrs['notes'][0]
 
 
+def test_a_pair_whose_second_text_alone_loses_words_is_told():
+  made = run(['It rained.', 'No.'], {'text_pair': ['His hat.', 'A hat.']})
+  assert made['origin'].tolist() == ['blinded', 'data']
+  assert '1 of 2 train texts lost words' in made.attrs['notes'][0]
+
+
 def test_nearly_every_planted_twin_is_hidden():
   tables = planted.load(Config(planted=Planted(rows=600, test_rows=20)))
   made = blind(tables, Config(method=Method(name='blind')))['train']

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from fairjax.config import Config, Diet
 from fairjax.core.errors import UserError
+from fairjax.data.tables import schema
+from fairjax.methods import augment, quotas
 from fairjax.methods import diet_rows as diet
-from fairjax.methods import quotas
 from fairjax.methods.diet_rows import RANKINGS
 
 SCORES = ('ge', 'el2n', 'forgetting', 'grand', 'pvi', 'wrong', 'stereotype')
@@ -392,6 +393,36 @@ def test_twins_of_the_data_or_by_words():
     'a~twin',
     'b~twin',
   ]
+
+
+def test_a_pair_whose_second_text_alone_is_swapped_has_a_twin():
+  """Scores ask about the pair that may be added, and it may be added."""
+  table = pd.DataFrame(
+    {
+      'id': ['a', 'b'],
+      'text': ['It rained.', 'It rained.'],
+      'text_pair': ['She got wet.', 'The dog got wet.'],
+      'label': [0, 1],
+    }
+  )
+  for twins in ('', 'swap'):
+    config = Config(diet=Diet(twins=twins))
+    own, rows = diet.with_twins({'train': table}, config)
+    assert list(own['train']['twin']) == list(table['text'])
+    assert list(own['train']['twin_pair']) == list(rows['text_pair'])
+    assert rows['text_pair'][0] == 'He got wet.'
+    assert list(rows['twin_pair']) == list(table['text_pair'])
+    assert schema.has_twin(own['train']).tolist() == [True, False]
+    schema.check({**own, 'valid': rows})
+    # A method that is handed the diet's table takes the same twins.
+    made = augment.counterparts(own['train'], config)
+    assert list(made['text_pair']) == list(rows['text_pair'])
+    scores = pd.DataFrame({'id': ['a', 'b'], 'ge': [1.0, 0.0]})
+    taken = diet.positions(
+      own['train'], scores, 'augment_ge', (1.0, 0.5), config, 0
+    )
+    assert list(taken[1]) == [0]
+    table = table.assign(twin=table['text'])
 
 
 def test_what_is_wrong_is_said():

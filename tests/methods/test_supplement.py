@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.config import Config, Method
+from fairjax.config import Config, Data, Method
 from fairjax.core.errors import UserError
+from fairjax.data.tables import schema
 from fairjax.methods.supplement import (
   dixon,
   length_edges,
@@ -130,6 +131,21 @@ def test_a_row_with_two_terms_is_drawn_once(data, tmp_path):
 def test_columns_that_the_second_table_lacks(data):
   made = supplement(*data)['train']
   assert (made['group'] == '').all()
+
+
+def test_a_supplement_to_pairs_of_texts_with_twins_has_none_of_its_own(data):
+  """In a diet's tables, whose rows have a second text of their twin."""
+  tables, config = data
+  more = pd.read_csv(config.method.table).assign(pair='A hat.')
+  more.to_csv(config.method.table, index=False)
+  table = tables['train'].assign(text_pair='His hat.', twin_pair='Her hat.')
+  table['twin'] = table['text']
+  own = dataclasses.replace(config, data=Data(text_pair='pair'))
+  made = supplement({'train': table}, own)['train']
+  added = made['origin'] == config.method.table
+  assert added.sum() > 50
+  assert (made['twin_pair'][added] == 'A hat.').all()
+  assert not schema.has_twin(made)[added].any()
 
 
 def test_mistakes_are_one_sentence(data, tmp_path):

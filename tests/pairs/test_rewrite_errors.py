@@ -19,6 +19,8 @@ TWIN = 'The queen lost her crown and she wept .'
     ('The nun lost her crown and she wept .', {'wrong_partner'}),
     ('The queen lost her hat and she wept .', {'others_changed'}),
     ('The king lost his hat and he wept .', {'others_changed'}),
+    (f'{TWIN} She wept .', {'others_changed'}),
+    (f'Once {TWIN.lower()}', {'others_changed'}),
     (
       'The nun lost him crowns and he slept .',
       {'half_turned', 'wrong_partner', 'wrong_agreement', 'others_changed'},

@@ -48,6 +48,21 @@ def test_answers_come_back_as_shares_with_exact_intervals(tmp_path):
   assert by['lazy', 'turned'].rated == 0
 
 
+def test_a_sheet_with_answers_is_not_written_over(tmp_path):
+  """A run that was started again wrote an empty sheet over people's work."""
+  path, table = written(tmp_path)
+  key = sheet.key_path(path).read_text()
+  table.loc[3, 'kept'] = 'y'
+  table.to_csv(path, index=False)
+  filled = path.read_text()
+  assert not sheet.write(path, SOURCES, REWRITES, rows=5, seed=4)
+  assert path.read_text() == filled
+  assert sheet.key_path(path).read_text() == key
+  table.assign(kept='').to_csv(path, index=False)
+  assert sheet.write(path, SOURCES, REWRITES, rows=5, seed=4)
+  assert len(pd.read_csv(path)) == 10
+
+
 def test_the_command_prints_what_is_answered(tmp_path, capsys):
   path, table = written(tmp_path)
   table['kept'] = 'y'

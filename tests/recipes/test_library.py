@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 import fairjax
+from fairjax.core import announce
 from fairjax.core.errors import UserError
 from fairjax.recipes.benchmarks import library as benchmarks
+from fairjax.recipes.perturbation import perturbing
 
 
 def faith(texts):
@@ -32,6 +34,17 @@ def test_a_persons_axis_is_perturbed_and_the_column_keeps_its_kind():
   assert isinstance(fairjax.perturb(np.array([text])), np.ndarray)
   # A draw is of the seed and the text.
   assert fairjax.perturb(column, axis='religion', random_state=1).equals(found)
+
+
+def test_texts_too_long_for_a_perturber_are_told(monkeypatch):
+  plain, said = perturbing.perturbed, []
+  over = lambda config, texts: plain(config, texts).assign(too_long=True)
+  monkeypatch.setattr(perturbing, 'perturbed', over)
+  monkeypatch.setattr(announce, 'note', said.append)
+  fairjax.perturb(['He ran.', 'She ran.'])
+  assert said[0].startswith('2 texts of 2 have parts that are too long')
+  found = fairjax.fairscore(faith, rows(), axis='religion', n_resamples=100)
+  assert found['too_long'] == len(rows())
 
 
 def test_the_fairscore_is_a_loop_over_texts_that_can_be_turned():

@@ -186,6 +186,25 @@ def test_twins_with_the_same_ids_are_not_run(world, monkeypatch):
   np.testing.assert_array_equal(error_scores.ge(seen.logits, seen.twins), 0)
 
 
+def test_the_twin_of_a_pair_is_read_with_its_own_second_text(world):
+  """It was read with the row's: no score told of a pair that it alone turns."""
+  tables, bundle = world
+  rows = tables['train'].head(4).copy()
+  rows['twin'] = rows['text']
+  rows['text_pair'] = ['she slept', 'it rained', 'she left', 'it rained']
+  turned = ['he slept', 'it rained', 'he left', 'it rained']
+  params = loop.initial(bundle, [3])
+  seen = Predictions(
+    make_config(), bundle, params, rows.assign(twin_pair=turned)
+  )
+  other = Predictions(
+    make_config(), bundle, params, rows.assign(text_pair=turned)
+  )
+  np.testing.assert_allclose(seen.twins, other.logits, rtol=1e-5)
+  ge = error_scores.ge(seen.logits, seen.twins)[0]
+  assert (ge > 0).tolist() == [True, False, True, False]
+
+
 @pytest.mark.parametrize(
   'change, sentence',
   [

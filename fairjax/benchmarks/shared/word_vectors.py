@@ -7,7 +7,7 @@ same texts and seed give the same vectors.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -119,21 +119,33 @@ def association(test: weat.Test, vectors: WordVectors) -> np.ndarray:
   return of_vectors(of([*x, *y]), *map(of, test.attributes))
 
 
+def common(spaces: Iterable[WordVectors]) -> set[str]:
+  """The words that have a vector in every space."""
+  return set.intersection(*(set(space.words) for space in spaces))
+
+
 def rows(
   spaces: Sequence[WordVectors],
   options,
   tests: Sequence[weat.Test] = TESTS,
   metric: str = 'weat_effect_words',
+  words: Collection[str] | None = None,
 ) -> tuple[list[dict], list[str]]:
-  """Each test's row, s being the mean over the seeds' spaces, and its notes."""
+  """Each test's row, s being the mean over the seeds' spaces, and its notes.
+
+  Of `words` alone, if given: effects of several sets of texts are compared
+  over the words that all of them have (`common` of all spaces).
+  """
   out, notes = [], []
-  shared = set.intersection(*(set(space.words) for space in spaces))
+  shared = common(spaces) if words is None else words
+  where = '' if words is None else ' in the texts of some contender'
   for test in tests:
     few, missing = known(test, shared)
     if missing:
       notes.append(
-        f'{test.name}: {len(missing)} words are too rare for a vector and are '
-        f'left out ({", ".join(missing[:8])}{", …" if missing[8:] else ""})'
+        f'{test.name}: {len(missing)} words are too rare for a vector{where} '
+        f'and are left out{" for all" if where else ""} '
+        f'({", ".join(missing[:8])}{", …" if missing[8:] else ""})'
       )
     if min(map(len, (*few.targets, *few.attributes))) < FEWEST:
       notes.append(

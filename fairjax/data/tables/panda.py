@@ -46,17 +46,15 @@ LABELS = {
 
 def read(path: str | os.PathLike, seed: int = 0) -> pd.DataFrame:
   """Rows as persons/parallel.py has them; valid is cut in valid and test."""
-  tables = []
-  for split, file in _files(pathlib.Path(path)).items():
-    frame = files.read(str(file))
-    missing = [name for name in FIELDS if name not in frame]
-    if missing:
-      raise UserError(
-        f'{file} has no column {missing[0]!r}; PANDA has {", ".join(FIELDS)}'
-      )
-    tables.append(frame[list(FIELDS)].assign(split=split))
+  tables, beside = [], 0
+  for split, places in _files(pathlib.Path(path)).items():
+    shards = [file for file in places if _set_of(file) == _set_of(places[0])]
+    beside += len(places) - len(shards)
+    tables += [_table(file).assign(split=split) for file in shards]
   raw = pd.concat(tables, ignore_index=True)
   result, left = clean(raw)
+  if beside:
+    left['panda: files beside those of a split that are read'] = beside
   if not len(result):
     raise UserError(f'{path} has no row that can be learned from: {left}')
   held = result['split'] == 'valid'
@@ -73,9 +71,25 @@ def read(path: str | os.PathLike, seed: int = 0) -> pd.DataFrame:
   return result
 
 
-def _files(path: pathlib.Path) -> dict[str, pathlib.Path]:
+def _table(file: pathlib.Path) -> pd.DataFrame:
+  frame = files.read(str(file))
+  missing = [name for name in FIELDS if name not in frame]
+  if missing:
+    raise UserError(
+      f'{file} has no column {missing[0]!r}; PANDA has {", ".join(FIELDS)}'
+    )
+  return frame[list(FIELDS)]
+
+
+def _set_of(file: pathlib.Path) -> pathlib.Path:
+  """What the shards of one table share: train-00000-of-00002.parquet."""
+  return file.with_name(re.sub(r'-\d+-of-\d+', '', file.name))
+
+
+def _files(path: pathlib.Path) -> dict[str, list[pathlib.Path]]:
+  """The files of each split that is there, in order."""
   if path.is_file():
-    return {'train': path}
+    return {'train': [path]}
   known = {}
   for split, names in (('train', ('train',)), ('valid', ('valid', 'dev'))):
     places = [
@@ -85,7 +99,7 @@ def _files(path: pathlib.Path) -> dict[str, pathlib.Path]:
       and any(name in file.name for name in names)
     ]
     if places:
-      known[split] = places[0]
+      known[split] = places
   if not known:
     raise UserError(
       f'{path} holds no train or valid file of PANDA (jsonl, parquet or csv)'
@@ -99,8 +113,7 @@ def clean(raw: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
   text, target = column('original'), column('perturbed')
   newline = text.ne(text.str.rstrip('\n')) | target.ne(target.str.rstrip('\n'))
   text, target, word = text.str.strip(), target.str.strip(), column(FIELDS[1])
-  attribute = column('target_attribute').str.strip().str.lower()
-  attribute = attribute.replace(LABELS)
+  attribute = named(column('target_attribute'))
   word = word.str.strip()
   joints = text.str.count(JOINT) != target.str.count(JOINT)
   absent = [not _stands(w, t) for w, t in zip(word, text, strict=True)]
@@ -133,7 +146,12 @@ def clean(raw: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
   return result[~bad].reset_index(drop=True), left
 
 
+def named(attribute: pd.Series) -> pd.Series:
+  """Attributes as control tokens name them, whoever wrote them."""
+  return attribute.astype(str).str.strip().str.lower().replace(LABELS)
+
+
 def _stands(word: str, text: str) -> bool:
   """Whether the word is in the text, whole, as persons/chain.py finds it."""
-  whole = rf'(?<!\w){re.escape(word)}(?!\w)'
+  whole = rf'(?<![^\W_]){re.escape(word)}(?![^\W_])'
   return bool(word) and bool(re.search(whole, text, re.IGNORECASE))

@@ -8,7 +8,8 @@ set's own name) to a pandas DataFrame with the columns
   label   int, 0 … C-1
 
 and, where known, `text_pair` (str), `group` (str, '' for none), `twin` (str:
-the counterfactual text; equal to `text` where there is none), `weight`
+the counterfactual text; equal to `text` where there is none), `twin_pair`
+(str: its `text_pair`; without it that stays), `weight`
 (float), `origin` (str: where a row that a method made comes from).
 """
 
@@ -19,7 +20,8 @@ from fairjax.core.errors import UserError
 Tables = dict[str, pd.DataFrame]
 
 REQUIRED = ('id', 'text', 'label')
-OPTIONAL = ('text_pair', 'group', 'twin', 'weight', 'origin')
+OPTIONAL = ('text_pair', 'group', 'twin', 'twin_pair', 'weight', 'origin')
+TEXTS = ('text', 'text_pair', 'twin', 'twin_pair')  # what models may read
 
 
 def check(tables: Tables) -> Tables:
@@ -31,7 +33,7 @@ def check(tables: Tables) -> Tables:
         raise UserError(f'the {split} table has no column {column!r}')
     if not len(table):
       raise UserError(f'the {split} table has no rows')
-    for column in ('id', 'text', 'text_pair', 'group', 'twin', 'origin'):
+    for column in ('id', *TEXTS, 'group', 'origin'):
       if column in table:
         wrong = ~table[column].map(lambda v: isinstance(v, str))
         if wrong.any():
@@ -62,7 +64,10 @@ def classes(tables: Tables) -> int:
 
 
 def has_twin(table: pd.DataFrame) -> pd.Series:
-  """True for rows whose counterfactual differs from their text."""
+  """True for rows whose counterfactual differs from their text, or pair."""
   if 'twin' not in table:
     return pd.Series(False, index=table.index)
-  return table['twin'] != table['text']
+  differs = table['twin'] != table['text']
+  if 'twin_pair' in table:
+    differs |= table['twin_pair'] != table['text_pair']
+  return differs

@@ -295,9 +295,13 @@ def mentions(text: str, extra: Sequence[tuple[int, int]] = ()) -> list[Mention]:
 
 
 def find(text: str, word: str) -> tuple[int, int]:
-  """Where a word stands first in a text, whole and in its own case first."""
+  """Where a word stands first in a text, whole and in its own case first.
+
+  '_she_' holds the word she, as swaps see it.
+  """
   for flags in (0, re.IGNORECASE):
-    match = re.search(rf'(?<!\w){re.escape(word)}(?!\w)', text, flags)
+    whole = rf'(?<![^\W_]){re.escape(word)}(?![^\W_])'
+    match = re.search(whole, text, flags)
     if match:
       return match.span()
   raise UserError(

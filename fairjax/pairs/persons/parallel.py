@@ -222,6 +222,14 @@ def words(text: str) -> list[str]:
 finditer = perturb.WORD.finditer
 
 
+def starts(text: str) -> list[int]:
+  """Where a swap finds each word: after the marks of '_she_'."""
+  return [
+    m.end() - len(m[0].lstrip('_')) if m[0].strip('_') else m.start()
+    for m in finditer(text)
+  ]
+
+
 def _place(text: str, start: int) -> int:
   return len(perturb.WORD.findall(text[:start]))
 

@@ -233,34 +233,41 @@ def compare(*folders: str | os.PathLike) -> dict[str, dict[str, Score]]:
   return scores
 
 
-def _changes(old: list[str], new: list[str]) -> dict[int, str]:
-  """place in `old` -> what stands there in `new`, where it differs."""
+def _changes(old: list[str], new: list[str]) -> dict[tuple[int, int], str]:
+  """(place in `old`, 1) -> what stands there in `new`, where it differs.
+
+  (place, 0) -> what `new` has before that place, in the place of nothing. Case
+  is no difference.
+  """
+  old, new = ([word.lower() for word in words] for words in (old, new))
   if len(old) == len(new):
-    return {
-      i: b.lower()
-      for i, (a, b) in enumerate(zip(old, new))
-      if a.lower() != b.lower()
-    }
+    each = enumerate(zip(old, new))
+    return {(i, 1): b for i, (a, b) in each if a != b}
   result = {}
   for tag, a, b, c, d in alignment.changes(old, new):
-    if tag == 'equal':
-      continue
-    for i in range(a, b):
-      inside = new[c:d] if i == b - 1 and b - a == 1 else new[c + i - a :][:1]
-      result[i] = ' '.join(inside).lower()
+    if tag == 'insert':
+      result[a, 0] = ' '.join(new[c:d])
+    elif tag != 'equal':
+      for i in range(a, b):
+        last = d if i == b - 1 else c + i - a + 1
+        result[i, 1] = ' '.join(new[c + i - a : min(last, d)])
   return result
 
 
 def compared(
   pairs: Pairs, ours: Sequence[str]
 ) -> Iterator[tuple[str, str | None, str | None]]:
-  """(word, its twin's, ours) where a twin or we change a word, None: not so."""
+  """(word, its twin's, ours) where a twin or we change a word, None: not so.
+
+  Words that are put in stand for the word ''.
+  """
   for (text, twin), own in zip(pairs, ours):
     old = _WORD.findall(text)
     gold = _changes(old, _WORD.findall(twin))
     mine = _changes(old, _WORD.findall(own))
-    for i in sorted({*gold, *mine}):
-      yield old[i], gold.get(i), mine.get(i)
+    for place in sorted({*gold, *mine}):
+      i, stands = place
+      yield old[i] if stands else '', gold.get(place), mine.get(place)
 
 
 def score(

@@ -12,8 +12,10 @@ import numpy as np
 from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import keys
+from fairjax.core.errors import UserError
 from fairjax.data.batching import instances
-from fairjax.metrics.inference import estimates
+from fairjax.metrics.inference import clusters, estimates, intervals
+from fairjax.metrics.texts import fairscore
 from fairjax.models import Bundle, build, flow
 from fairjax.models.reading import contextual
 from fairjax.pairs import attributes
@@ -29,7 +31,8 @@ class FittedHead(NamedTuple):
   """The attribute head and what it is worth."""
 
   logit: Any  # logit(vectors) -> float32 [n], above 0 for the second side
-  quality: dict[str, dict]  # held-out accuracy, and that of the control
+  right: dict[str, np.ndarray]  # of held-out rows, by it and by the control
+  texts: np.ndarray | None  # the text of each; None where no two share one
 
 
 def head_config(config: Config) -> Config:
@@ -68,8 +71,16 @@ def fit_head(
   held-out texts is what chance and the program's own leaks give.
   """
   out = attributes.held_out(id, config.seed, config.fairflow.held_out)
+  for side, name in enumerate(('first', 'second')):
+    if not (label[~out] == side).any():
+      raise UserError(
+        f'all texts with a seed word of the {name} side are held out, and '
+        'nothing is left to learn from; lower --config.fairflow.held_out, or '
+        'give more texts'
+      )
   coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))
-  logits, quality = {}, {}
+  texts = clusters.distinct(attributes.texts_of(id[out]))
+  logits, right = {}, {}
   for name, labels in (('accuracy', label), ('control', coin)):
     sets = tuple((vector[rows], labels[rows]) for rows in (~out, out))
     if config.fairflow.head == 'lda':
@@ -77,9 +88,8 @@ def fit_head(
       logits[name] = lambda x, w=w, b=b: np.float32(x @ w + b)
     else:
       logits[name] = _perceptron(config, name, sets, folder, log)
-    right = (logits[name](sets[1][0]) > 0) == sets[1][1]
-    quality[name] = share(int(right.sum()), len(right), config)
-  return FittedHead(logits['accuracy'], quality)
+    right[name] = (logits[name](sets[1][0]) > 0) == sets[1][1]
+  return FittedHead(logits['accuracy'], right, texts)
 
 
 def _perceptron(
@@ -102,9 +112,14 @@ def _perceptron(
   return functools.partial(_margin, params)
 
 
-def share(k: int, n: int, config: Config) -> dict:
-  """k of n with Wilson's interval."""
-  return estimates.of_share(k, n, config.measures.confidence_level)
+def share(
+  right: np.ndarray, cluster: np.ndarray | None, config: Config
+) -> dict:
+  """The share that is right, over texts; Wilson's where each has one row."""
+  how = intervals.options_of(config)
+  if cluster is None:
+    return estimates.of_share(int(right.sum()), len(right), how.level)
+  return fairscore.share(right[None], how, cluster)
 
 
 @functools.cache

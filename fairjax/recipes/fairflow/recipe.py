@@ -187,7 +187,12 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
       artefacts.write_table(path / 'words.parquet', words)
       artefacts.write_json(
         path / 'attribute.json',
-        {'quality': head.quality, 'facts': chosen.facts, 'grown': pairs},
+        {
+          'right': {name: own.tolist() for name, own in head.right.items()},
+          'texts': None if head.texts is None else head.texts.tolist(),
+          'facts': chosen.facts,
+          'grown': pairs,
+        },
       )
 
   def read(path: pathlib.Path) -> Attribute:
@@ -196,12 +201,16 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
     counts = dict(zip(words['word'], words['count'].tolist()))
     every = instances.read(path / 'instances.parquet')
     grown = [tuple(pair) for pair in notes['grown']]
-    return Attribute(
-      every, words, counts, notes['quality'], notes['facts'], grown
-    )
+    # Intervals are of this run's level, whichever run fitted the head.
+    texts = notes['texts'] and np.array(notes['texts'])
+    quality = {
+      name: flow_training.share(np.array(own), texts, config)
+      for name, own in notes['right'].items()
+    }
+    return Attribute(every, words, counts, quality, notes['facts'], grown)
 
   content = artefacts.content(config.corpus.path)
-  made_from = identity(config, 'attributes', content)
+  made_from = identity(config, 'attributes', content, 'right')
   return stages.stage(
     folder / 'attribute', made_from, make, read, log, config.reuse
   )
@@ -246,13 +255,23 @@ def fit(
   config, options = m.config, m.config.fairflow
   white = flow.whitening(m.some.vector, options.whiten)
   out = attributes.held_out(m.some.id, config.seed, options.held_out)
-  # Over partners, where some are known, the sides differ in the attribute.
-  rows = slice(None) if m.typical is None else m.typical
-  x, side = white(m.some.vector)[rows], m.some.side[rows]
+  x, side = learned(m, white)
+  out = out if m.typical is None else out[m.typical]
   model, params, one = flow_training.fit_flow(
-    config, x, side, out[rows], folder, log, part
+    config, x, side, out, folder, log, part
   )
   return FittedFlow(model, moves.seeds_params(params), white, one)
+
+
+def learned(
+  m: moves.FlowInputs, white: flow.Whitening
+) -> tuple[np.ndarray, np.ndarray]:
+  """The whitened embeddings that a flow learns from, and their sides.
+
+  Over partners, where some are known, the sides differ in the attribute.
+  """
+  rows = slice(None) if m.typical is None else m.typical
+  return white(m.some.vector)[rows], m.some.side[rows]
 
 
 def contend(
@@ -327,8 +346,8 @@ def flow_ballots(
     gaps.append((moved.gap, moved.leak))
     if not s:
       drawn = moves.word_map(m, moved.x, pairs[0], MAPPED)
-  x = fitted.white(m.some.vector)
-  factor, estimate = flow_training.factor_size(m.config, x, m.some.side)
+  x, side = learned(m, fitted.white)
+  factor, estimate = flow_training.factor_size(m.config, x, side)
   facts = {
     'dimensions of the factor': factor,
     "Esser et al.'s estimate of them": estimate,

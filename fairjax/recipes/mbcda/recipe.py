@@ -12,6 +12,7 @@ is measured here by the same functions (rewriting/contenders.py).
 
 import dataclasses
 import functools
+import itertools
 import pathlib
 from collections.abc import Collection, Mapping, Sequence
 
@@ -282,10 +283,16 @@ def write_sheet(
   path, count = m.folder / 'sheet.csv', m.config.adversary.sheet
   versions = {name: list(each['test'][0]) for name, each in rewrites.items()}
   sources = tables['test']['text'].tolist()
-  sheet.write(path, sources, versions, count, m.config.seed)
+  new = sheet.write(path, sources, versions, count, m.config.seed)
   m.log.line(
     f'{path} holds pairs for people to rate; python -m fairjax.pairs.sheet '
     f'{path} reads it back'
+    + (
+      ''
+      if new
+      else ' (it has answers, and is left as it was; move it away '
+      'for a new one)'
+    )
   )
 
 
@@ -368,29 +375,35 @@ def quality_of_pairs(
 def vectors(
   m: RewriteInputs, tables: Tables, rewrites: contenders.Rewrites
 ) -> contenders.ContenderResults:
-  """WEAT of word vectors trained on the texts and each contender's rewrites."""
+  """WEAT of word vectors trained on the texts and each contender's rewrites.
+
+  Its words are those that every contender's texts give a vector: effects of
+  different words would not be comparable.
+  """
   widths = m.config.adversary.vectors
   if not widths:
     return contenders.ContenderResults({}, [])
-  options, out = options_of(m.config), {}
+  options = options_of(m.config)
   seeds = range(m.config.seed, m.config.seed + m.config.rewriters.seeds)
   sources = tables['train']['text'].tolist()
   versions = {'original': [[]], **{n: e['train'] for n, e in rewrites.items()}}
-  for name, own in versions.items():
-    m.log.line(f'word vectors of {name}')
-    sets = {}
-    for width in widths:
-      spaces = [
+  out: dict[str, dict] = {name: {'sets': {}} for name in versions}
+  for width in widths:
+    spaces = {}
+    for name, own in versions.items():
+      m.log.line(f'word vectors of {name}, {width} wide')
+      spaces[name] = [
         word_vectors.fit([*sources, *own[k % len(own)]], width, seed)
         for k, seed in enumerate(seeds)
       ]
-      rows, notes = word_vectors.rows(spaces, options)
-      sets[f'word vectors, {width} wide'] = {
+    words = word_vectors.common(itertools.chain(*spaces.values()))
+    for name, own in versions.items():
+      rows, notes = word_vectors.rows(spaces[name], options, words=words)
+      out[name]['sets'][f'word vectors, {width} wide'] = {
         'rows': len(sources) + len(own[0]),
         **result_rows.as_set(rows, 'all'),
         'notes': notes,
       }
-    out[name] = {'sets': sets}
   return contenders.ContenderResults(out, [])
 
 

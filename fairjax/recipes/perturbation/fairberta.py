@@ -39,6 +39,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       f'pretrain.objective is {config.pretrain.objective}; FairBERTa is a '
       'masked LM, so take mlm'
     )
+  check_documents(config)
   with Log(folder, config, main=mesh.is_main()) as log:
     paths = {PLAIN: config.data.path, FAIR: str(folder / 'text')}
     corpus_facts = perturbed(config, folder).facts
@@ -86,6 +87,24 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       },
     )
     return stages.publish(folder, results, log)
+
+
+def check_documents(config: Config) -> None:
+  """Stops where the documents of the two texts would not correspond.
+
+  The same numbers of documents are held out of both: one model would be
+  trained on what the other is not, and on what both are measured on.
+  """
+  blank = config.pretrain.document == 'blank'
+  source = texts.find(config.data.path, config.data.text, blank)
+  kinds = {file.suffix for file in source.files}
+  if config.corpus.both and not (blank and kinds <= {'.txt'}):
+    raise UserError(
+      'corpus.both puts perturbed texts behind their own, which would be '
+      'documents of their own that no held-out one of the plain text stands '
+      'beside; leave it out, or give .txt files whose documents end at a blank '
+      'line with --config.pretrain.document=blank'
+    )
 
 
 def perturbed(config: Config, folder: pathlib.Path) -> Results:

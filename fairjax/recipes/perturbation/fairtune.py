@@ -63,7 +63,7 @@ def measured(config: Config, folder: pathlib.Path, log: Log) -> Results:
   tuned = dict(tables)
   perturbed = paired_file.once(config, folder, 'train', tables['train'], log)
   tuned['train'] = replaced(tables['train'], perturbed)
-  log.line(_share_line(perturbed))
+  log.line(paired_file.share_line(perturbed, 'training rows perturbed'))
   model = stages.prepare(config, tables, log)
   fits = {
     name: swept(config, model, own, folder / name, log)
@@ -119,16 +119,6 @@ def replaced(rows: pd.DataFrame, perturbed: pd.DataFrame) -> pd.DataFrame:
   if 'text_pair' in rows:
     result['text_pair'] = perturbed['perturbed_pair'].to_numpy()
   return result
-
-
-def _share_line(perturbed: pd.DataFrame) -> str:
-  share = perturbed['changed'].mean()
-  text = f'{share:.1%} of {len(perturbed):,} training rows perturbed'
-  if perturbed['too_long'].any():
-    text += f', {int(perturbed["too_long"].sum())} too long for the perturber'
-  if 'broken' in perturbed:
-    text += f', {int(perturbed["broken"].sum())} left as they lost their joint'
-  return text
 
 
 def swept(

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fairjax.config import Config, validate
 from fairjax.core import announce, python_words
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, count
 from fairjax.data.tables import inputs
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import fairscore as metric
@@ -59,6 +59,11 @@ def perturb(
     _config(axis, attribute, by, model, random_state), inputs.texts(column)
   )
   written = table['perturbed'].tolist()
+  if over := int(table['too_long'].sum()):
+    announce.note(
+      f'{count(over, "text")} of {len(table)} have parts that are too long for '
+      'the perturber and stay as they are'
+    )
   _tell(column, written, axis, by)
   return inputs.as_given(texts, written)
 
@@ -104,7 +109,8 @@ def fairscore(
   Returns:
     'fairscore', its 'floor' (a neutral rewrite of as many words) and 'excess'
     row by row, each {value, low, high}; 'offered' and 'texts', how many could
-    be perturbed of how many; 'by_attribute', a table; and 'pairs', the texts.
+    be perturbed of how many, of which 'too_long' for a trained perturber were
+    left; 'by_attribute', a table; and 'pairs', the texts.
   """
   how = intervals.IntervalOptions(confidence_level, n_resamples, random_state)
   inputs.options(0.5, confidence_level, n_resamples, random_state)
@@ -145,6 +151,7 @@ def fairscore(
     'floor': metric.share(floor[:, have], how, of[have]),
     'excess': metric.excess(flips[:, have], floor[:, have], how, of[have]),
     'offered': int(table['offered'].sum()),
+    'too_long': int(table['too_long'].sum()),
     'texts': len(column),
     'by_attribute': pd.DataFrame(rows),
     'pairs': pairs[['text', 'perturbed', 'control', 'axis', 'attribute']],

@@ -78,6 +78,7 @@ def read_pairs(
       config, perturb=dataclasses.replace(config.perturb, by=by)
     )
     perturbed = once(own, folder, 'test', rows, log)
+    log.line(share_line(perturbed, f'test rows perturbed by {by}'))
     parts.append(_pairs(rows, perturbed, by))
   pairs = controlled(pd.concat(parts, ignore_index=True), config.seed)
   if not len(pairs):
@@ -89,6 +90,17 @@ def read_pairs(
   stages.write_table(folder / 'paired.parquet', pairs)
   log.line(f'paired file: {folder / "paired.parquet"} ({len(pairs):,} rows)')
   return pairs
+
+
+def share_line(perturbed: pd.DataFrame, what: str) -> str:
+  """How many rows were perturbed, and what kept the perturber from others."""
+  share = perturbed['changed'].mean()
+  text = f'{share:.1%} of {len(perturbed):,} {what}'
+  if perturbed['too_long'].any():
+    text += f', {int(perturbed["too_long"].sum())} too long for the perturber'
+  if 'broken' in perturbed:
+    text += f', {int(perturbed["broken"].sum())} left as they lost their joint'
+  return text
 
 
 def _pairs(

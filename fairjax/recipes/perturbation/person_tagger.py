@@ -10,6 +10,7 @@ our rules flag have HINT before them, so that it learns when to believe them.
 
 import functools
 import pathlib
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -18,6 +19,7 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Config
+from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, seq2seq
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.texts import rewrites
@@ -77,29 +79,48 @@ def hinted(text: str, word: str) -> tuple[str, np.ndarray]:
   return marked, starts + before * (len(HINT) + 1)
 
 
-def _encoded(model: Bundle, words, attributes, texts):
-  """The tokens of each prompt and, of those in the text, their word's place."""
-  hint = model.tokenizer.token_to_id(HINT)
+class Prompts(NamedTuple):
+  """What the model reads for each text."""
+
+  prompts: list[str]
+  begins: list[int]  # where the text begins in its prompt
+  starts: list[np.ndarray]  # and where its words begin in it
+
+
+def asked(model: Bundle, words, attributes, texts) -> Prompts:
+  """The prompts of texts, with hints where the model knows those."""
   starts = [
     np.array([m.start() for m in parallel.finditer(text)] or [0])
     for text in texts
   ]
-  if hint is not None:
+  if model.tokenizer.token_to_id(HINT) is not None:
     each = [hinted(text, word) for text, word in zip(texts, words)]
-    texts, starts = zip(*each) if each else ((), ())
+    texts, starts = [list(part) for part in zip(*each)] if each else ([], [])
   prompts = list(map(perturb.prompt, words, attributes, texts))
+  begins = [len(one) - len(text) for one, text in zip(prompts, texts)]
+  return Prompts(prompts, begins, starts)
+
+
+def fits(model: Bundle, words, attributes, texts) -> np.ndarray:
+  """Which texts the model has positions for, hints and all."""
+  return rewriting.fits(model, asked(model, words, attributes, texts).prompts)
+
+
+def _encoded(model: Bundle, words, attributes, texts):
+  """The tokens of each prompt and, of those in the text, their word's place."""
+  hint = model.tokenizer.token_to_id(HINT)
+  read = asked(model, words, attributes, texts)
   rows, places = [], []
-  for prompt, text, own, one in zip(
-    prompts, texts, starts, model.tokenizer.encode_batch(prompts)
+  for begin, own, one in zip(
+    read.begins, read.starts, model.tokenizer.encode_batch(read.prompts)
   ):
-    begin = len(prompt) - len(text)
     offsets, ids = np.array(one.offsets), np.array(one.ids, np.int32)
     inside = (offsets[:, 0] >= begin) & (offsets[:, 1] > offsets[:, 0])
     if hint is not None:
       inside &= ids != hint
     place = np.searchsorted(own, offsets[:, 0] - begin, 'right') - 1
-    rows.append(ids[: model.longest])
-    places.append(np.where(inside, place, -1)[: model.longest])
+    rows.append(ids)
+    places.append(np.where(inside, place, -1))
   return rows, places
 
 
@@ -143,6 +164,36 @@ def verdicts(model: Bundle, params, batch, key) -> objectives.Terms:
 NAMES = ('loss', 'turned_right', 'kept_right')
 
 
+def fitting(
+  model: Bundle, pairs: pd.DataFrame, log: Log
+) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
+  """The pairs of each split that the model has positions for; counted.
+
+  A text that was cut would be learned and judged without its end.
+  """
+  out, facts = {}, {}
+  for split in ('train', 'valid', 'test'):
+    rows = pairs[pairs['split'] == split]
+    if not len(rows):
+      raise UserError(
+        f'no pair of {AXIS} is in split {split}, and a tagger learns from no '
+        'other; name other sources with --config.perturb.sources, or take '
+        '--config.perturb.learner=rewriter'
+      )
+    columns = (rows[name] for name in ('word', 'attribute', 'text'))
+    able = fits(model, *columns)
+    if not able.any():
+      raise UserError(
+        f'no pair of split {split} fits the {model.longest} positions of the '
+        'model; shorten the texts'
+      )
+    out[split] = rows[able]
+    facts[f'{split} pairs'] = int(able.sum())
+    facts[f'{split} pairs too long, left out'] = int((~able).sum())
+  log.line('pairs: ' + ', '.join(f'{v:,} {k}' for k, v in facts.items() if v))
+  return out, facts
+
+
 def fit(
   config: Config, folder: pathlib.Path, pairs: pd.DataFrame, log: Log
 ) -> rewriter.Rewriter:
@@ -150,10 +201,8 @@ def fit(
   pairs = pairs[pairs['axis'] == AXIS]
   device_mesh = mesh.make(config.mesh, config.seeds)
   model = start(config, pairs).replace(device_mesh=device_mesh)
-  pools = {
-    split: _pool(model, pairs[pairs['split'] == split])
-    for split in ('train', 'valid', 'test')
-  }
+  pairs, facts = fitting(model, pairs, log)
+  pools = {split: _pool(model, rows) for split, rows in pairs.items()}
 
   def measure(job, params):
     every = rewriter.sums(
@@ -186,11 +235,9 @@ def fit(
   )
   means = functools.partial(rewriter.ratios, NAMES)
   how = intervals.options_of(config)
-  held = pairs.loc[pairs['split'] == 'test', 'text']
-  hang = clusters.of_texts(held.tolist())
+  hang = clusters.of_texts(pairs['test']['text'].tolist())
   quality = rewriter.estimates(NAMES, every[0], means, how, hang)
   params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(result.params))
-  facts = {f'{name} pairs': len(pool.label) for name, pool in pools.items()}
   return rewriter.Rewriter(model.replace(params=params), result, quality, facts)
 
 
@@ -232,7 +279,7 @@ def flags(config: Config, model: Bundle, texts, words, attributes) -> list[set]:
       if i < 0:
         continue
       score = scores[host['segment_ids'] == k + 1]
-      starts = [m.start() for m in parallel.finditer(texts[i])]
+      starts = parallel.starts(texts[i])
       hit = places[i][(score > 0) & (places[i] >= 0)]
       out[i] = {starts[p] for p in hit}
   return out

@@ -184,7 +184,11 @@ def readable(
   config: Config, model: Bundle, held: pd.DataFrame, log: Log
 ) -> pd.DataFrame:
   """The pairs whose source the model has positions for; others are told."""
-  fits = rewriting.fits(model, list(prompted(config, held)['source']))
+  if config.perturb.unconditional:
+    fits = rewriting.fits(model, held['text'].tolist())
+  else:
+    columns = (held[name] for name in ('word', 'attribute', 'text'))
+    fits = perturbing.readable(model, *columns)
   if not fits.all():
     left = int((~fits).sum())
     log.line(f'left out: {left:,} (held-out pairs too long for the model)')

@@ -17,7 +17,7 @@ import pandas as pd
 from fairjax import config as configs
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data.tables import files
+from fairjax.data.tables import files, panda
 from fairjax.metrics.texts import rewrites
 from fairjax.models import Bundle, families, rewriting
 from fairjax.models.folders import hf
@@ -122,7 +122,7 @@ def by_forms(texts, spans, attributes, written) -> list[str]:
   out = []
   for text, span, attribute, new in zip(texts, spans, attributes, written):
     if perturb.AXIS[attribute] == 'gender':
-      starts = [m.start() for m in parallel.finditer(text)]
+      starts = parallel.starts(text)
       edits = rewrites.edits(words_of(text), words_of(new))
       changed = {starts[at] for at, kind in edits if kind == 0}
       new = chain.turn_words(text, {span[0], *changed}, attribute)[0]
@@ -146,7 +146,13 @@ def counted_words(config: Config) -> dict | None:
         f'{config.perturb.words} has no column {name!r}; the table of counted '
         'words needs word and attribute'
       )
-  return perturb.counted(table)
+  attribute = panda.named(table['attribute'])
+  if not attribute.isin(list(perturb.AXIS)).any():
+    raise UserError(
+      f'{config.perturb.words} has no attribute that is known, such as '
+      f'{table["attribute"].iloc[0]!r}; there are {", ".join(perturb.AXIS)}'
+    )
+  return perturb.counted(table.assign(attribute=attribute))
 
 
 def windows(text: str, most: int) -> list[str]:
@@ -215,11 +221,12 @@ def perturbed(config: Config, texts: Sequence[str]) -> pd.DataFrame:
   new = list(parts)
   if able:
     write = writer(config, model)
+    words = [draws[k][0].word for k in able]
+    spans = [(draws[k][0].start, draws[k][0].end) for k in able]
+    if model is not None:  # which reads the word, and takes the first of them
+      spans = [chain.find(parts[k], w) for k, w in zip(able, words)]
     result = write(
-      [parts[k] for k in able],
-      [draws[k][0].word for k in able],
-      [(draws[k][0].start, draws[k][0].end) for k in able],
-      [draws[k][1] for k in able],
+      [parts[k] for k in able], words, spans, [draws[k][1] for k in able]
     )
     for k, text in zip(able, result):
       new[k] = text
@@ -229,11 +236,28 @@ def perturbed(config: Config, texts: Sequence[str]) -> pd.DataFrame:
 
 def _readable(model: Bundle, parts, draws, rows: list[int]) -> list[int]:
   """The rows whose prompts the model has positions for."""
-  prompts = [
-    perturb.prompt(draws[k][0].word, draws[k][1], parts[k]) for k in rows
-  ]
-  fits = rewriting.fits(model, prompts) if prompts else []
+  if not rows:
+    return []
+  words, attributes = (
+    [get(draws[k]) for k in rows]
+    for get in (lambda one: one[0].word, lambda one: one[1])
+  )
+  fits = readable(model, words, attributes, [parts[k] for k in rows])
   return [k for k, one in zip(rows, fits) if one]
+
+
+def readable(
+  model: Bundle,
+  words: Sequence[str],
+  attributes: Sequence[str],
+  texts: Sequence[str],
+) -> np.ndarray:
+  """Which texts a perturber has positions for, in the prompt that it reads."""
+  if model.can == 'detect':
+    return person_tagger.fits(model, words, attributes, texts)
+  return rewriting.fits(
+    model, list(map(perturb.prompt, words, attributes, texts))
+  )
 
 
 def _table(texts, parts, sources, new, draws, long) -> pd.DataFrame:

@@ -5,6 +5,7 @@ import pathlib
 import re
 import unicodedata
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -475,3 +476,17 @@ def test_score_by_hand():
   assert (
     swap_eval.score(pairs, ['she saw him cat', 'a b'], places=True).right == 2
   )
+
+
+def test_a_text_is_whole_where_its_words_are_its_twin_s():
+  """Words that were put in counted as none, and case where lengths differ."""
+  draw, words = np.random.default_rng(0), np.array([*'abcdD'])
+  text = lambda: ' '.join(draw.choice(words, draw.integers(6)))
+  for _ in range(2000):
+    source, twin, own = text(), text(), text()
+    own = twin if draw.random() < 0.3 else own
+    one = swap_eval.score([(source, twin)], [own])
+    assert one.whole == (twin.lower() == own.lower())
+    assert one.right <= min(one.ours, one.twins)
+  said = swap_eval.score([('he ran', 'she ran')], ['She ran and ran'])
+  assert said == swap_eval.Score(ours=2, twins=1, right=1, whole=0, texts=1)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import shutil
+import types
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,9 @@ from fairjax import stages
 from fairjax.config import shipped, validate
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.data.batching import corruption, tokens
+from fairjax.data.batching import corruption, instances, tokens
 from fairjax.data.batching.tokens import Ragged
+from fairjax.pairs import attributes
 from fairjax.pairs.swapping import word_lists
 from fairjax.recipes.fairflow import (
   attribute_words,
@@ -86,6 +88,21 @@ def test_a_second_run_makes_nothing_again(run, capsys):
   assert capsys.readouterr().err.count('taken from') >= 4
   assert (folder / 'dictionary.csv').read_bytes() == before
   assert again.contenders == results.contenders
+
+
+def test_the_head_s_interval_is_of_this_run_s_level(run):
+  """It was kept with the stage, at the level of the run that fitted it."""
+  _, folder = run
+  wide = []
+  for level in (0.95, 0.5):
+    config = small()
+    config.measures.confidence_level = level
+    config, *_ = recipe.corpus_of(config, folder)
+    with Log(folder, config, main=False) as log:
+      config = recipe.model_of(config, folder, log)
+      one = recipe.attribute_of(config, folder, log).quality['accuracy']
+    wide.append(one['high'] - one['low'])
+  assert wide[1] < 0.8 * wide[0]
 
 
 def test_another_way_alone_trains_no_flow(run, tmp_path):
@@ -372,3 +389,67 @@ def test_the_coordinate_of_a_diagonal_lda_becomes_the_other_side_s():
     assert along(out[k]) == pytest.approx(along(mean[-side[k]]), abs=1e-4)
     move = (out[k] - x[k]) / gap
     assert move == pytest.approx(np.full(3, move[0]), abs=1e-4)  # along the gap
+
+
+def test_a_head_is_sure_of_its_texts_not_of_their_words(tmp_path):
+  """Five occurrences in each text that agree are one, not five."""
+  config, draw = small(), np.random.default_rng(0)
+  config.fairflow.head, config.measures.resamples = 'lda', 2000
+  label = np.arange(120) % 2
+  vector = draw.normal(size=(120, 4)) + label[:, None]
+  word = np.where(label, 'he', 'she').astype(object)
+  wide = {}
+  for copies in (1, 5):
+    id = [f'a:{row}:{k}' for row in range(120) for k in range(copies)]
+    each = (np.repeat(x, copies, 0) for x in (word, vector, label))
+    with Log(tmp_path, main=False) as log:
+      fitted = flow_training.fit_head(
+        config, np.array(id, object), *each, tmp_path, log
+      )
+    one = flow_training.share(fitted.right['accuracy'], fitted.texts, config)
+    wide[copies] = one['value'], one['high'] - one['low']
+  assert wide[5][0] == wide[1][0]
+  assert wide[5][1] > 0.9 * wide[1][1]  # .18 and .38 before
+
+
+def test_a_side_whose_texts_are_all_held_out_is_told(tmp_path):
+  """A traceback of lda, and of the perceptron a head of one side."""
+  config, label = small(), np.arange(40) % 2
+  vector = np.random.default_rng(0).normal(size=(40, 4))
+  # One document has every word of the second side.
+  id = np.array([f'a:{0 if side else k}:{k}' for k, side in enumerate(label)])
+  word = np.where(label, 'he', 'she').astype(object)
+  config.fairflow.held_out, config.seed = 0.5, 0
+  while not attributes.held_out(np.array(['a:0:1']), config.seed, 0.5)[0]:
+    config.seed += 1
+  with Log(tmp_path, main=False) as log:
+    with pytest.raises(UserError, match='the second side are held out'):
+      flow_training.fit_head(config, id, word, vector, label, tmp_path, log)
+
+
+def test_the_factor_that_is_told_is_that_of_the_flow(tmp_path):
+  """Estimated over partners alone, as the flow was, not over every word."""
+  draw, side = np.random.default_rng(0), np.repeat([-1, 1], 200)
+  typical = np.arange(400) % 10 == 0
+  vector = draw.normal(size=(400, 8)).astype(np.float32)
+  vector[typical] = 4 * side[typical, None] + 0.1 * vector[typical]
+  config = small()
+  config.fairflow.factor, config.seeds = 0, 1
+  words = np.array([f'w{k % 20}' for k in range(400)], object)
+  some = instances.Instances(
+    np.array([f'a:{k}:0' for k in range(400)], object),
+    words,
+    vector,
+    side.astype(np.float32),
+    side.astype(np.int8),
+  )
+  table = pd.DataFrame({'word': sorted({*words}), 'side': 0})
+  mean = np.zeros((len(table), 8), np.float32)
+  config.fairflow.decoder = 'nearest'
+  bare = types.SimpleNamespace(size=0, ordinary=())  # no token is asked
+  m = moves.FlowInputs(config, None, bare, some, table, mean, typical)
+  with Log(tmp_path, config, main=False) as log:
+    fitted = recipe.fit(m, tmp_path, log)
+    _, facts = recipe.flow_ballots(m, fitted)
+  told = facts['dimensions of the factor']
+  assert told == fitted.model.module.shape.factor

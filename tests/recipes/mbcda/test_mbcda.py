@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from fairjax import config as c
+from fairjax.benchmarks.shared import word_vectors
 from fairjax.core.errors import UserError
 from fairjax.methods import attribute_texts
 from fairjax.metrics import measures
@@ -15,8 +16,10 @@ from fairjax.metrics.texts import counterfactual
 from fairjax.recipes.mbcda import adversarial, recipe
 from fairjax.recipes.mbcda import parallel as pairing
 from fairjax.recipes.rewriting import contenders
+from fairjax.recipes.rewriting.counterfactual_texts import RewriteInputs
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
+from fairjax.train.progress import Log
 
 
 def config_of(**adversary):
@@ -49,6 +52,32 @@ def test_a_set_without_quality_has_no_columns():
     contenders.ContenderResults({'one': {'sets': sets}}, [])
   )
   assert line == {'contender': 'one', 'exact match': {'value': 1.0}}
+
+
+def test_word_vectors_of_all_contenders_are_of_the_same_words(tmp_path):
+  """A word that one contender alone writes often adds nothing to its effect."""
+  pytest.importorskip('gensim')
+  jobs = [part[:3] for part in word_vectors.TESTS[0].targets]
+  sources = pd.DataFrame(
+    {'text': [f'she saw her {a} he saw his {b}' for a, b in zip(*jobs)] * 8}
+  )
+  sources['text'] += ' herself himself'
+  written = [text + ' pilot librarian' for text in sources['text']]
+  rewrites = {
+    'dictionary': {'train': [sources['text'].tolist()]},
+    'generator': {'train': [written]},
+  }
+  config = config_of(vectors=(8,))
+  with Log(tmp_path, config) as log:
+    inputs = RewriteInputs(config, tmp_path, log, None, None)
+    found = recipe.vectors(inputs, {'train': sources}, rewrites)
+  sets = [
+    one['sets']['word vectors, 8 wide'] for one in found.contenders.values()
+  ]
+  (items,) = {one['groups']['work']['rows'] for one in sets}
+  assert items == 6
+  (notes,) = {tuple(one['notes']) for one in sets}
+  assert 'in the texts of some contender and are left out for all' in notes[0]
 
 
 @pytest.mark.slow

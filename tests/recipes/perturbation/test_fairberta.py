@@ -56,6 +56,21 @@ def test_both_models_are_measured_on_both_texts(tmp_path, monkeypatch, remade):
     assert (out / 'model.safetensors').stat().st_size
 
 
+def test_texts_whose_documents_do_not_correspond_are_refused(tmp_path):
+  """All 8 held-out texts were trained on by the model of perturbed text."""
+  (tmp_path / 'a.txt').write_text('He ran .\n' * 9)
+  both = lambda document: config(
+    tmp_path, corpus__both=True, pretrain__document=document
+  )
+  with pytest.raises(UserError, match='documents of their own'):
+    fairberta.run(both('line'), tmp_path / 'run')
+  fairberta.check_documents(both('blank'))
+  fairberta.check_documents(config(tmp_path))
+  (tmp_path / 'b.jsonl').write_text('{"text": "He ran ."}\n')
+  with pytest.raises(UserError, match='documents of their own'):
+    fairberta.check_documents(both('blank'))
+
+
 def test_another_objective_is_refused(tmp_path):
   with pytest.raises(UserError, match='FairBERTa is a masked LM'):
     fairberta.run(config(tmp_path, pretrain__objective='causal'), tmp_path)

@@ -199,6 +199,25 @@ def test_no_row_to_perturb_is_said(tmp_path, monkeypatch):
     paired_file.read_pairs(config(), tmp_path, rows, _Quiet())
 
 
+def test_test_rows_that_no_perturber_could_read_are_counted(
+  tmp_path, monkeypatch
+):
+  """Only training rows were: of test rows the fairscore left some unsaid."""
+  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path))
+  texts = ['He ran.', 'She sang.', 'He left.', 'It rains.']
+  rows = pd.DataFrame({'id': [*'abcd'], 'text': texts, 'label': 0})
+  made = perturbing.perturbed(config(), texts)
+  made.loc[1, 'perturbed'], made.loc[1, 'changed'] = texts[1], False
+  made['too_long'] = [False, True, False, False]
+  monkeypatch.setattr(paired_file, 'of_table', lambda *_: made)
+  lines: list[str] = []
+  log = Log(None, main=False)
+  log.line = lines.append
+  paired_file.read_pairs(config(fairscore__by=('rules',)), tmp_path, rows, log)
+  said = '50.0% of 4 test rows perturbed by rules, 1 too long for the perturber'
+  assert said in lines
+
+
 class _Quiet:
   def line(self, text):
     assert isinstance(text, str) and np.char.str_len(text)

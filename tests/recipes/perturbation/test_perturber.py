@@ -12,7 +12,7 @@ from fairjax.data.batching import tokens
 from fairjax.data.tables import panda
 from fairjax.metrics.inference.estimates import of_share
 from fairjax.models import Bundle
-from fairjax.pairs.persons import parallel, perturb
+from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.recipes.perturbation import (
   person_tagger,
   perturb_corpus,
@@ -89,6 +89,22 @@ def test_quirks_of_panda_are_counted_and_left_out(copy):
     panda.read(copy)
 
 
+def test_all_shards_of_panda_are_read_and_other_files_counted(copy):
+  """The first of them was read alone, and another format's not told."""
+  whole = panda.read(copy)
+  table = pd.read_json(copy / 'train.jsonl', lines=True)
+  for k, rows in enumerate((table[:15], table[15:])):
+    rows.to_parquet(copy / f'train-0000{k}-of-00002.parquet')
+  (copy / 'train.jsonl').unlink()
+  sharded = panda.read(copy)
+  assert list(sharded['text']) == list(whole['text'])
+  assert list(sharded['split']) == list(whole['split'])
+  told = 'panda: files beside those of a split that are read'
+  assert told not in sharded.attrs['left out']
+  table.to_json(copy / 'train.jsonl', orient='records', lines=True)
+  assert panda.read(copy).attrs['left out'][told] == 1
+
+
 @pytest.mark.parametrize('learner', ['rewriter', 'tagger'])
 def test_a_perturber_is_trained_and_measured_beside_rules(
   learner, copy, tmp_path, remade, monkeypatch
@@ -150,6 +166,54 @@ def test_what_a_rewriter_changes_can_be_turned_by_rules():
   said, put = 'Ann saw her sister.', 'Tim saw her dear sister.'
   made = perturbing.by_forms([said], [(0, 3)], ['man'], [put])[0]
   assert made.endswith(' saw her sister.')
+
+
+def test_a_word_between_underscores_is_a_word():
+  """Of '_she_' a model's prompt was a traceback, or it was left unturned."""
+  text = '_Mary_ said that _she_ ran.'
+  assert chain.find(text, 'Mary') == (1, 5)
+  assert chain.find(text, 'she') == (18, 21)
+  with pytest.raises(UserError, match="'he' is not in the text"):
+    chain.find(text, 'he')
+  marked, _ = person_tagger.hinted(text, 'Mary')
+  assert marked.count(person_tagger.HINT) == 2
+  written = '_Tim_ said that _he_ ran.'
+  made = perturbing.by_forms([text], [(1, 5)], ['man'], [written])[0]
+  assert made.endswith('_ said that _he_ ran.') and 'Mary' not in made
+  row = {
+    'original': [text],
+    'selected_word': ['she'],
+    'target_attribute': ['man'],
+    'perturbed': [written],
+  }
+  assert len(panda.clean(pd.DataFrame(row).assign(split='train'))[0]) == 1
+
+
+def test_a_model_is_asked_about_the_first_of_equal_words(copy, monkeypatch):
+  """The second 'his', somebody else's, was turned beside the first one's."""
+  text = 'Tom saw his dog and Bob lost his cat.'
+  at = text.rindex('his')
+  second = perturb.Candidate(at, at + 3, 'his', 'gender', ('woman',), (1.0,))
+  model = Bundle(None, None, None, can='detect')
+  monkeypatch.setattr(perturbing, 'load', lambda config: model)
+  monkeypatch.setattr(perturbing, 'drawn', lambda *_: [(second, 'woman')])
+  monkeypatch.setattr(perturbing, 'readable', lambda *_: [True])
+  monkeypatch.setattr(person_tagger, 'flags', lambda *_: [{text.index('his')}])
+  asked = config(copy, perturb__by='model', perturb__model=str(copy))
+  made = perturbing.perturbed(asked, [text])
+  assert made['perturbed'][0] == 'Tom saw her dog and Bob lost his cat.'
+
+
+def test_counted_words_have_attributes_as_people_wrote_them(copy, tmp_path):
+  """Of PANDA's own labels none was known: nothing was perturbed, unsaid."""
+  path = tmp_path / 'words.csv'
+  path.write_text('word,attribute\nhe,Female\n')
+  asked = config(copy, perturb__words=str(path), perturb__pick='frequency')
+  ((one, attribute),) = perturbing.drawn(asked, ['He ran.'])
+  assert (one.word, attribute) == ('He', 'woman')
+  path.write_text('word,attribute\nhe,robot\n')
+  with pytest.raises(UserError, match="is known, such as 'robot'"):
+    perturbing.drawn(asked, ['He ran.'])
 
 
 def test_an_unconditional_perturber_names_word_and_attribute(copy, tmp_path):
@@ -290,6 +354,44 @@ def test_hints_stand_before_the_words_that_rules_flag():
   assert f'{hint} him' not in marked and f'{hint} Tom' not in marked
   for word, start in zip(parallel.words(text), starts, strict=True):
     assert marked[start:].startswith(word)
+
+
+def test_a_tagger_learns_no_text_that_it_would_read_in_part(copy, tmp_path):
+  """The end of a long one was cut off, in training and where hints are put."""
+  asked = config(copy, perturb__learner='tagger', perturb__hints=True)
+  pairs = panda.read(copy)
+  model = person_tagger.start(asked, pairs)
+  word, attribute = pairs['word'][0], pairs['attribute'][0]
+  count = lambda text: int(
+    tokens.encode(model.tokenizer, [text], None).lengths[0]
+  )
+  text = f'{word} sold a boat'
+  while count(perturb.prompt(word, attribute, text)) < model.longest:
+    text += ' .'
+  bare = perturb.prompt(word, attribute, text)
+  assert count(bare) == model.longest  # that it fits but for its hint
+  longer = pairs[pairs['split'] == 'train'][:1].assign(text=text, target=text)
+  longer = longer.assign(word=word, attribute=attribute)
+  lines: list[str] = []
+  log = Log(None, main=False)
+  log.line = lines.append
+  both = pd.concat([pairs, longer], ignore_index=True)
+  kept, facts = person_tagger.fitting(model, both, log)
+  assert facts['train pairs too long, left out'] == 1
+  assert '1 train pairs too long, left out' in lines[0]
+  assert facts['train pairs'] == len(kept['train'])
+  assert text not in set(kept['train']['text'])
+  model = model.replace(params=model.init(0), device_mesh=None)
+  read = perturbing.readable(model, [word] * 2, [attribute] * 2, [text, word])
+  assert list(read) == [False, True]
+  held = pd.DataFrame(
+    {'text': [text, word], 'word': word, 'attribute': attribute}
+  )
+  assert list(perturber.readable(asked, model, held, log)['text']) == [word]
+  assert lines[1] == 'left out: 1 (held-out pairs too long for the model)'
+  ages = pairs.assign(axis='age')
+  with pytest.raises(UserError, match='no pair of gender is in split train'):
+    person_tagger.fitting(model, ages[ages['axis'] == 'gender'], log)
 
 
 def test_a_limit_is_a_sample_by_seed_of_each_source_and_split(tmp_path):
