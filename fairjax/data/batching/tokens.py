@@ -283,8 +283,13 @@ def train_tokenizer(texts: Sequence[str], vocab_size: int) -> Tokenizer:
   return _bert(learner.get_vocab(), lower=True)
 
 
-def save_tokenizer(tokenizer: Tokenizer, folder: str | os.PathLike) -> None:
-  """Writes tokenizer.json and what transformers needs to read it as ours."""
+def save_tokenizer(
+  tokenizer: Tokenizer, folder: str | os.PathLike, longest: int = 0
+) -> None:
+  """Writes tokenizer.json and what transformers needs to read it as ours.
+
+  `longest` are the tokens of a text that its model reads.
+  """
   folder = pathlib.Path(folder)
   tokenizer.no_padding()
   tokenizer.no_truncation()
@@ -294,7 +299,9 @@ def save_tokenizer(tokenizer: Tokenizer, folder: str | os.PathLike) -> None:
     'bert': SPECIAL,
     'roberta': ['<pad>', '<unk>', '<s>', '</s>', '<mask>'],
   }
-  special = {'tokenizer_class': 'PreTrainedTokenizerFast'}
+  special: dict = {'tokenizer_class': 'PreTrainedTokenizerFast'}
+  if longest:
+    special['model_max_length'] = int(longest)
   for tokens in known.values():
     if all(tokenizer.token_to_id(token) is not None for token in tokens):
       special |= dict(zip(names, tokens))

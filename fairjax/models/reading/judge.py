@@ -259,7 +259,7 @@ def of(
     bundle.module,
     bundle.params,
     bundle.tokenizer,
-    bundle.longest,
+    bundle.shape.longest,  # nothing is cut here, so all places may be read
     None,
     placement,
     pos_label,
