@@ -10,6 +10,7 @@ An `eraser` (A, b) stands between the last layer and the head: x ← x A + b. A
 `contrast` names biases that the judge takes back itself (self_debias.py).
 """
 
+import dataclasses
 import functools
 import os
 import pathlib
@@ -151,8 +152,7 @@ class Judge(NamedTuple):
     if self.kind != 'mask' or self.contrast:
       return None
     added = self.tokenizer.num_special_tokens_to_add(False)
-    params = _folded(self)
-    return unmasked.scores(self.module, params, texts, added, self.placement)
+    return unmasked.scores(*_folded(self), texts, added, self.placement)
 
   @property
   def bos(self) -> int | None:
@@ -292,29 +292,37 @@ def export(
   source = hub.find(os.fspath(source))
   patterns = ('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json')
   files = [path for name in patterns for path in sorted(source.glob(name))]
-  hf.save(target, judge.module, _folded(judge), files, hf.read_config(source))
+  hf.save(target, *_folded(judge), files, hf.read_config(source))
 
 
-def _folded(judge: Judge) -> dict:
-  """Parameters whose masked-LM head reads x A + b instead of x."""
+def _folded(judge: Judge) -> tuple[Any, dict]:
+  """A module and parameters whose masked-LM head reads x A + b instead of x."""
   if judge.eraser is None or judge.kind != 'mask':
-    return judge.params
-  return folded(judge.params, *judge.eraser)
+    return judge.module, judge.params
+  return folded(judge.module, judge.params, *judge.eraser)
 
 
-def folded(params: dict, matrix: np.ndarray, shift: np.ndarray) -> dict:
+def folded(
+  module: Any, params: dict, matrix: np.ndarray, shift: np.ndarray
+) -> tuple[Any, dict]:
   """(x A + b) W + c = x (A W) + (b W + c): the head's first layer takes both.
 
-  So a masked LM with an eraser is a masked LM again, and can be exported.
+  So a masked LM with an eraser is a masked LM again, and can be exported. A
+  ModernBERT's head has no c; that of the result has one.
   """
-  dense = params['dense']
-  kernel = jnp.asarray(dense['kernel'])
-  return params | {
-    'dense': {
-      'kernel': jnp.asarray(matrix, kernel.dtype) @ kernel,
-      'bias': jnp.asarray(shift, kernel.dtype) @ kernel + dense['bias'],
-    }
+  head = params.get('head', params)
+  kernel = jnp.asarray(head['dense']['kernel'])
+  shift = jnp.asarray(shift, kernel.dtype) @ kernel
+  dense = {
+    'kernel': jnp.asarray(matrix, kernel.dtype) @ kernel,
+    'bias': shift + head['dense'].get('bias', 0.0),
   }
+  if not getattr(module.shape, 'head_bias', True):
+    shape = dataclasses.replace(module.shape, head_bias=True)
+    module = families.reshaped(module, shape)
+  if 'head' in params:
+    return module, params | {'head': head | {'dense': dense}}
+  return module, params | {'dense': dense}
 
 
 def _at_places(
@@ -327,9 +335,9 @@ def _at_places(
   """log p of k tokens at each copy's place."""
   if judge.contrast and len(copies.text):
     return self_debias.at_places(judge, texts, copies, token, mask)
-  params, place = _folded(judge), judge.placement
+  module, params = _folded(judge)
   return masked.log_p(
-    judge.module, params, texts, copies, token, mask, placement=place
+    module, params, texts, copies, token, mask, placement=judge.placement
   )
 
 
