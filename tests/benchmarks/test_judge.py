@@ -1,5 +1,7 @@
 """Scores of tiny models against transformers, one text and mask at a time."""
 
+import shutil
+
 import numpy as np
 import pytest
 from judge_texts import TEXTS
@@ -250,6 +252,17 @@ def test_an_eraser_stands_before_the_head(nets, family, tmp_path):
     net = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / 'erased')
     slow = slow_masked(net, ids, range(1, len(ids) - 1), judge.mask_id)
     np.testing.assert_allclose(logs, slow, atol=2e-4)
+
+
+def test_an_export_has_the_files_of_every_tokenizer(nets, tmp_path):
+  """XLM-RoBERTas come with a sentencepiece alone, and no tokenizer was left."""
+  judge, folder = nets['bert'].judge, tmp_path / 'in'
+  shutil.copytree(nets['bert'].folder, folder)
+  names = ['sentencepiece.bpe.model', 'spm.model', 'added_tokens.json']
+  for name in names:
+    (folder / name).write_text(name)
+  judges.export(judge._replace(name=str(folder)), folder, tmp_path / 'out')
+  assert all((tmp_path / 'out' / name).read_text() == name for name in names)
 
 
 def test_bad_input_is_one_sentence(nets):

@@ -290,7 +290,10 @@ def export(
       'language model can be exported with one'
     )
   source = hub.find(os.fspath(source))
-  patterns = ('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json')
+  patterns = (
+    *('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json'),
+    *('added_tokens.json', '*.model'),  # of a sentencepiece
+  )
   files = [path for name in patterns for path in sorted(source.glob(name))]
   hf.save(target, *_folded(judge), files, hf.read_config(source))
 
