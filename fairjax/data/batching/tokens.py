@@ -164,7 +164,13 @@ def _by_transformers(folder: pathlib.Path) -> Tokenizer:
 def _config(folder: pathlib.Path) -> dict:
   """tokenizer_config.json, or {} where there is none."""
   file = folder / 'tokenizer_config.json'
-  return artefacts.read_json(file) if file.is_file() else {}
+  known = artefacts.read_json(file) if file.is_file() else {}
+  if not isinstance(known, dict):
+    raise UserError(
+      f'{file} holds a {type(known).__name__}, not an object of keys; fetch it '
+      'again'
+    )
+  return known
 
 
 def _wordpiece(file: pathlib.Path) -> Tokenizer:

@@ -510,6 +510,13 @@ def test_a_folder_that_cuts_at_the_left_is_cut_there(tmp_path, file):
   check_against(theirs, ours, 8)
 
 
+def test_a_tokenizer_config_that_is_no_object_is_a_sentence(tmp_path):
+  tokens.save_tokenizer(tokens.train_tokenizer(train(), 300), tmp_path)
+  (tmp_path / 'tokenizer_config.json').write_text('[]')
+  with pytest.raises(UserError, match='holds a list, not an object of keys'):
+    tokens.load_tokenizer(tmp_path)
+
+
 def test_a_vocabulary_is_learned_from_a_seeded_sample():
   frame = pd.DataFrame({'text': [f'w{i}' for i in range(40)]})
   calls, known = [], tokens.train_tokenizer(['a'], 30)
