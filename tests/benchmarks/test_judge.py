@@ -10,6 +10,7 @@ from tokenizers.processors import TemplateProcessing
 
 from fairjax.benchmarks import crows, lpbs, stereoset
 from fairjax.benchmarks.shared import contrast
+from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.metrics.texts import text_likelihood
 from fairjax.models.folders import folder as folders
@@ -252,6 +253,28 @@ def test_an_eraser_stands_before_the_head(nets, family, tmp_path):
     net = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / 'erased')
     slow = slow_masked(net, ids, range(1, len(ids) - 1), judge.mask_id)
     np.testing.assert_allclose(logs, slow, atol=2e-4)
+
+
+def test_a_classifier_is_asked_for_the_positive_label(nets, tmp_path):
+  """Named, it was not looked up: the score was that of label 1."""
+  import transformers
+
+  shape = transformers.AutoConfig.from_pretrained(nets['bert'].folder)
+  shape.id2label = {0: 'toxic', 1: 'fine'}
+  net = transformers.BertForSequenceClassification(shape)
+  shutil.copytree(nets['bert'].folder, tmp_path / 'net')
+  net.save_pretrained(tmp_path / 'net')
+
+  def score(positive, number=1):
+    config = Config(model=str(tmp_path / 'net'))
+    config.data.positive, config.measures.pos_label = positive, number
+    return judges.load(config.model, config).score(SENTENCES[:2])
+
+  np.testing.assert_allclose(score('Toxic') + score(''), 1, atol=1e-6)
+  assert (score('toxic') == score('', 0)).all()
+  for wrong in (('rude',), ('', 2)):
+    with pytest.raises(UserError, match="are 'toxic', 'fine'; name one"):
+      score(*wrong)
 
 
 def test_an_export_has_the_files_of_every_tokenizer(nets, tmp_path):

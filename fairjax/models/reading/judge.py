@@ -30,6 +30,7 @@ from fairjax.data.batching import batches as packing
 from fairjax.data.batching import tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
+from fairjax.data.tables import labels
 from fairjax.models import Bundle, build, families, special
 from fairjax.models.families import chances
 from fairjax.models.folders import folder, hf, hub
@@ -277,7 +278,25 @@ def _problem(bundle: Bundle, name: str) -> str:
 def load(model: str, config: Config, placement: Placement = HERE) -> Judge:
   """The judge of a folder, by the first head whose weights it has."""
   bundle = folder.load(model, '', build.precision(config))
-  return of(bundle, model, placement, config.measures.pos_label)
+  positive = 1
+  if bundle.can == 'classify':
+    positive = _positive(bundle, model, config)
+  return of(bundle, model, placement, positive)
+
+
+def _positive(bundle: Bundle, model: str, config: Config) -> int:
+  """The label whose probability is asked for: data.positive, or its number."""
+  name, number = config.data.positive, config.measures.pos_label
+  if bundle.classes == 1:
+    return 0
+  known = number if not name else labels.number_of(name, bundle.labels)
+  if known is None or known >= bundle.classes:
+    raise UserError(
+      f'measures.pos_label is {name or number!r}, but the labels of '
+      f'{model} are {", ".join(map(repr, bundle.labels[:9]))}; name one '
+      'of them with --config.data.positive, or its number from 0'
+    )
+  return known
 
 
 def export(
