@@ -219,7 +219,7 @@ def write_models(
   if not mesh.is_main():
     return
   with tempfile.TemporaryDirectory() as files:
-    tokens.save_tokenizer(model.tokenizer, files)
+    tokens.save_tokenizer(model.tokenizer, files, model.longest)
     names = sorted(pathlib.Path(files).iterdir())
     # How a folder's model decodes stays as it was.
     source = build.model_folder(own)

@@ -1,4 +1,4 @@
-"""Tiny random language models of four families, as folders and in torch."""
+"""Tiny random language models of five families, as folders and in torch."""
 
 import sys
 from pathlib import Path
@@ -51,7 +51,7 @@ def make(family, folder):
   import make_encoders
   import make_seq2seq
 
-  if family == 'bert':
+  if family in ('bert', 'modernbert'):
     tokenizer = tokens.train_tokenizer(TEXTS, 200)
   else:
     tokenizer = byte_level(family == 'roberta')
@@ -75,7 +75,7 @@ def nets(tmp_path_factory):
   pytest.importorskip('torch')
   return {
     family: make(family, tmp_path_factory.mktemp(family))
-    for family in ('bert', 'roberta', 'gpt2', 'llama')
+    for family in ('bert', 'roberta', 'modernbert', 'gpt2', 'llama')
   }
 
 

@@ -1,5 +1,7 @@
 """Scores of tiny models against transformers, one text and mask at a time."""
 
+import shutil
+
 import numpy as np
 import pytest
 from judge_texts import TEXTS
@@ -8,8 +10,11 @@ from tokenizers.processors import TemplateProcessing
 
 from fairjax.benchmarks import crows, lpbs, stereoset
 from fairjax.benchmarks.shared import contrast
+from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.metrics.texts import text_likelihood
+from fairjax.models.folders import folder as folders
+from fairjax.models.reading import judge as judges
 from fairjax.models.reading import self_debias, shared_prefix
 
 MASKED, CAUSAL = ('bert', 'roberta'), ('gpt2', 'llama')
@@ -65,7 +70,7 @@ def test_crows_pairs_by_both_metrics(nets, family):
       assert less[k] == pytest.approx(total(slow[1]), abs=6e-4)
 
 
-@pytest.mark.parametrize('family', MASKED)
+@pytest.mark.parametrize('family', [*MASKED, 'modernbert'])
 def test_unmasked_likelihood_is_the_authors_by_transformers(nets, family):
   """AUL and AULA (Kaneko and Bollegala 2022) of one text at a time by torch."""
   import torch
@@ -206,8 +211,8 @@ def test_vectors_by_every_name(nets, family):
       np.testing.assert_allclose(vector, slow.numpy(), atol=1e-4)
 
 
-@pytest.mark.parametrize('family', ['bert', 'gpt2', 'llama'])
-def test_an_eraser_stands_before_the_head(nets, family):
+@pytest.mark.parametrize('family', ['bert', 'modernbert', 'gpt2', 'llama'])
+def test_an_eraser_stands_before_the_head(nets, family, tmp_path):
   net, judge, _ = nets[family]
   rng = np.random.default_rng(0)
   d = judge.module.shape.width
@@ -216,10 +221,11 @@ def test_an_eraser_stands_before_the_head(nets, family):
   erased = judge._replace(eraser=(matrix, shift))
   texts = judge.encode(SENTENCES[:3])
   found = erased.log_p(texts)
+  masked = family in ('bert', 'modernbert')
   if family == 'bert':
     target = net.cls.predictions.transform
   else:
-    target = net.lm_head
+    target = net.head if masked else net.lm_head
   hook = target.register_forward_pre_hook(
     lambda _, args: ((args[0].double() @ matrix_t + shift_t).float(),)
   )
@@ -229,7 +235,7 @@ def test_an_eraser_stands_before_the_head(nets, family):
   try:
     for i, ids in enumerate(np.split(texts.flat, texts.offsets[1:-1])):
       logs = found[texts.offsets[i] : texts.offsets[i + 1]]
-      if family == 'bert':
+      if masked:
         slow = slow_masked(net, ids, range(1, len(ids) - 1), judge.mask_id)
         logs = logs[1:-1]
       else:
@@ -238,6 +244,48 @@ def test_an_eraser_stands_before_the_head(nets, family):
   finally:
     hook.remove()
   assert np.nanmax(np.abs(found - judge.log_p(texts))) > 0.01
+  if masked:  # the head has taken it up, and that of a ModernBERT has a bias
+    judges.export(erased, judge.name, tmp_path / 'erased')
+    again = judges.of(folders.load(tmp_path / 'erased', 'mask'), judge.name)
+    np.testing.assert_allclose(again.log_p(texts), found, atol=1e-4)
+    import transformers
+
+    net = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / 'erased')
+    slow = slow_masked(net, ids, range(1, len(ids) - 1), judge.mask_id)
+    np.testing.assert_allclose(logs, slow, atol=2e-4)
+
+
+def test_a_classifier_is_asked_for_the_positive_label(nets, tmp_path):
+  """Named, it was not looked up: the score was that of label 1."""
+  import transformers
+
+  shape = transformers.AutoConfig.from_pretrained(nets['bert'].folder)
+  shape.id2label = {0: 'toxic', 1: 'fine'}
+  net = transformers.BertForSequenceClassification(shape)
+  shutil.copytree(nets['bert'].folder, tmp_path / 'net')
+  net.save_pretrained(tmp_path / 'net')
+
+  def score(positive, number=1):
+    config = Config(model=str(tmp_path / 'net'))
+    config.data.positive, config.measures.pos_label = positive, number
+    return judges.load(config.model, config).score(SENTENCES[:2])
+
+  np.testing.assert_allclose(score('Toxic') + score(''), 1, atol=1e-6)
+  assert (score('toxic') == score('', 0)).all()
+  for wrong in (('rude',), ('', 2)):
+    with pytest.raises(UserError, match="are 'toxic', 'fine'; name one"):
+      score(*wrong)
+
+
+def test_an_export_has_the_files_of_every_tokenizer(nets, tmp_path):
+  """XLM-RoBERTas come with a sentencepiece alone, and no tokenizer was left."""
+  judge, folder = nets['bert'].judge, tmp_path / 'in'
+  shutil.copytree(nets['bert'].folder, folder)
+  names = ['sentencepiece.bpe.model', 'spm.model', 'added_tokens.json']
+  for name in names:
+    (folder / name).write_text(name)
+  judges.export(judge._replace(name=str(folder)), folder, tmp_path / 'out')
+  assert all((tmp_path / 'out' / name).read_text() == name for name in names)
 
 
 def test_bad_input_is_one_sentence(nets):

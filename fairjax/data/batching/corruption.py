@@ -23,7 +23,8 @@ from fairjax.data.batching.rows import positions
 
 MASKS = ('[MASK]', '<mask>')
 STOPS = ('.', '!', '?')
-SPACE = 'Ġ'  # how a byte-level tokenizer writes the space before a word
+# How tokenizers write the space before a word: byte-level ones, sentencepiece.
+BYTE_SPACE, META_SPACE = 'Ġ', '▁'
 
 
 class Vocabulary(NamedTuple):
@@ -63,7 +64,7 @@ def vocabulary(tokenizer: Tokenizer) -> Vocabulary:
     inside = tokenizer.model.continuing_subword_prefix
     begins = [not name.startswith(inside) for name in names]
   else:
-    begins = [name.startswith(SPACE) for name in names]
+    begins = [name.startswith((BYTE_SPACE, META_SPACE)) for name in names]
   result = [tokenizer.token_to_id(name) for name in MASKS]
   pads = [tokenizer.token_to_id(name) for name in ('[PAD]', '<pad>')]
   known = lambda ids, other: next((i for i in ids if i is not None), other)
@@ -75,7 +76,7 @@ def vocabulary(tokenizer: Tokenizer) -> Vocabulary:
     last,
     special,
     np.array(begins),
-    np.array([name.removeprefix(SPACE) in STOPS for name in names]),
+    np.array([n.lstrip(BYTE_SPACE + META_SPACE) in STOPS for n in names]),
     np.flatnonzero(~special).astype(np.int32),
   )
 

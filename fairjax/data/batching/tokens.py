@@ -36,6 +36,7 @@ from fairjax.data.batching import word_ids
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
 CHUNK = 20_000  # texts encoded at a time: bounds the memory of the encodings
 ALPHABET = 1000  # characters that a trained tokenizer knows
+LEFT, FAR = 'left', 2**30  # a side where texts are cut; a length none has
 LONGEST = 100  # characters of a word that a WordPiece reads; else [UNK]
 
 
@@ -93,13 +94,26 @@ def take(ragged: Ragged, rows: np.ndarray) -> Ragged:
 
 
 def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
-  """The tokenizer of a model's folder, or of a bare vocabulary file."""
+  """The tokenizer of a model's folder, or of a bare vocabulary file.
+
+  It pads and cuts nothing; of its own settings only the side is kept where
+  transformers cuts (`truncation_side` of its config goes before its file).
+  """
   path = pathlib.Path(path)
   if not path.exists():
     raise UserError(f'there is no tokenizer at {path}; name a folder or a file')
   if gguf.is_gguf(path):
     return gguf.tokenizer(path)
   folder = path if path.is_dir() else path.parent
+  tokenizer = _read(path, folder)
+  side = _config(folder).get('truncation_side') or _side(tokenizer)
+  tokenizer.enable_truncation(FAR, direction=LEFT if side == LEFT else 'right')
+  truncate(tokenizer, None)
+  return tokenizer
+
+
+def _read(path: pathlib.Path, folder: pathlib.Path) -> Tokenizer:
+  """The tokenizer of a file, or of the first file of a folder that has one."""
   names = (
     ('tokenizer.json', 'vocab.txt', 'vocab.json')
     if path.is_dir()
@@ -119,14 +133,11 @@ def load_tokenizer(path: str | os.PathLike) -> Tokenizer:
       return _wordpiece(file)
     if file.name.endswith('vocab.json'):
       return _byte_level(file)
-    tokenizer = Tokenizer.from_file(str(file))
+    return Tokenizer.from_file(str(file))
   except UserError:
     raise
   except Exception as error:  # tokenizers raises bare Exception
     raise UserError(f'{file} is not a tokenizer: {said(error)}') from error
-  tokenizer.no_padding()
-  tokenizer.no_truncation()
-  return tokenizer
 
 
 def _by_transformers(folder: pathlib.Path) -> Tokenizer:
@@ -135,7 +146,7 @@ def _by_transformers(folder: pathlib.Path) -> Tokenizer:
 
   try:
     slow = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-    tokenizer = Tokenizer.from_str(slow.backend_tokenizer.to_str())
+    return Tokenizer.from_str(slow.backend_tokenizer.to_str())
   except Exception as error:  # of many kinds
     if not (folder / 'config.json').is_file():
       raise UserError(
@@ -148,15 +159,18 @@ def _by_transformers(folder: pathlib.Path) -> Tokenizer:
       f'merges.txt, and transformers reads none either ({said(error)}); name a '
       'folder that has one with --config.tokens.tokenizer'
     ) from error
-  tokenizer.no_padding()
-  tokenizer.no_truncation()
-  return tokenizer
 
 
 def _config(folder: pathlib.Path) -> dict:
   """tokenizer_config.json, or {} where there is none."""
   file = folder / 'tokenizer_config.json'
-  return artefacts.read_json(file) if file.is_file() else {}
+  known = artefacts.read_json(file) if file.is_file() else {}
+  if not isinstance(known, dict):
+    raise UserError(
+      f'{file} holds a {type(known).__name__}, not an object of keys; fetch it '
+      'again'
+    )
+  return known
 
 
 def _wordpiece(file: pathlib.Path) -> Tokenizer:
@@ -283,9 +297,14 @@ def train_tokenizer(texts: Sequence[str], vocab_size: int) -> Tokenizer:
   return _bert(learner.get_vocab(), lower=True)
 
 
-def save_tokenizer(tokenizer: Tokenizer, folder: str | os.PathLike) -> None:
-  """Writes tokenizer.json and what transformers needs to read it as ours."""
-  folder = pathlib.Path(folder)
+def save_tokenizer(
+  tokenizer: Tokenizer, folder: str | os.PathLike, longest: int = 0
+) -> None:
+  """Writes tokenizer.json and what transformers needs to read it as ours.
+
+  `longest` are the tokens of a text that its model reads.
+  """
+  folder, side = pathlib.Path(folder), _side(tokenizer)
   tokenizer.no_padding()
   tokenizer.no_truncation()
   artefacts.write_text(folder / 'tokenizer.json', tokenizer.to_str(pretty=True))
@@ -294,7 +313,12 @@ def save_tokenizer(tokenizer: Tokenizer, folder: str | os.PathLike) -> None:
     'bert': SPECIAL,
     'roberta': ['<pad>', '<unk>', '<s>', '</s>', '<mask>'],
   }
-  special = {'tokenizer_class': 'PreTrainedTokenizerFast'}
+  special: dict = {'tokenizer_class': 'PreTrainedTokenizerFast'}
+  if side == LEFT:
+    special['truncation_side'] = side
+    tokenizer.enable_truncation(FAR, direction=side)
+  if longest:
+    special['model_max_length'] = int(longest)
   for tokens in known.values():
     if all(tokenizer.token_to_id(token) is not None for token in tokens):
       special |= dict(zip(names, tokens))
@@ -368,12 +392,18 @@ def _by_words(
 
 def truncate(tokenizer: Tokenizer, max_length: int | None) -> None:
   """No padding, and truncation on the side where the tokenizer has it."""
-  side = (tokenizer.truncation or {}).get('direction', 'right')
+  side = _side(tokenizer)
   tokenizer.no_padding()
-  if max_length is None:
+  if max_length is None and side != LEFT:
     tokenizer.no_truncation()
     return
-  tokenizer.enable_truncation(max_length, direction=side.lower())
+  most = FAR if max_length is None else max_length
+  tokenizer.enable_truncation(most, direction=side)
+
+
+def _side(tokenizer: Tokenizer) -> str:
+  """Where the tokenizer cuts a text that is too long."""
+  return (tokenizer.truncation or {}).get('direction', 'right').lower()
 
 
 def _not_text(texts: Sequence) -> Exception:

@@ -19,6 +19,7 @@ from fairjax.models.families.family import CAPABILITIES, listed
 from fairjax.models.folders import hf, hub, weight_files
 from fairjax.models.folders import options as folder_options
 
+LEAST, MOST = 3, 2**30  # tokens of a text that a folder may speak of
 UNSAID = 2  # classes, as transformers has them where nothing is said
 # What to do where a folder lacks the head that is asked for.
 _REMEDIES = {
@@ -38,7 +39,8 @@ def load(
   `can` is what it is to do (families/family.py: CAPABILITIES); without it the
   first capability of its family whose weights the folder holds is taken: a
   fine-tuned classifier classifies, a language model fills or writes, a bare
-  encoder embeds.
+  encoder embeds. A classifier reads as many tokens as it was trained with,
+  where the folder says so.
   """
   name = os.fspath(folder)
   folder = _found(name)
@@ -68,13 +70,16 @@ def load(
   init = lambda seed: hf.complete(
     module, loaded.params, keys.key(seed, keys.INIT)
   )
+  longest = shape.longest
+  if chosen == 'classify':
+    longest = min(longest, _said_length(folder) or longest)
   speaks = chosen in ('write', 'infill', 'judge', 'mask')
   return of_module(
     module,
     init,
     params=init(0),
     tokenizer=vocabulary,
-    longest=shape.longest,
+    longest=longest,
     labels=named if chosen == 'classify' else (),
     can=chosen,
     options=folder_options.folder_options(folder) if speaks else None,
@@ -91,6 +96,25 @@ def _shape(folder: pathlib.Path, config: dict, where: Any) -> Any:
   if shape.start is None:  # a prompt stands in its place
     ends.pop('start', None)
   return dataclasses.replace(shape, **ends)
+
+
+def _said_length(folder: pathlib.Path) -> int:
+  """model_max_length of tokenizer_config.json; 0 where nothing is said.
+
+  It is where transformers cuts a text. A folder without an opinion has no
+  number, or one that no text has (1e30).
+  """
+  path = folder / 'tokenizer_config.json'
+  known = weight_files.read_json(path) if path.is_file() else {}
+  said = known.get('model_max_length')
+  if said is None:
+    return 0
+  if type(said) not in (int, float) or not said >= LEAST:
+    raise UserError(
+      f'{path} has model_max_length {said!r:.40}; it must be a whole number '
+      f'from {LEAST}, so mend that line or take it out'
+    )
+  return int(min(said, MOST))
 
 
 def _require(can: str, able: Sequence[str], name: str) -> None:

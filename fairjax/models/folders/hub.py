@@ -8,6 +8,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.gguf import is_gguf
 from fairjax.models import families
 
+_WORDS = ['tokenizer.json', 'vocab*', '*.model']  # of which one is needed
 _FILES = [
   'config.json',
   'generation_config.json',
@@ -15,6 +16,8 @@ _FILES = [
   'vocab*',
   'merges.txt',
   'special_tokens_map.json',
+  'added_tokens.json',
+  '*.model',  # a sentencepiece, which DeBERTa-v3s come with alone
 ]
 
 
@@ -35,18 +38,25 @@ def find(model: str) -> pathlib.Path | None:
     raise UserError(f'model folder {model} does not exist')
   from huggingface_hub import snapshot_download
 
-  last: Exception | None = None
+  last, found = None, None
   for offline in (True, False):
     for weights in ('model.safetensors*', 'pytorch_model*.bin*'):
       try:
-        path = snapshot_download(
-          model, allow_patterns=[*_FILES, weights], local_files_only=offline
+        path = pathlib.Path(
+          snapshot_download(
+            model, allow_patterns=[*_FILES, weights], local_files_only=offline
+          )
         )
       except Exception as error:  # the hub's client has dozens of kinds
         last = error
         break
-      if any(pathlib.Path(path).glob(weights)):
-        return pathlib.Path(path)
+      if any(path.glob(weights)):
+        found = path
+        # What others cached may be the weights alone; the rest is fetched.
+        if not offline or any(one for n in _WORDS for one in path.glob(n)):
+          return path
+  if found:
+    return found
   raise UserError(_no_weights(model, last)) from last
 
 

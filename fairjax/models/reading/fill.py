@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 
 from fairjax.core import announce
 from fairjax.core.errors import UserError
+from fairjax.data.batching.corruption import META_SPACE
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import special
@@ -162,8 +163,7 @@ def _put(
 ) -> Filled:
   """The texts with their spans in place of the masks."""
   added = tokenizer.get_added_tokens_decoder()[tokenizer.token_to_id(mask)]
-  flat = [span for row in spans for span in row]
-  words = iter(tokenizer.decode_batch(flat) if flat else [])
+  words = iter(_words(tokenizer, [span for row in spans for span in row]))
   out, parts = [], []
   for i, (text, row) in enumerate(zip(texts, spans)):
     first, *rest = text.split(mask)
@@ -172,10 +172,31 @@ def _put(
         f'line {i + 1} has {len(rest)} times {mask}, but its tokens have '
         f'{len(row)}; the tokenizer is that of another model'
       )
-    row = [next(words).removeprefix('##') for _ in row]
-    for word, part in zip(row, rest):
-      first = (first.rstrip() if added.lstrip else first) + word
-      first += part.lstrip() if added.rstrip else part
+    put = []
+    for part in rest:
+      first = first.rstrip() if added.lstrip else first
+      word, apart = next(words)
+      put.append(f' {word}' if apart and first[-1:].strip() else word)
+      first += put[-1] + (part.lstrip() if added.rstrip else part)
     out.append(first)
-    parts.append(row)
+    parts.append(put)
   return Filled(out, parts, output)
+
+
+def _words(
+  tokenizer: Tokenizer, spans: list[list[int]]
+) -> list[tuple[str, bool]]:
+  """What spans read as, and whether each stands apart from what is before it.
+
+  A sentencepiece decoder takes the blank of a span that begins a word away, as
+  at the start of a text.
+  """
+  words = tokenizer.decode_batch(spans) if spans else []
+  first = [(tokenizer.id_to_token(s[0]) or '') if s else '' for s in spans]
+  return [
+    (
+      word.removeprefix('##'),
+      name.startswith(META_SPACE) and not word.startswith((META_SPACE, ' ')),
+    )
+    for word, name in zip(words, first)
+  ]

@@ -10,6 +10,7 @@ An `eraser` (A, b) stands between the last layer and the head: x ← x A + b. A
 `contrast` names biases that the judge takes back itself (self_debias.py).
 """
 
+import dataclasses
 import functools
 import os
 import pathlib
@@ -29,6 +30,7 @@ from fairjax.data.batching import batches as packing
 from fairjax.data.batching import tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
+from fairjax.data.tables import labels
 from fairjax.models import Bundle, build, families, special
 from fairjax.models.families import chances
 from fairjax.models.folders import folder, hf, hub
@@ -151,8 +153,7 @@ class Judge(NamedTuple):
     if self.kind != 'mask' or self.contrast:
       return None
     added = self.tokenizer.num_special_tokens_to_add(False)
-    params = _folded(self)
-    return unmasked.scores(self.module, params, texts, added, self.placement)
+    return unmasked.scores(*_folded(self), texts, added, self.placement)
 
   @property
   def bos(self) -> int | None:
@@ -259,7 +260,7 @@ def of(
     bundle.module,
     bundle.params,
     bundle.tokenizer,
-    bundle.longest,
+    bundle.shape.longest,  # nothing is cut here, so all places may be read
     None,
     placement,
     pos_label,
@@ -277,7 +278,25 @@ def _problem(bundle: Bundle, name: str) -> str:
 def load(model: str, config: Config, placement: Placement = HERE) -> Judge:
   """The judge of a folder, by the first head whose weights it has."""
   bundle = folder.load(model, '', build.precision(config))
-  return of(bundle, model, placement, config.measures.pos_label)
+  positive = 1
+  if bundle.can == 'classify':
+    positive = _positive(bundle, model, config)
+  return of(bundle, model, placement, positive)
+
+
+def _positive(bundle: Bundle, model: str, config: Config) -> int:
+  """The label whose probability is asked for: data.positive, or its number."""
+  name, number = config.data.positive, config.measures.pos_label
+  if bundle.classes == 1:
+    return 0
+  known = number if not name else labels.number_of(name, bundle.labels)
+  if known is None or known >= bundle.classes:
+    raise UserError(
+      f'measures.pos_label is {name or number!r}, but the labels of '
+      f'{model} are {", ".join(map(repr, bundle.labels[:9]))}; name one '
+      'of them with --config.data.positive, or its number from 0'
+    )
+  return known
 
 
 def export(
@@ -290,31 +309,42 @@ def export(
       'language model can be exported with one'
     )
   source = hub.find(os.fspath(source))
-  patterns = ('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json')
+  patterns = (
+    *('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json'),
+    *('added_tokens.json', '*.model'),  # of a sentencepiece
+  )
   files = [path for name in patterns for path in sorted(source.glob(name))]
-  hf.save(target, judge.module, _folded(judge), files, hf.read_config(source))
+  hf.save(target, *_folded(judge), files, hf.read_config(source))
 
 
-def _folded(judge: Judge) -> dict:
-  """Parameters whose masked-LM head reads x A + b instead of x."""
+def _folded(judge: Judge) -> tuple[Any, dict]:
+  """A module and parameters whose masked-LM head reads x A + b instead of x."""
   if judge.eraser is None or judge.kind != 'mask':
-    return judge.params
-  return folded(judge.params, *judge.eraser)
+    return judge.module, judge.params
+  return folded(judge.module, judge.params, *judge.eraser)
 
 
-def folded(params: dict, matrix: np.ndarray, shift: np.ndarray) -> dict:
+def folded(
+  module: Any, params: dict, matrix: np.ndarray, shift: np.ndarray
+) -> tuple[Any, dict]:
   """(x A + b) W + c = x (A W) + (b W + c): the head's first layer takes both.
 
-  So a masked LM with an eraser is a masked LM again, and can be exported.
+  So a masked LM with an eraser is a masked LM again, and can be exported. A
+  ModernBERT's head has no c; that of the result has one.
   """
-  dense = params['dense']
-  kernel = jnp.asarray(dense['kernel'])
-  return params | {
-    'dense': {
-      'kernel': jnp.asarray(matrix, kernel.dtype) @ kernel,
-      'bias': jnp.asarray(shift, kernel.dtype) @ kernel + dense['bias'],
-    }
+  head = params.get('head', params)
+  kernel = jnp.asarray(head['dense']['kernel'])
+  shift = jnp.asarray(shift, kernel.dtype) @ kernel
+  dense = {
+    'kernel': jnp.asarray(matrix, kernel.dtype) @ kernel,
+    'bias': shift + head['dense'].get('bias', 0.0),
   }
+  if not getattr(module.shape, 'head_bias', True):
+    shape = dataclasses.replace(module.shape, head_bias=True)
+    module = families.reshaped(module, shape)
+  if 'head' in params:
+    return module, params | {'head': head | {'dense': dense}}
+  return module, params | {'dense': dense}
 
 
 def _at_places(
@@ -327,9 +357,9 @@ def _at_places(
   """log p of k tokens at each copy's place."""
   if judge.contrast and len(copies.text):
     return self_debias.at_places(judge, texts, copies, token, mask)
-  params, place = _folded(judge), judge.placement
+  module, params = _folded(judge)
   return masked.log_p(
-    judge.module, params, texts, copies, token, mask, placement=place
+    module, params, texts, copies, token, mask, placement=judge.placement
   )
 
 

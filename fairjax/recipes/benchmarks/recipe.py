@@ -225,7 +225,7 @@ def once(name, title, model, items, config, folder, log):
     items.to_json(),
     repr({k: v for k, v in items.attrs.items() if k != 'notes'}),
     [knobs.value(config, leaf) for leaf in BENCHMARKS[name].leaves],
-    config.measures.pos_label,
+    getattr(model, 'pos_label', config.measures.pos_label),
     str(build.precision(config)),
   )
   scores = stages.stage(

@@ -392,7 +392,7 @@ def save(rewriter: Bundle, folder: pathlib.Path) -> pathlib.Path:
   import tempfile
 
   with tempfile.TemporaryDirectory() as files:
-    tokens.save_tokenizer(rewriter.tokenizer, files)
+    tokens.save_tokenizer(rewriter.tokenizer, files, rewriter.longest)
     names = sorted(pathlib.Path(files).iterdir())
     hf.save(folder, rewriter.module, rewriter.params, names, rewriter.config)
   return folder

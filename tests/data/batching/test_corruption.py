@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from corpus import pieces_of, whole
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from fairjax.core import artefacts
 from fairjax.data.batching import corruption, rows
@@ -197,6 +198,24 @@ def test_whole_words_are_masked_whole(read):
             assert (column in chosen) == (column - 1 in chosen)
             many += column in chosen
   assert many > 50
+
+
+def test_whole_words_of_a_sentencepiece_are_words():
+  """A row was one word, which is too long for its share: nothing was asked."""
+  pieces = ['<s>', '</s>', '<unk>', '<mask>', '▁she', '▁nur', 'se', '.', '▁.']
+  tokenizer = Tokenizer(models.Unigram([(p, -1.0) for p in pieces], 2, False))
+  tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+  tokenizer.add_special_tokens(pieces[:4])
+  tokenizer.post_processor = processors.TemplateProcessing(
+    single='<s> $A </s>', special_tokens=[('<s>', 0), ('</s>', 1)]
+  )
+  words = corruption.vocabulary(tokenizer)
+  ids = np.array([tokenizer.encode('she nurse. she nurse').ids])
+  assert ids.tolist() == [[0, 4, 5, 6, 7, 4, 5, 6, 1]]
+  row = {'tokens': ids, 'segment_ids': np.ones_like(ids)}
+  unit = corruption.units(row, words, whole_word=True)
+  assert unit.tolist() == [[-1, 0, 1, 1, 1, 2, 3, 3, -1]]
+  assert np.flatnonzero(words.stops).tolist() == [7, 8]
 
 
 def slow_infilled(batch, unit, first, length, mask):

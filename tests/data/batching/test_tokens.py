@@ -484,6 +484,39 @@ def test_a_sentencepiece_folder_is_read_as_transformers_reads_it(tmp_path):
     assert ours.encode(text).ids == theirs(text)['input_ids']
 
 
+@pytest.mark.parametrize('file', ['tokenizer.json', 'tokenizer_config.json'])
+def test_a_folder_that_cuts_at_the_left_is_cut_there(tmp_path, file):
+  transformers = pytest.importorskip('transformers')
+  tokenizer = tokens.train_tokenizer(train(), 300)
+  folder = tmp_path / 'in'
+  tokens.save_tokenizer(tokenizer, folder)
+  if file == 'tokenizer.json':
+    tokenizer.enable_truncation(64, direction='left')
+    tokenizer.save(str(folder / file))
+  else:
+    known = json.loads((folder / file).read_text()) | {
+      'truncation_side': 'left'
+    }
+    (folder / file).write_text(json.dumps(known))
+  theirs = transformers.AutoTokenizer.from_pretrained(folder)
+  ours = tokens.load_tokenizer(folder)
+  whole = theirs(TEXTS)['input_ids']
+  assert texts_of(tokens.encode(ours, TEXTS, None)) == whole
+  check_against(theirs, ours, 8)  # after a reading that cuts nothing, too
+  tokens.save_tokenizer(ours, tmp_path / 'out')
+  check_against(theirs, tokens.load_tokenizer(tmp_path / 'out'), 8)
+  check_against(theirs, ours, 8)
+  theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / 'out')
+  check_against(theirs, ours, 8)
+
+
+def test_a_tokenizer_config_that_is_no_object_is_a_sentence(tmp_path):
+  tokens.save_tokenizer(tokens.train_tokenizer(train(), 300), tmp_path)
+  (tmp_path / 'tokenizer_config.json').write_text('[]')
+  with pytest.raises(UserError, match='holds a list, not an object of keys'):
+    tokens.load_tokenizer(tmp_path)
+
+
 def test_a_vocabulary_is_learned_from_a_seeded_sample():
   frame = pd.DataFrame({'text': [f'w{i}' for i in range(40)]})
   calls, known = [], tokens.train_tokenizer(['a'], 30)

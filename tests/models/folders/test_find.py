@@ -1,7 +1,9 @@
 """A model that is not there: near names, and whether the hub was asked."""
 
+import shutil
 import time
 
+import huggingface_hub
 import pytest
 
 from fairjax.core.errors import UserError
@@ -37,3 +39,39 @@ def test_what_is_no_model_is_a_sentence(model, parts, tmp_path, monkeypatch):
   for part in parts:
     assert part in sentence, sentence
   assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize('cached', [(), ('config.json', 'pytorch_model.bin')])
+@pytest.mark.parametrize('online', [True, False])
+def test_a_sentencepiece_is_fetched_too(cached, online, tmp_path, monkeypatch):
+  """DeBERTa-v3s have a tokenizer in no other form; none was fetched."""
+  remote, cache = tmp_path / 'hub', tmp_path / 'cache'
+  remote.mkdir()
+  wanted = ['config.json', 'pytorch_model.bin', 'spm.model']
+  for name in (*wanted, 'rust_model.ot'):
+    (remote / name).write_text(name)
+
+  def download(model, allow_patterns, local_files_only):
+    names = [one.name for one in remote.iterdir()]
+    if local_files_only and not cached:
+      raise FileNotFoundError(model)
+    if not local_files_only and not online:
+      raise ConnectionError(model)
+    if local_files_only:
+      names = cached
+    cache.mkdir(exist_ok=True)
+    chosen = huggingface_hub.utils.filter_repo_objects(
+      names, allow_patterns=allow_patterns
+    )
+    for name in chosen:
+      shutil.copy(remote / name, cache)
+    return str(cache)
+
+  monkeypatch.setattr(huggingface_hub, 'snapshot_download', download)
+  if not online and not cached:
+    with pytest.raises(UserError, match='offline'):
+      hub.find('some/deberta-v3')
+    return
+  found = hub.find('some/deberta-v3')
+  names = wanted if online else cached
+  assert sorted(one.name for one in found.iterdir()) == sorted(names)

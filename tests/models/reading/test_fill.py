@@ -67,6 +67,22 @@ def byte_level():
   return tokenizer
 
 
+def sentence_piece():
+  """As XLM-RoBERTa's: a blank is a part of the word, and the mask eats it."""
+  words = sorted({w for text in TEXTS for w in text.split()})
+  pieces = ['<s>', '<pad>', '</s>', '<unk>', *(f'▁{w}' for w in words), '.']
+  vocabulary = [(piece, -1.0) for piece in [*pieces, *'acdehirs', '▁']]
+  tokenizer = Tokenizer(models.Unigram([*dict(vocabulary).items()], 3, False))
+  tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+  tokenizer.decoder = decoders.Metaspace()
+  tokenizer.add_special_tokens(pieces[:4])
+  tokenizer.add_special_tokens([AddedToken('<mask>', lstrip=True)])
+  tokenizer.post_processor = processors.TemplateProcessing(
+    single='<s> $A </s>', special_tokens=[('<s>', 0), ('</s>', 2)]
+  )
+  return tokenizer
+
+
 def random_model(kind, tokenizer):
   vocab = tokenizer.get_vocab_size()
   token = lambda *names: next(
@@ -159,6 +175,32 @@ def test_a_masked_lm_fills_a_token_each(make, order, monkeypatch):
   assert [len(spans) for spans in found.spans] == [2, 2, 0, 4]
   turns = {'left': 4, 'once': 1}[order]  # of the text of most masks
   assert ('masks of a text filled:', turns) in said
+
+
+@pytest.mark.parametrize(
+  ('masked', 'piece', 'filled'),
+  [
+    ('a <mask> here', '▁car', 'a car here'),  # it was 'acar here'
+    ('a<mask>', '▁car', 'a car'),
+    ('<mask> here', '▁car', 'car here'),
+    (' <mask>, <mask>.', '▁car', 'car, car.'),
+    ('a car<mask> here', 's', 'a cars here'),
+    ('a car <mask>', '.', 'a car.'),
+  ],
+)
+def test_words_of_a_sentencepiece_stand_apart(
+  masked, piece, filled, monkeypatch
+):
+  tokenizer = sentence_piece()
+  module, params = random_model('bert', tokenizer)
+  one = tokenizer.token_to_id(piece)
+  assert one is not None
+  best = lambda module, params, texts, copies, *rest: np.full(
+    len(copies.text), one
+  )
+  monkeypatch.setattr(fill.masked, 'best_tokens', best)
+  found = fill.fill_texts(module, params, tokenizer, [masked])
+  assert found.texts == [filled]
 
 
 @pytest.mark.skipif(

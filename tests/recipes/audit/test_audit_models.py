@@ -1,6 +1,7 @@
 """Audits of Hugging Face folders and of our runs, and the rows behind a gap."""
 
 import dataclasses
+import json
 import types
 
 import jax
@@ -442,6 +443,43 @@ def test_models_that_another_recipe_exported_are_not_those_of_a_run(tmp_path):
   artefacts.write_json(tmp_path / 'results.json', found)
   with pytest.raises(UserError, match='left no classifier'):
     fairscore.classifier(str(tmp_path))
+
+
+def test_an_export_reads_as_much_of_a_text_as_its_run(tmp_path):
+  """Of texts longer than tokens.max_length it read all that it had places for,
+  and transformers' pipeline too."""
+  made = Config(seeds=1)
+  made.train.export, made.tokens.max_length = True, 8
+  model, params = unfitted(made, tmp_path)
+  texts = ['she is so', 'she is so rude and he is not, they said to us ' * 3]
+  table = pd.DataFrame({'text': texts, 'label': 0})
+  trained = fits.probabilities(made, model, params, table)[0]
+  folder = tmp_path / 'export' / 'seed_0'
+  exported = fairjax.load(folder)
+  np.testing.assert_allclose(exported.predict_proba(texts), trained, atol=1e-6)
+  file = folder / 'tokenizer_config.json'
+  said = artefacts.read_json(file)
+  assert said['model_max_length'] == 8
+  # What others write who have no opinion; numbers that are none are said.
+  for value, longest in ((None, 512), (10**30, 512), (1e30, 512), (9.0, 9)):
+    artefacts.write_json(file, said | {'model_max_length': value})
+    assert fairjax.load(folder).bundle.longest == longest, value
+  for value in ('many', True, 2, float('nan')):
+    file.write_text(json.dumps({'model_max_length': value}))
+    with pytest.raises(UserError, match='json has model_max_length'):
+      fairjax.load(folder)
+
+
+def test_transformers_cuts_where_our_exports_were_cut(tmp_path):
+  transformers = pytest.importorskip('transformers')
+  made = Config(seeds=1)
+  made.train.export, made.tokens.max_length = True, 8
+  model, _ = unfitted(made, tmp_path)
+  folder = tmp_path / 'export' / 'seed_0'
+  text = 'she is so rude and he is not, they said to us ' * 3
+  theirs = transformers.AutoTokenizer.from_pretrained(folder)
+  ours = tokens.encode(model.tokenizer, [text], model.longest).flat
+  assert theirs(text, truncation=True)['input_ids'] == ours.tolist()
 
 
 def test_a_blind_run_reads_blind_texts_where_it_is_audited(tmp_path):
