@@ -19,6 +19,7 @@ import fairjax
 from fairjax.cli.commands import COMMANDS
 from fairjax.config import RENAMED, Config, config_folder, shipped
 from fairjax.config.elsewhere import ELSEWHERE
+from fairjax.config.idle import IDLE
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 
@@ -159,7 +160,8 @@ def command(name: str) -> str:
 
 
 def section(name: str, settings: Config, but=()) -> str:
-  """The knobs of a section, with a config's values."""
+  """The knobs of a section, with a config's values; not its idle ones."""
+  but = {*but, *IDLE.get(settings.recipe, ())}
   leaves = [
     leaf
     for leaf in knobs.leaves(Config)

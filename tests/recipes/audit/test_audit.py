@@ -1311,3 +1311,14 @@ def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
   assert direct.thresholds != saved['thresholds']
   with pytest.raises(UserError, match="equalize is 'equal_fpr', but there"):
     fairjax.audit(p, rows, equalize='equal_fpr', label='', n_resamples=0)
+
+
+@pytest.mark.parametrize('sets', [('valid',), ('test', 'identity')])
+def test_an_audit_reads_one_set(sets):
+  """The test rows were audited, and called 'valid'; a second set was not."""
+  config = Config(recipe='audit')
+  config.measures.sets = sets
+  with pytest.raises(
+    UserError, match=r'measures\.sets is .*an audit reads one'
+  ):
+    audit_table.read(config)

@@ -1,0 +1,89 @@
+"""Config: knobs of a section that a recipe reads, but for these.
+
+They are not shown in the help of the recipe's command, and are refused where
+they are set: what a user asks for does not silently stay undone. A recipe
+reads none of the sections that its command does not show, or only those of its
+own parts; these are not listed here.
+"""
+
+from fairjax.core.errors import UserError, shown
+
+# Of classifiers that a recipe decides by; each: the knob that does it there.
+_DECIDED = {
+  'measures.groups': '',
+  'measures.sets': '',
+  'measures.threshold': '',
+  'measures.templates': '',
+  'measures.axis': '',
+  'measures.madlibs': '',
+  'measures.gender_file': '',
+}
+_TESTED = {'measures.adjust': ''}  # those there are, are by Holm
+_SIZED = {'measures.min_group': ''}
+# Of a data-side method, beside the words that a swap exchanges.
+_METHOD = {
+  f'method.{name}': ''
+  for name in (
+    *('name', 'ratio', 'rank', 'by', 'how', 'table', 'terms', 'epsilon'),
+    *('replacement', 'keep_equal', 'compare'),
+  )
+}
+_SPANS = {f'generate.{k}': '' for k in ('min_span', 'max_span', 'order')}
+
+# {recipe: {knob that does nothing there: the knob that does it}}
+IDLE: dict[str, dict[str, str]] = {
+  'audit': {
+    **_METHOD,
+    'data.test_path': 'data.path',
+    'data.twin_path': 'audit.swaps',
+  },
+  'diet': {
+    'method.rank': 'diet.ranking',
+    'method.keep_equal': 'diet.keep_equal',
+    'method.compare': 'diet.compare',
+    **{f'method.{k}': '' for k in ('table', 'terms', 'epsilon')},
+  },
+  'swap': {**_METHOD, **_DECIDED, **_SIZED, **_TESTED},
+  'benchmarks': {
+    **_DECIDED,
+    **_SIZED,
+    **_TESTED,
+    'measures.axis': 'method.axis',
+    'data.limit': 'benchmarks.limit',
+    'data.positive': 'measures.pos_label',  # by number
+    **{f'data.{k}_path': '' for k in ('valid', 'test', 'twin')},
+    **{f'data.{k}': '' for k in ('text_pair', 'group', 'twin', 'split')},
+  },
+  'writing': {
+    **_DECIDED,
+    **_TESTED,
+    **_SPANS,
+    'generate.task': '',
+    'measures.groups': 'writing.axes',
+    'measures.axis': 'writing.axes',
+    'measures.sets': 'writing.prompts',
+    'measures.templates': 'writing.prompts',
+    'measures.threshold': 'writing.bound',
+    'measures.pos_label': 'writing.positive',
+    'data.positive': 'writing.positive',
+  },
+  **{
+    recipe: {**_DECIDED, **_SIZED, **_TESTED}
+    for recipe in (
+      *('likelihood', 'generate', 'augment_corpus', 'perturb_corpus'),
+      *('pretrain', 'fairberta', 'fairberta_planted', 'benchmarks_planted'),
+    )
+  },
+  **{recipe: {**_DECIDED, **_SIZED} for recipe in ('fairflow', 'perturber')},
+}
+
+
+def refuse(recipe: str, name: str, value: object) -> None:
+  """Raises UserError where a knob that was set does nothing in the recipe."""
+  idle = IDLE.get(recipe, {})
+  if name in idle:
+    remedy = f'take --config.{idle[name]}, or ' if idle[name] else ''
+    raise UserError(
+      f'{name} is {shown(value, 180)}, which does nothing in recipe '
+      f'{recipe!r}; {remedy}leave it out'
+    )
