@@ -114,6 +114,7 @@ def test_what_a_recipe_would_not_do_is_said_first(recipe, field, value):
 
 
 OTHER = {
+  'generate.early_stopping': 'true',
   'generate.order': 'once',
   'generate.task': 'fill',
   'measures.adjust': 'bh',

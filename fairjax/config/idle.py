@@ -6,6 +6,9 @@ reads none of the sections that its command does not show, or only those of its
 own parts; these are not listed here.
 """
 
+import dataclasses
+
+from fairjax.config.language import Generate
 from fairjax.core.errors import UserError, shown
 
 # Of classifiers that a recipe decides by; each: the knob that does it there.
@@ -48,6 +51,7 @@ IDLE: dict[str, dict[str, str]] = {
     **_DECIDED,
     **_SIZED,
     **_TESTED,
+    **{f'generate.{field.name}': '' for field in dataclasses.fields(Generate)},
     'measures.axis': 'method.axis',
     'data.limit': 'benchmarks.limit',
     'data.positive': 'measures.pos_label',  # by number
