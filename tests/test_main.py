@@ -115,6 +115,7 @@ def test_what_a_recipe_would_not_do_is_said_first(recipe, field, value):
 
 OTHER = {
   'generate.early_stopping': 'true',
+  'generate.length_penalty': '2',
   'generate.order': 'once',
   'generate.task': 'fill',
   'measures.adjust': 'bh',
