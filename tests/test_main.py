@@ -13,7 +13,7 @@ import pytest
 from fairjax import main
 from fairjax.cli import commands
 from fairjax.config import Config, validate
-from fairjax.config.idle import IDLE
+from fairjax.config.idle import IDLE, OF_SET
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.core.registry import Entry, find
@@ -156,6 +156,18 @@ def test_a_knob_that_a_recipe_does_not_read_is_refused(recipe):
     if own:
       assert own in leaves and own not in IDLE[recipe]
       assert f'take --config.{own}, or leave' in str(error.value)
+
+
+@pytest.mark.parametrize('name', sorted(OF_SET))
+def test_the_file_of_a_set_that_is_not_measured_is_refused(name):
+  """`--config.measures.madlibs=FILE` alone measured nothing of it."""
+  config, last = Config(), name.partition('.')[2]
+  setattr(config.measures, last, OTHER[name])
+  says = rf'{name} is .*test set {OF_SET[name]} reads.*sets=test,{OF_SET[name]}'
+  with pytest.raises(UserError, match=says):
+    validate(config)
+  config.measures.sets = ('test', OF_SET[name])
+  validate(config)
 
 
 def test_the_defaults_and_every_config_file_validate():

@@ -170,6 +170,7 @@ def validate(config: Config, files: bool = True) -> None:
   for leaf in knobs.leaves(Config):
     if (value := knobs.value(config, leaf.name)) != leaf.default:
       idle.refuse(config.recipe, leaf.name, value)
+      idle.refuse_unmeasured(leaf.name, value, config.measures.sets)
   train, generate = config.train, config.generate
   if train.batch % train.microbatches:
     raise UserError(

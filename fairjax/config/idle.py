@@ -82,6 +82,26 @@ IDLE: dict[str, dict[str, str]] = {
 }
 
 
+# Knobs of test sets: {knob: the set of measures.sets that reads it}.
+OF_SET = {
+  'measures.templates': 'identity',
+  'measures.axis': 'identity',
+  'measures.madlibs': 'madlibs',
+  'measures.gender_file': 'gender_file',
+}
+
+
+def refuse_unmeasured(name: str, value: object, sets: tuple[str, ...]) -> None:
+  """Raises UserError where a file or axis is of a set that is not measured."""
+  own = OF_SET.get(name)
+  if own and own not in sets:
+    raise UserError(
+      f'{name} is {shown(value, 180)}, which test set {own} reads, and '
+      f'measures.sets is {", ".join(sets)}: take --config.measures.sets='
+      f'{",".join((*sets, own))}, or leave it out'
+    )
+
+
 def refuse(recipe: str, name: str, value: object) -> None:
   """Raises UserError where a knob that was set does nothing in the recipe."""
   idle = IDLE.get(recipe, {})
