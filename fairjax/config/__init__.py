@@ -167,10 +167,6 @@ def validate(config: Config, files: bool = True) -> None:
   Without `files` those that are named need not be there.
   """
   knobs.check(config, Config, files)
-  for leaf in knobs.leaves(Config):
-    if (value := knobs.value(config, leaf.name)) != leaf.default:
-      idle.refuse(config.recipe, leaf.name, value)
-      idle.refuse_unmeasured(leaf.name, value, config.measures.sets)
   train, generate = config.train, config.generate
   if train.batch % train.microbatches:
     raise UserError(
@@ -231,3 +227,7 @@ def validate(config: Config, files: bool = True) -> None:
     raise UserError('data.path is empty; name a file with --config.data.path')
   if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():
     raise UserError(f"reuse is {config.reuse!r}; name a run's folder")
+  for leaf in knobs.leaves(Config):
+    if (value := knobs.value(config, leaf.name)) != leaf.default:
+      idle.refuse(config.recipe, leaf.name, value)
+      idle.refuse_unmeasured(leaf.name, value, config.measures.sets)

@@ -35,6 +35,8 @@ _SPANS = {f'generate.{k}': '' for k in ('min_span', 'max_span', 'order')}
 
 # {recipe: {knob that does nothing there: the knob that does it}}
 IDLE: dict[str, dict[str, str]] = {
+  # One classifier: no two are tested, and nothing is compared.
+  'train': {**_TESTED, 'method.compare': ''},
   'audit': {
     **_METHOD,
     'data.test_path': 'data.path',
