@@ -152,6 +152,15 @@ def test_a_knob_that_a_recipe_does_not_read_is_refused(recipe):
       assert f'take --config.{own}, or leave' in str(error.value)
 
 
+def test_the_sentence_of_a_swap_is_no_column_of_texts():
+  """`--config.text=comment` of a training read the column text."""
+  validate(Config(recipe='swap', text='She left.'))
+  with pytest.raises(
+    UserError, match=r"^text is 'comment'.*config\.data\.text"
+  ):
+    validate(Config(text='comment'))
+
+
 @pytest.mark.parametrize('name', sorted(OF_SET))
 def test_the_file_of_a_set_that_is_not_measured_is_refused(name):
   """`--config.measures.madlibs=FILE` alone measured nothing of it."""

@@ -84,6 +84,8 @@ IDLE: dict[str, dict[str, str]] = {
 }
 
 
+SENTENCE = {'text': 'data.text'}  # of recipe swap alone; elsewhere a column
+
 # Knobs of test sets: {knob: the set of measures.sets that reads it}.
 OF_SET = {
   'measures.templates': 'identity',
@@ -106,7 +108,7 @@ def refuse_unmeasured(name: str, value: object, sets: tuple[str, ...]) -> None:
 
 def refuse(recipe: str, name: str, value: object) -> None:
   """Raises UserError where a knob that was set does nothing in the recipe."""
-  idle = IDLE.get(recipe, {})
+  idle = IDLE.get(recipe, {}) | ({} if recipe == 'swap' else SENTENCE)
   if name in idle:
     remedy = f'take --config.{idle[name]}, or ' if idle[name] else ''
     raise UserError(
