@@ -32,6 +32,7 @@ In this room:
                    says of a term
 """
 
+import dataclasses
 from collections.abc import Iterable
 
 from fairjax.config import Method
@@ -108,6 +109,19 @@ def way(name: str, how: str) -> str:
     known = ' and '.join(map(repr, ways)) + (_ALL if '' in ways else '')
     raise UserError(f'method.how is {how!r}; {name} knows {known}')
   return how or ways[0]
+
+
+def unread(method: Method) -> list[str]:
+  """Knobs that were set, and that no method of `method.name` reads."""
+  names = chain(method.name)
+  if not READS.keys() >= {*names}:  # one that somebody added
+    return []
+  known = {'name', 'compare'}.union(*(READS[name] for name in names))
+  return [
+    field.name
+    for field in dataclasses.fields(method)
+    if field.name not in known and getattr(method, field.name) != field.default
+  ]
 
 
 def check(method: Method, changed: Iterable[str] = ()) -> None:
