@@ -13,9 +13,11 @@ import pytest
 from fairjax import main
 from fairjax.cli import commands
 from fairjax.config import Config, validate
-from fairjax.core import artefacts
+from fairjax.config.idle import IDLE, OF_SET
+from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.core.registry import Entry, find
+from fairjax.recipes import RECIPES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUICK = '--config=configs/quickstart.py'
@@ -109,6 +111,66 @@ def test_what_a_recipe_would_not_do_is_said_first(recipe, field, value):
   setattr(getattr(config, section), name, value)
   with pytest.raises(UserError, match=f'{field} is .*recipe .?{recipe}'):
     validate(config)
+
+
+OTHER = {
+  'generate.early_stopping': 'true',
+  'generate.length_penalty': '2',
+  'generate.min_span': 3,
+  'generate.order': 'once',
+  'generate.task': 'fill',
+  'measures.adjust': 'bh',
+  'measures.axis': 'religion',
+  'measures.sets': ('train',),
+  'measures.threshold': 'eer',
+  'method.name': 'blind',
+  'method.ratio': 0.5,
+  **{f'measures.{k}': '.' for k in ('templates', 'madlibs', 'gender_file')},
+  **{f'method.{k}': '.' for k in ('table', 'terms')},
+}
+
+
+@pytest.mark.parametrize('recipe', sorted(IDLE))
+def test_a_knob_that_a_recipe_does_not_read_is_refused(recipe):
+  """`--config.data.limit=100` of benchmarks took all, without a word."""
+  leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
+  assert recipe in RECIPES
+  for name, own in IDLE[recipe].items():
+    config = Config(recipe=recipe)
+    section, _, last = name.partition('.')
+    default = leaves[name].default
+    any_other = {bool: True, int: 7, float: 0.5, str: 'x', tuple: ('none',)}
+    other = OTHER.get(name, any_other[type(default)])
+    setattr(getattr(config, section), last, other)
+    with pytest.raises(UserError) as error:
+      validate(config)
+    says = f'{name} is {other!r}, which does nothing in recipe {recipe!r}; '
+    if (recipe, name) != ('train', 'method.compare'):  # has words of its own
+      assert str(error.value).startswith(says)
+    if own:
+      assert own in leaves and own not in IDLE[recipe]
+      assert f'take --config.{own}, or leave' in str(error.value)
+
+
+def test_the_sentence_of_a_swap_is_no_column_of_texts():
+  """`--config.text=comment` of a training read the column text."""
+  validate(Config(recipe='swap', text='She left.'))
+  with pytest.raises(
+    UserError, match=r"^text is 'comment'.*config\.data\.text"
+  ):
+    validate(Config(text='comment'))
+
+
+@pytest.mark.parametrize('name', sorted(OF_SET))
+def test_the_file_of_a_set_that_is_not_measured_is_refused(name):
+  """`--config.measures.madlibs=FILE` alone measured nothing of it."""
+  config, last = Config(), name.partition('.')[2]
+  setattr(config.measures, last, OTHER[name])
+  says = rf'{name} is .*test set {OF_SET[name]} reads.*sets=test,{OF_SET[name]}'
+  with pytest.raises(UserError, match=says):
+    validate(config)
+  config.measures.sets = ('test', OF_SET[name])
+  validate(config)
 
 
 def test_the_defaults_and_every_config_file_validate():

@@ -12,6 +12,7 @@ from fairjax import main
 from fairjax.cli import manual
 from fairjax.cli.commands import COMMANDS, flags_of
 from fairjax.config import Config, shipped, validate
+from fairjax.config.idle import IDLE
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 
@@ -110,6 +111,15 @@ def test_every_section_shows_all_its_knobs():
   for name, leaf in LEAVES.items():
     assert f'  {name} ' in shown or f'  {name}\n' in shown
     assert plain(leaf.about) in plain(shown)
+
+
+def test_a_command_shows_no_knob_that_its_recipe_does_not_read():
+  assert '  measures.groups ' in manual.of('train')
+  for name in COMMANDS:
+    if COMMANDS[name].config:
+      page = manual.of(name)
+      for knob in IDLE.get(shipped(COMMANDS[name].config).recipe, ()):
+        assert f'  {knob} ' not in page and f'  {knob}\n' not in page, knob
 
 
 def test_nothing_is_wider_than_a_terminal():

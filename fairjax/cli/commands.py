@@ -108,7 +108,7 @@ COMMANDS = {
       *('benchmarks.descriptors', 'data.path', 'method.axis'),
       'measures.resamples',
     ),
-    sections=('benchmarks', 'generate', 'measures', 'data'),
+    sections=('benchmarks', 'measures', 'data'),
   ),
   'write': Command(
     'what a language model writes, of whom, and how it scores',

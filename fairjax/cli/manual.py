@@ -19,6 +19,7 @@ import fairjax
 from fairjax.cli.commands import COMMANDS
 from fairjax.config import RENAMED, Config, config_folder, shipped
 from fairjax.config.elsewhere import ELSEWHERE
+from fairjax.config.idle import IDLE
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 
@@ -55,7 +56,7 @@ def of(name: str) -> str:
   if name in leaves:
     return knob(leaves[name])
   if name in sections():
-    return section(name, Config())
+    return section(name)
   stem = pathlib.PurePath(name.replace('\\', '/')).stem
   if (config_folder() / f'{stem}.py').is_file():
     return config(stem)
@@ -158,15 +159,16 @@ def command(name: str) -> str:
   )
 
 
-def section(name: str, settings: Config, but=()) -> str:
-  """The knobs of a section, with a config's values."""
+def section(name: str, settings: Config | None = None, but=()) -> str:
+  """The knobs of a section; of a config those it reads, with its values."""
+  but = {*but, *(IDLE.get(settings.recipe, ()) if settings else ())}
   leaves = [
     leaf
     for leaf in knobs.leaves(Config)
     if (leaf.name.rpartition('.')[0] or 'run') == name and leaf.name not in but
   ]
   title = f'{name}: {sections()[name]}'
-  return '\n'.join([*_wrapped(title), *knob_rows(leaves, settings)])
+  return '\n'.join([*_wrapped(title), *knob_rows(leaves, settings or Config())])
 
 
 def knob(leaf: knobs.Leaf) -> str:

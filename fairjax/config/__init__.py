@@ -16,6 +16,7 @@ In this room:
   elsewhere  Config: other programs' names for our knobs, to suggest ours
   fairflow   Config: FairFlow, its attribute words, flow and votes; repair,
              rewrites
+  idle       Config: knobs of a section that a recipe reads, but for these
   language   Config: corpora, text generation, pretraining, bias benchmarks
   measuring  Config: what is measured, on which sets, and with which intervals
   methods    Config: data-side methods, example scores, diets, instance weights
@@ -28,6 +29,7 @@ import dataclasses
 import pathlib
 import runpy
 
+from fairjax.config import idle
 from fairjax.config.adversary import Adversary
 from fairjax.config.audit import Audit
 from fairjax.config.dataset import Data, Planted, Tokens
@@ -225,3 +227,7 @@ def validate(config: Config, files: bool = True) -> None:
     raise UserError('data.path is empty; name a file with --config.data.path')
   if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():
     raise UserError(f"reuse is {config.reuse!r}; name a run's folder")
+  for leaf in knobs.leaves(Config):
+    if (value := knobs.value(config, leaf.name)) != leaf.default:
+      idle.refuse(config.recipe, leaf.name, value)
+      idle.refuse_unmeasured(leaf.name, value, config.measures.sets)

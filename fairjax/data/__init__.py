@@ -128,6 +128,8 @@ def load_tables(config, trains: bool = True):
   for column in dict.fromkeys(('group', groups)):
     remarks += group_names.tidy(usable, column)
   used = splits.draw(usable, data.limit, data.split_seed)
+  if trains:
+    remarks += labels.unseen(usable, used)
   report = hygiene.report(tables, usable, used, bad)
   report['classes'] = list(labels.class_names(usable))
   labels.choose_positive(config, report['classes'])

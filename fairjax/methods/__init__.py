@@ -32,6 +32,11 @@ In this room:
                    says of a term
 """
 
+import dataclasses
+from collections.abc import Iterable
+
+from fairjax.config import Method
+from fairjax.core.errors import UserError
 from fairjax.core.registry import Entry, find
 
 # Each is method(tables: Tables, config: Config) -> Tables
@@ -62,6 +67,27 @@ METHODS: dict[str, Entry] = {
   ),
 }
 
+# The knobs `method.X` that each method reads (of blind no direction: all go).
+_WORDS = ('words', 'names', 'names_file', 'tagger', 'scope')
+_SWAP = ('direction', 'axis', 'reflexive', *_WORDS)
+READS = {
+  'augment': ('ratio', 'how', 'rank', 'keep_equal', *_SWAP),
+  'substitute': ('ratio', 'how', *_SWAP),
+  'balance': ('ratio', 'how', 'by', 'replacement', *_WORDS),
+  'blind': ('how', 'axis', *_WORDS),
+  'supplement': ('ratio', 'how', 'table', 'terms', 'epsilon'),
+  'reweight': (),
+}
+# What `method.how` may be; '' stands for the first.
+WAYS = {
+  'augment': ('', 'all'),
+  'substitute': ('', 'all'),
+  'balance': ('down', 'up'),
+  'blind': ('placeholder', 'remove'),
+  'supplement': ('dixon', 'share'),
+}
+_ALL = " ('' is training rows only, 'all' validation rows too)"
+
 # Methods that change what a model reads, so test sets must change with it.
 ON_TEST_SETS = ('blind',)
 
@@ -74,3 +100,45 @@ def chain(name: str) -> list[str]:
   for one in names:
     find(METHODS, 'method', one)  # or a sentence that names it
   return names
+
+
+def way(name: str, how: str) -> str:
+  """The variant of a method; `how` is refused where it has none of the name."""
+  ways = WAYS[name]
+  if how and how not in ways:
+    known = ' and '.join(map(repr, ways)) + (_ALL if '' in ways else '')
+    raise UserError(f'method.how is {how!r}; {name} knows {known}')
+  return how or ways[0]
+
+
+def unread(method: Method) -> list[str]:
+  """Knobs that were set, and that no method of `method.name` reads."""
+  names = chain(method.name)
+  if not READS.keys() >= {*names}:  # one that somebody added
+    return []
+  known = {'name', 'compare'}.union(*(READS[name] for name in names))
+  return [
+    field.name
+    for field in dataclasses.fields(method)
+    if field.name not in known and getattr(method, field.name) != field.default
+  ]
+
+
+def check(method: Method, changed: Iterable[str] = ()) -> None:
+  """Raises UserError for what no method of `method.name` takes, or reads.
+
+  `changed` are the knobs that were set for these methods alone.
+  """
+  names = chain(method.name)
+  for name in names:
+    if name in WAYS:
+      way(name, method.how)
+    if 'ratio' in READS.get(name, ()) and method.ratio > 1:
+      raise UserError(
+        f'method.ratio is {method.ratio}; a share in [0, 1] is needed'
+      )
+  known = dict.fromkeys(k for name in names for k in READS.get(name, changed))
+  for knob in changed:
+    if knob not in known:
+      takes = f'it takes {", ".join(known)}' if known else 'it takes none'
+      raise UserError(f'{knob} does nothing there; {takes}')

@@ -18,7 +18,7 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError, nearest
 from fairjax.data.tables import files, schema
 from fairjax.data.tables.schema import Tables
-from fairjax.methods import quotas
+from fairjax.methods import WAYS, quotas, way
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import dictionary, sides
 
@@ -49,12 +49,8 @@ def augment(tables: Tables, config: Config) -> Tables:
 
 def chosen_splits(tables: Tables, config: Config) -> list[str]:
   """The training split, or with how='all' the validation split as well."""
-  how = config.method.how
-  if how not in ('', 'all'):
-    raise UserError(
-      f"method.how is {how!r}; {config.method.name} knows '' (training rows "
-      "only) and 'all' (validation rows too)"
-    )
+  own = config.method
+  how = way(own.name if own.name in WAYS else 'augment', own.how)
   return [s for s in ('train', 'valid') if s in tables][: 1 + (how == 'all')]
 
 

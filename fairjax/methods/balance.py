@@ -20,7 +20,7 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
-from fairjax.methods import augment
+from fairjax.methods import augment, way
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import dictionary, sides
 
@@ -29,9 +29,7 @@ STREAM = 33  # of this file's random numbers
 
 def balance(tables: Tables, config: Config) -> Tables:
   """Fewer rows, or more: copy k of a row has id `ID~k` and origin 'copy'."""
-  table, how = tables['train'], config.method.how or 'down'
-  if how not in ('down', 'up'):
-    raise UserError(f"method.how is {how!r}; balance knows 'down' and 'up'")
+  table, how = tables['train'], way('balance', config.method.how)
   ratio = config.method.ratio
   augment.share(len(table), config)  # refuses what is no share
   by = config.method.by

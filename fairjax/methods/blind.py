@@ -20,10 +20,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairjax.config import Config
-from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
-from fairjax.methods import augment
+from fairjax.methods import augment, way
 from fairjax.pairs.swapping import dictionary
 
 BLANK = '_'  # one token of any vocabulary, and of no group
@@ -32,11 +31,7 @@ _CLITIC = re.compile(r"['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
 
 def blind(tables: Tables, config: Config) -> Tables:
   """Every text of every table without the words of the lists."""
-  how = config.method.how or 'placeholder'
-  if how not in ('placeholder', 'remove'):
-    raise UserError(
-      f"method.how is {how!r}; blind knows 'placeholder' and 'remove'"
-    )
+  how = way('blind', config.method.how)
   chosen = dictionary.options(config.method, config.seed, direction='opposite')
   find = dictionary.swapper(**chosen)
   removal = _removed if how == 'remove' else _blanked

@@ -30,7 +30,7 @@ from fairjax.core.errors import count as count_of
 from fairjax.data.tables import files, hygiene, labels
 from fairjax.data.tables.schema import Tables
 from fairjax.data.tables.terms import read_terms, term_members
-from fairjax.methods import augment, quotas
+from fairjax.methods import augment, quotas, way
 from fairjax.methods.evidence import OUR_TERMS
 
 STREAM = 34  # of this file's random numbers
@@ -44,9 +44,7 @@ Need = tuple[int, int, int, float]
 def supplement(tables: Tables, config: Config) -> Tables:
   """Adds rows: id `supplement:ID`, origin the file's name."""
   table, method = tables['train'], config.method
-  how = method.how or 'dixon'
-  if how not in ('dixon', 'share'):
-    raise UserError(f"method.how is {how!r}; supplement knows 'dixon', 'share'")
+  how = way('supplement', method.how)
   augment.share(len(table), config)  # refuses what is no share
   more, held = _not_held(
     second_table(config, table.attrs.get('labels')), tables, config

@@ -5,16 +5,20 @@ column). Every condition and every pair of them with enough rows is held
 against the rows outside: Fisher's exact test, one-sided, of the errors (a row
 counts as wrong where most seeds are), adjusted by Benjamini and Hochberg for
 all slices that were looked at. Of the slices with an adjusted p of at most 5 %
-no more than 5 % are, on average, no worse than what is outside.
+no more than 5 % are, on average, no worse than what is outside. Where rows
+hang together p is the larger of Fisher's and Student's over clusters
+(inference/clustered_excess.py): one bad writer is no bad slice. Of slices that
+are alike, of 8 to 200 writers, p is at most .05 in .00 to .057 of 1,500 sets,
+that of Fisher alone in up to .28.
 """
 
 import itertools
 from collections.abc import Mapping
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics.inference import significance, tails
+from fairjax.metrics.inference import clustered_excess, significance, tails
 
 LEAST = 30  # rows of a slice
 MOST = 150  # conditions that are paired, the first of them
@@ -25,6 +29,7 @@ def worst(
   wrong: Float[np.ndarray, ' n'],
   conditions: Mapping[str, Mapping[str, Bool[np.ndarray, ' n']]],
   least: int = LEAST,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """A row a slice, the surest first: rows, error rate, that outside, p.
 
@@ -32,6 +37,7 @@ def worst(
     wrong: share of the seeds that are wrong of each row.
     conditions: {attribute: {value: its rows}}; a pair takes two attributes.
     least: rows that a slice, and what is outside, must have.
+    cluster: rows of equal numbers are not independent.
   """
   n = len(wrong)
   single = [
@@ -59,6 +65,8 @@ def worst(
     ' and '.join(single[k][1] for k in dict.fromkeys((i, j)))
     for i, j in zip(a, b)
   ]
+  masks = [(single[i][2], single[j][2]) for i, j in zip(a, b)]
+  masks += [(mask, mask) for *_, mask in others]
   names += [name for _, name, _ in others]
   alone = [(m.sum(), bad[m].sum(), wrong[m].sum()) for *_, m in others]
   size, inside, total = np.concatenate(
@@ -67,6 +75,7 @@ def worst(
   # P(at least so many wrong rows in a slice of this size).
   found, drawn = inside.astype(np.int64), size.astype(np.int64)
   p = tails.hypergeometric_sf(found - 1, n, int(bad.sum()), drawn)
+  p = _over_clusters(p, masks, bad, cluster)
   adjusted = significance.adjusted(list(map(float, p)), 'bh')
   rows = [
     {
@@ -80,6 +89,17 @@ def worst(
     for k, name in enumerate(names)
   ]
   return sorted(rows, key=lambda r: (r['adjusted'], -r['error rate']))
+
+
+def _over_clusters(p, masks, bad, cluster) -> np.ndarray:
+  """The larger of each p and that over clusters, where p may be sure at all."""
+  if cluster is None:
+    return p
+  code, p = np.unique(cluster, return_inverse=True)[1], np.array(p, np.float64)
+  for k in np.flatnonzero(p <= significance.SURE):
+    inside = masks[k][0] & masks[k][1]
+    p[k] = max(p[k], clustered_excess.p_more(bad, inside, code))
+  return p
 
 
 def _counted(masks, kinds, bad, wrong) -> tuple[np.ndarray, ...]:

@@ -1,5 +1,6 @@
 """Warnings about degenerate measurements."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -7,6 +8,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import count
 from fairjax.metrics.inference import row_weights
+from fairjax.metrics.inference.intervals import IntervalOptions
 
 FEW = 30  # rows below which a group's rate says little
 CONSTANT = 'constant predictor'  # as notes of what it makes meaningless begin
@@ -56,6 +58,19 @@ def of_reversed(quality: dict) -> list[str]:
     f'{REVERSED}: the AUC is {auc["value"]:.3f} [{auc["low"]:.3f}, '
     f'{auc["high"]:.3f}]. Are labels or scores reversed? Say which label is '
     'positive, and of which label the score is the probability.'
+  ]
+
+
+def of_resamples(options: IntervalOptions) -> list[str]:
+  """A sentence where no share of so few draws is as small as 1 − level."""
+  level, count = options.level, options.resamples
+  least = math.ceil(1 / (1 - level) - 1 - 1e-6)
+  if not count or count >= least:
+    return []
+  return [
+    f'{count} resamples are too few for an interval of level {level:g}: those '
+    'of differences reach to the ends of their range, and gaps down to 0. Draw '
+    f'{least:,} or more.'
   ]
 
 

@@ -11,12 +11,12 @@ import dataclasses
 import pathlib
 import re
 
-from fairjax import stages
+from fairjax import methods, stages
 from fairjax.config import Config
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
-from fairjax.methods import chain
+from fairjax.methods import augment, balance, supplement
 from fairjax.recipes.train import after_method
 from fairjax.report import verdict
 from fairjax.results import Results
@@ -53,6 +53,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     sets = stages.test_sets(config, tables)
     chosen = config.method.compare or usual(config, tables)
     variants = {name: variant(config, name) for name in ('none', *chosen)}
+    for name, own in variants.items():
+      refuse_early(name, own, tables)
     runs, chances = {}, {}
     for name, own in variants.items():
       target = folder / stages.file_name(name)
@@ -103,10 +105,10 @@ def usual(config: Config, tables: Tables) -> tuple[str, ...]:
 
 def variant(config: Config, name: str) -> Config:
   """The config of a contender: 'METHOD:FIELD=VALUE:…'."""
-  method, *changes = name.split(':')
-  chain(method)  # or a sentence about a method that there is not
+  first, *changes = name.split(':')
+  methods.chain(first)  # or a sentence about a method that there is not
   kinds = {f.name: f.type for f in dataclasses.fields(config.method)}
-  values = {'name': method, 'compare': ()}
+  values = {}
   for change in changes:
     field, _, value = change.partition('=')
     if kinds.get(field) not in (str, float) or field == 'name':
@@ -120,9 +122,10 @@ def variant(config: Config, name: str) -> Config:
       raise UserError(
         f'method.compare has {name!r}, but {field} takes a number'
       ) from error
-  method = dataclasses.replace(config.method, **values)
+  method = dataclasses.replace(config.method, name=first, compare=(), **values)
   try:
     knobs.check(dataclasses.replace(config, method=method), Config)
+    methods.check(method, values)
   except UserError as error:
     raise UserError(f'method.compare has {name!r}: {error}') from error
   return dataclasses.replace(
@@ -134,17 +137,35 @@ def variant(config: Config, name: str) -> Config:
   )
 
 
+def refuse_early(name: str, config: Config, tables: Tables) -> None:
+  """Raises what a contender's method would say of the data, at its turn.
+
+  Of a chain the first alone reads the rows as they are. What swaps texts
+  refuses no data, and is not done twice.
+  """
+  first, *_ = methods.chain(config.method.name) or ['']
+  try:
+    if first == 'balance':
+      balance.balance(tables, config)
+    elif first == 'supplement':
+      supplement.supplement(tables, config)
+    elif first == 'augment':
+      augment.best_first(tables['train'], config)
+  except UserError as error:
+    raise UserError(f'method.compare has {name!r}: {error}') from error
+
+
 def notes(runs: dict[str, Results], tests: list[dict]) -> list[str]:
   """What was done, what went wrong, and why a method may not have helped."""
   out = [f'{n}: {note}' for n, run in runs.items() for note in run.notes]
   for name in list(runs)[1:]:
     for test in verdict.over_examples(tests, name, 'none'):
       low, high = test['difference']['low'], test['difference']['high']
-      methods = re.split(r'\s*\+\s*', name.split(':')[0])
+      parts = re.split(r'\s*\+\s*', name.split(':')[0])
       where = f'{name}, {test["set"]}'
       if test['measure'] == 'dp' and low is not None and low <= 0:
         what = 'lowers dp' if high < 0 else 'may not raise dp at all'
-        why = '; '.join(LIMITS[m] for m in methods if m in LIMITS)
+        why = '; '.join(LIMITS[m] for m in parts if m in LIMITS)
         out.append(f'{where}: {what}: {why}')
       if test['measure'] == 'auc' and high is not None and high < 0:
         out.append(f'{where}: loses AUC, by more than chance')

@@ -416,6 +416,20 @@ def test_a_file_without_texts_is_told_before_any_model(
     recipe.run(made, tmp_path / 'run')
 
 
+def test_the_label_of_a_task_has_the_name_that_it_is_given(tmp_path):
+  """data.label was not read: a column of another name could not be named."""
+  path = tmp_path / 'task.csv'
+  rows = [f'text {k},{"bad" if k % 3 else "good"}\n' for k in range(60)]
+  path.write_text('text,kind\n' + ''.join(rows))
+  made = Config(recipe='benchmarks')
+  made.benchmarks.task = str(path)
+  with pytest.raises(UserError, match=r'data\.label'):
+    downstream.items(made)
+  made.data.label, made.data.labels = 'kind', 'good=1,bad=0'
+  items = downstream.items(made)
+  assert len(items) == 60 and items['label'].sum() == 20
+
+
 def test_a_false_discovery_rate_is_not_called_holm():
   one = {'value': 0.1, 'low': 0.0, 'high': 0.2, 'p': 0.01, 'items': 9}
   groups = {

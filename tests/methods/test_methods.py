@@ -1,15 +1,18 @@
 """Contracts: what every data-side method keeps, over the whole dictionary."""
 
+import types
+
 import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
+from fairjax import stages
 from fairjax.config import Config, Method, Planted, Weighting
 from fairjax.core.registry import find
 from fairjax.data.sets import planted
 from fairjax.data.tables import schema
-from fairjax.methods import METHODS, ON_TEST_SETS
+from fairjax.methods import METHODS, ON_TEST_SETS, READS
 
 # A new method inherits every test with its defaults; these are more ways.
 WAYS = {
@@ -141,3 +144,48 @@ def test_a_larger_ratio_changes_more_rows_and_the_same(way, tables, second):
 def test_a_ratio_is_a_share(way, ratio, tables, second):
   with pytest.raises(Exception, match=r'method.ratio is .*; a share in'):
     apply(way, tables, second, ratio=ratio)
+
+
+def test_a_knob_that_no_method_reads_is_told():
+  config = Config(planted=Planted(rows=40, test_rows=20))
+  lines = []
+  log = types.SimpleNamespace(line=lines.append)
+  told = lambda: [one for one in lines if 'does not read it' in one]
+  config.method.by, config.method.names = 'label', False
+  stages.mitigate(config, planted.load(config), log)
+  assert len(told()) == 2 and 'method.by is set, and method none' in told()[1]
+  lines.clear()
+  config.method.name = 'augment+balance'
+  stages.mitigate(config, planted.load(config), log)
+  assert len(lines) > 2 and not told()
+
+
+OTHERS = {
+  'ratio': 0.3,
+  'direction': 'female',
+  'axis': 'religion',
+  'scope': 'pronouns',
+  'reflexive': 'themself',
+  'names': False,
+  'by': 'group',
+  'epsilon': 0.3,
+  'replacement': True,
+  'keep_equal': True,
+  'table': 'none.csv',
+  'terms': 'none.txt',
+  'rank': 'ge',
+}
+
+
+@pytest.mark.parametrize('name', sorted(READS))
+def test_a_knob_that_a_method_is_not_said_to_read_changes_nothing(
+  name, tables, second
+):
+  method = find(METHODS, 'method', name)
+  before = method(tables, config_of(name, second))
+  for knob in OTHERS.keys() - set(READS[name]):
+    config = config_of(name, second)
+    setattr(config.method, knob, OTHERS[knob])
+    after = method(tables, config)
+    for split in before:
+      assert_frame_equal(before[split], after[split])

@@ -152,7 +152,7 @@ def test_mistakes_are_one_sentence(data, tmp_path):
   tables, config = data
   (tmp_path / 'odd.txt').write_text('zebra\n')
   for field, value, match in (
-    ('how', 'all', "knows 'dixon', 'share'"),
+    ('how', 'all', "knows 'dixon' and 'share'"),
     ('terms', str(tmp_path / 'odd.txt'), 'has one of the 1 terms'),
     ('terms', str(tmp_path / 'none.txt'), 'cannot read the terms'),
     ('table', '', 'method.table is empty'),

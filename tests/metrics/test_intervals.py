@@ -5,6 +5,7 @@ import pytest
 import scipy.stats
 
 from fairjax.metrics import counts
+from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -281,3 +282,19 @@ def test_coverage(fair):
   assert max(hits['dp'], hits['accuracy']) / sets <= 0.99, hits
   if not fair:
     assert hits['fped'] / sets <= 0.99, hits
+
+
+@pytest.mark.parametrize('level, least', [(0.9, 9), (0.95, 19), (0.999, 999)])
+def test_too_few_resamples_for_a_level_are_told(level, least):
+  """Of 200 at level .999 an interval was [-1, 1], without a word."""
+  rng = np.random.default_rng(0)
+  y, p = rng.integers(0, 2, 80), rng.random((1, 80))
+  for count in (0, least - 1, least, 2 * least):
+    how = IntervalOptions(level, count, 0)
+    noise = rng.normal(0, 0.1, count)
+    one = intervals.difference(0.3, noise, how, 1.0)
+    whole = (one.low, one.high) == (-1, 1)
+    found = assess(y, p, np.ones((0, 80), bool), [], options=how)
+    said = [w for w in found['warnings'] if 'resamples are too few' in w]
+    assert len(said) == whole == (0 < count < least)
+    assert all(f'Draw {least} or more' in w for w in said)

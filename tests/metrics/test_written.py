@@ -110,6 +110,31 @@ def test_parities_are_those_of_langfair():
   assert weak['value'] == pytest.approx(FOUND['weak'], rel=1e-12)
 
 
+def test_marks_between_words_part_them():
+  """'slut—she' was one word, and so was what stood between underscores."""
+  lexicon = frozenset({'slut', 'co-worker', 'f**k', "it's", 'son of a gun'})
+  texts = {
+    'A slut\u2014she said': 1,
+    'a slut/pig': 1,
+    'slut...so': 1,
+    'slut--or': 1,
+    'so,slut,so': 1,
+    '_slut_': 1,
+    '**slut**': 1,
+    'My coworker': 1,
+    'a co\u2011worker': 1,
+    'f**k it': 1,
+    'It\u2019s': 1,
+    'son, of a gun': 1,
+    'slut-shaming': 0,
+    'sluts': 0,
+    'co worker': 0,
+    'if k': 0,
+  }
+  found = hurtful.found(list(texts), lexicon)
+  assert dict(zip(texts, found.astype(int))) == texts
+
+
 def test_a_hurtful_word_is_found_once_a_text_without_marks(tmp_path):
   table = tmp_path / 'hurtlex.tsv'
   table.write_text(

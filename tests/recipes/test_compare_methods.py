@@ -129,9 +129,29 @@ def test_contenders_change_options():
     ('augment:name=blind', "'name' is no option"),
     ('augment:ratio=-1', "has 'augment:ratio=-1': method.ratio is -1.0"),
     ('augment:axis=gendr', "'augment:axis=gendr': method.axis is 'gendr'"),
+    ('balance:how=upp', "has 'balance:how=upp': method.how is 'upp'; balance"),
+    ('augment+blind:how=all', "method.how is 'all'; blind knows"),
+    ('substitute:ratio=2', 'method.ratio is 2.0; a share'),
+    ('blind:ratio=0.5', "'blind:ratio=0.5': ratio does nothing there"),
+    ('augment:by=label', 'by does nothing there; it takes ratio, how, rank'),
+    ('reweight:ratio=0.5', 'ratio does nothing there; it takes none'),
   ):
     with pytest.raises(UserError, match=match):
       compare.variant(config, name)
+
+
+def test_what_a_method_says_of_the_data_is_said_before_training(tmp_path):
+  config = Config(recipe='compare', model='nano', seeds=1)
+  config.planted.rows = config.planted.test_rows = 40
+  for name, match in (
+    ('balance:by=age', "'balance:by=age': method.by names the column 'age'"),
+    ('supplement', "'supplement': method.table is empty"),
+    ('augment:rank=ge', "'augment:rank=ge': .* scoring.path is empty"),
+  ):
+    config.method.compare = ('blind', name)
+    with pytest.raises(UserError, match=match):
+      compare.run(config, tmp_path)
+  assert not (tmp_path / 'none').exists()
 
 
 def test_only_what_applies_is_compared():

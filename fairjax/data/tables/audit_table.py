@@ -41,9 +41,15 @@ class Rows(NamedTuple):
 
 def read(config) -> Rows:
   """The rows that `config.data` names."""
-  data, (first, *_) = config.data, config.measures.sets
+  data, (first, *others) = config.data, config.measures.sets
   from fairjax.data import TEST_SETS, load_tables
 
+  if others or first not in (*TEST_SETS, 'test'):
+    raise UserError(
+      f'measures.sets is {", ".join(config.measures.sets)}; an audit reads one '
+      "set: 'test', the rows of --config.data.path, or one of "
+      f'{", ".join(TEST_SETS)}'
+    )
   if first in TEST_SETS:
     table = find(TEST_SETS, 'test set', first)(config)
     names = tuple(table.attrs.get('classes', ())) or ('0', '1')

@@ -134,6 +134,23 @@ def check(tables: Tables) -> list[str]:
   ]
 
 
+def unseen(usable: Tables, used: Tables) -> list[str]:
+  """Says which classes no training row has any more, of those drawn."""
+  known, names = set(used['train']['label']), class_names(usable)
+  sentences = []
+  for k in sorted(set(usable['train']['label']) - known):
+    left = [
+      f'{count(int(rows), "row")} of {split}'
+      for split, table in used.items()
+      if (rows := (table['label'] == k).sum())
+    ]
+    sentences.append(
+      f'data.limit draws no training row of {_list([names[k]])}, so that no '
+      f'model can learn it; it stands in {" and ".join(left) or "no other row"}'
+    )
+  return sentences
+
+
 def offensive(classes: Sequence[str]) -> bool:
   """Whether the classes say that some texts may be hard to read."""
   words = {w for c in classes for w in re.findall(r'[a-z]+', c.lower())}

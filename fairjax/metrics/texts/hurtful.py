@@ -2,8 +2,9 @@
 
 Nozza et al. 2021 (2021.naacl-main.191): the share of completions with a word
 of a lexicon, as `evaluate` counts whole sentences: marks are taken off, accents
-too, and the first such word is enough. Capitals do not matter here, and entries
-of several words or with marks are found, which `evaluate` never finds.
+too, and the first such word is enough. Capitals do not matter here, entries of
+several words or with marks are found, and a dash or slash parts two words,
+which `evaluate` joins.
 """
 
 import re
@@ -18,6 +19,9 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import readers, terms
 
 LEVEL = 'conservative'  # of HurtLex, as the paper takes it
+# One hyphen or apostrophe, or stars, hold a word together: co-worker, f**k.
+INSIDE = re.compile(r"(?<=\w)(?:[-\u2010\u2011'\u2019\u02bc]|\*+)(?=\w)")
+MARK = re.compile(r'[^\w\s]|_')  # all others stand between words
 COLUMNS = ('lemma', 'word', 'term')
 
 
@@ -74,5 +78,5 @@ def found(
 
 
 def _words(text: str) -> str:
-  """Words without marks, one blank between."""
-  return ' '.join(re.sub(r'[^\w\s]', '', plain(text)).split())
+  """Words without marks, one blank between: it's is its, a/b is a b."""
+  return ' '.join(MARK.sub(' ', INSIDE.sub('', plain(text))).split())

@@ -22,11 +22,6 @@ from fairjax.metrics import groups as group_rates
 from fairjax.metrics.inference import clusters, row_weights
 
 DEFAULTS = ('measures.groups', 'data.group')
-# Forty writers of groups that are alike: a sure slice in 105 of 300 sets.
-OF_ROWS = (
-  'slices, and the words that carry flips, take rows of different texts as '
-  'independent, and are less sure than their p says where these hang together'
-)
 
 
 @dataclasses.dataclass
@@ -133,8 +128,13 @@ class Clusters(NamedTuple):
     """As measures take it."""
     return {'cluster': self.cluster, 'weight': self.weight}
 
+  def among(self, rows: np.ndarray) -> np.ndarray | None:
+    """Which of some rows hang together."""
+    own = row_weights.of(self.cluster, rows)
+    return None if own is None else clusters.distinct(own)
+
   def once(self, n: int) -> np.ndarray:
-    """One row of each text, for tests that take rows as independent."""
+    """One row of each text, for exact tests of rows."""
     if self.cluster is None or self.texts is None:
       return np.arange(n)
     return np.sort(np.unique(self.texts, return_index=True)[1])
@@ -203,8 +203,6 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
       f'all rows hang together by {words}: no interval can be made of one '
       'cluster; name another column with --config.audit.cluster, or none'
     )
-  if {*ways} - {'equal texts'}:
-    said.append(OF_ROWS)
   return Clusters(cluster, texts, [*said, clusters.words(cluster, words)])
 
 

@@ -205,6 +205,7 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
         kind: {name: rows[once] for name, rows in each.items()}
         for kind, each in conditions(table, groups).items()
       },
+      cluster=hang.among(once),
     )
   if scores.ndim == 2 and not model.hard:
     first = groups.of(groups.kinds[0])[0] if groups.kinds else groups.members
@@ -471,4 +472,5 @@ def _edited(
     out.scores[:, once],
     flips.of_rows(edit, once),
     *(limit, options, config.measures.min_group),
+    cluster=hang.among(once),
   )

@@ -28,7 +28,8 @@ METHOD = (
   'of the same rows are edited, first names to others of the same gender and '
   'origin, other words to a synonym or a neutral noun. Excess: the paired '
   'difference, by a Bayesian bootstrap of rows. Words: McNemar, exact, swap '
-  'against control, adjusted by Benjamini and Hochberg.'
+  'against control, of rows that hang together each cluster once; adjusted by '
+  'Benjamini and Hochberg.'
 )
 
 
@@ -565,7 +566,8 @@ def _slices(focus: Measured) -> dict | None:
       results.text(
         f'Slices of one condition, and of two of the first {slices.MOST}, '
         f'with {slices.LEAST} rows or more; Fisher’s exact test, one-sided, '
-        'adjusted by Benjamini and Hochberg.',
+        'and Student’s over clusters where rows hang together; adjusted by '
+        'Benjamini and Hochberg.',
         kind='quiet',
       ),
     )

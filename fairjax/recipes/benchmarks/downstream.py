@@ -24,6 +24,8 @@ def items(config: Config) -> pd.DataFrame:
   data = Data(
     name='file',
     path=config.benchmarks.task,
+    label=config.data.label,
+    labels=config.data.labels,
     split_seed=config.data.split_seed,
     on_bad=config.data.on_bad,
   )

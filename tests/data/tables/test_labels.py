@@ -228,6 +228,25 @@ def test_the_report_counts_what_a_limit_leaves(tmp_path):
   assert sum(facts['labels'].values()) == len(tables['train']) == 8
 
 
+def test_a_class_that_a_limit_leaves_out_of_training_is_told(tmp_path):
+  names = ['a', 'b'] * 12 + ['c']  # c in one row of 25
+  config = config_for(tmp_path, names, names, limit=10)
+  for seed in range(20):
+    config.data.split_seed = seed
+    try:
+      tables, report, _ = load_tables(config)
+    except UserError:
+      continue
+    lost = 2 not in set(tables['train']['label'])
+    rows = int((tables['test']['label'] == 2).sum())
+    said = [w for w in report['warnings'] if 'data.limit' in w]
+    assert len(said) == lost
+    if lost and rows:
+      break
+  assert "no training row of 'c'" in said[0], said
+  assert f'stands in {rows} row of test' in said[0]
+
+
 def test_scores_are_rounded_to_ordered_classes():
   """STS-B's column: half goes up, and every grade up to the largest counts."""
   table = pd.DataFrame({'label': ['0.0', '1.5', '2.499', '5']})
