@@ -11,7 +11,7 @@ import dataclasses
 from fairjax.config.language import Generate
 from fairjax.core.errors import UserError, shown
 
-# Of classifiers that a recipe decides by; each: the knob that does it there.
+# What belongs to the decisions of a classifier; '': no knob takes its place.
 _DECIDED = {
   'measures.groups': '',
   'measures.sets': '',
@@ -56,7 +56,6 @@ IDLE: dict[str, dict[str, str]] = {
     **{f'generate.{field.name}': '' for field in dataclasses.fields(Generate)},
     'measures.axis': 'method.axis',
     'data.limit': 'benchmarks.limit',
-    'data.positive': 'measures.pos_label',  # by number
     **{f'data.{k}_path': '' for k in ('valid', 'test', 'twin')},
     **{f'data.{k}': '' for k in ('text_pair', 'group', 'twin', 'split')},
   },

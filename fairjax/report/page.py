@@ -106,7 +106,7 @@ def report(folder: str | os.PathLike) -> str:
       'How it was made', provenance(load(kept.CONFIG), load(kept.VERSIONS))
     ),
   ]
-  pictures.are_all()
+  pictures.remove_earlier()
   return page(names.opened(_title(results, folder)), sections)
 
 

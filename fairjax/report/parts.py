@@ -31,8 +31,8 @@ class Pictures:
     figures.save(plot, self.folder / f'{safe}.png')
     return blocks.figure(plot, caption)
 
-  def are_all(self) -> None:
-    """Those of an earlier page in the folder go."""
+  def remove_earlier(self) -> None:
+    """Takes away the pictures that this page has not."""
     artefacts.keep_only(self.folder, '.png', self.names)
 
 

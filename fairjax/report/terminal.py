@@ -38,10 +38,9 @@ def summary(results: Results) -> str:
         parts.append(f'### {printable(name)}: contenders\n\n{markdown(rows)}')
   for title, rows in tables.differences(results.tests).items():
     few = _few(rows)
-    more = f'\n\n{len(rows) - len(few)} more rows are on the page.'
-    parts.append(
-      f'### {printable(title)}\n\n{markdown(few)}{more * (few != rows)}'
-    )
+    parts.append(f'### {printable(title)}\n\n{markdown(few)}')
+    if len(few) < len(rows):
+      parts.append(f'{len(rows) - len(few)} more rows are on the page.')
   for name, one in results.sets.items():
     parts += _of_set(name, one)
   for section in results.sections:

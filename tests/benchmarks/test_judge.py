@@ -10,7 +10,7 @@ from tokenizers.processors import TemplateProcessing
 
 from fairjax.benchmarks import crows, lpbs, stereoset
 from fairjax.benchmarks.shared import contrast
-from fairjax.config import Config
+from fairjax.config import Config, validate
 from fairjax.core.errors import UserError
 from fairjax.metrics.texts import text_likelihood
 from fairjax.models.folders import folder as folders
@@ -266,8 +266,9 @@ def test_a_classifier_is_asked_for_the_positive_label(nets, tmp_path):
   net.save_pretrained(tmp_path / 'net')
 
   def score(positive, number=1):
-    config = Config(model=str(tmp_path / 'net'))
+    config = Config(recipe='benchmarks', model=str(tmp_path / 'net'))
     config.data.positive, config.measures.pos_label = positive, number
+    validate(config)  # the recipe's door lets the name through
     return judges.load(config.model, config).score(SENTENCES[:2])
 
   np.testing.assert_allclose(score('Toxic') + score(''), 1, atol=1e-6)

@@ -329,7 +329,8 @@ def keep(
     artefacts.write_table(
       folder / 'predictions.parquet' if not k else place, rows
     )
-    others |= {place.name} if k else set()
+    if k:
+      others.add(place.name)
   artefacts.keep_only(folder / 'predictions', '.parquet', others)
   first = next(iter(measured.values()))
   if first.equalized:

@@ -268,7 +268,10 @@ def test_predictions_need_no_model_and_edits_can_be_scored_elsewhere(tmp_path):
   assert 'flips' not in known and known['dp']['value'] < 0.7
   assert any('to_score.csv' in note for note in found.notes)
   edited = pd.read_csv(folder / 'to_score.csv')
+  (folder / 'predictions').mkdir()
+  (folder / 'predictions' / 'earlier.parquet').write_bytes(b'another model')
   recipe.run(made, folder)  # as it was written, it is written again
+  assert not any((folder / 'predictions').iterdir())
   edited['score'] = scorer(edited['text'])
   for path in (tmp_path / 'scored.csv', folder / 'to_score.csv'):
     edited.to_csv(path, index=False)
