@@ -18,6 +18,7 @@ CAPABILITIES = {
   'write': 'write texts',
   'infill': 'fill masks by rewriting a text',
   'judge': 'score texts from left to right',
+  'tag': 'tag words from left to right',
   'embed': 'embed tokens',
 }
 

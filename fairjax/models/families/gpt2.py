@@ -13,7 +13,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
-from fairjax.models.families import causal, family, kinds
+from fairjax.models.families import causal, family, heads, kinds
 from fairjax.models.families.config_keys import Key, fixed
 from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.layers.attention import ACTIVATIONS, KeyValue, Merged
@@ -171,6 +171,10 @@ def tensors(shape: GPT2Shape) -> Iterable[ParamRow]:
   yield from family.layers(shape.depth, 'h.', rows)
 
 
+def _tagger(shape: GPT2Shape) -> Iterable[ParamRow]:
+  return family.dense('score', 'classifier')
+
+
 _LM = Head('GPT2LMHeadModel')
 
 FAMILY = Family(
@@ -180,7 +184,12 @@ FAMILY = Family(
   body=GPT2,
   tensors=tensors,
   prefix='transformer.',
-  heads={'write': _LM, 'judge': _LM},
+  heads={
+    # First: a tagger whose word vectors are its output layer could write.
+    'tag': Head('GPT2ForTokenClassification', _tagger, heads.WordTagger),
+    'write': _LM,
+    'judge': _LM,
+  },
   shapes={
     'gpt2': GPT2Shape(),
     'distilgpt2': sized(6, 768),

@@ -1,4 +1,4 @@
-"""Heads of an encoder: classifier, masked LM, replaced-token detector.
+"""Heads: classifier, masked LM, replaced-token detector, tagger.
 
 A head takes its encoder and does not make it; the family's record says which
 options go with it (models/families). Each model is called as
@@ -153,4 +153,31 @@ class ElectraDiscriminator(nn.Module):
     )
     x = ACTIVATIONS[s.activation](x)
     x = Dense(1, deviation=s.deviation, name='score')(x, rows)
+    return mask_padding_gradient(x[..., 0], rows.segment_ids)
+
+
+class WordTagger(nn.Module):
+  """One score a place from what a left-to-right model has read, [r, t].
+
+  float32, above 0 for yes. Places see what stands before them alone, so a text
+  that is to be tagged by all of it stands in the prompt twice.
+  """
+
+  encoder: nn.Module
+  classes: int = 1  # transformers has two where nothing is said
+  dtype: Any = jnp.float32
+
+  @property
+  def shape(self) -> Any:
+    return self.encoder.shape
+
+  @nn.compact
+  def __call__(
+    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
+  ) -> Float[Array, 'r t']:
+    rows = places(batch).rows
+    x = self.encoder.states(batch, dropout_key)
+    x = Dense(self.classes, deviation=self.shape.deviation, name='score')(
+      x, rows
+    )
     return mask_padding_gradient(x[..., 0], rows.segment_ids)

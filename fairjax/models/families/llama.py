@@ -14,7 +14,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
-from fairjax.models.families import causal, family, kinds
+from fairjax.models.families import causal, family, heads, kinds
 from fairjax.models.families.config_keys import Key, fixed
 from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.layers.attention import (
@@ -206,6 +206,10 @@ def sized(
   )
 
 
+def _tagger(shape: LlamaShape) -> Iterable[ParamRow]:
+  return family.dense('score', 'score')
+
+
 _LM = Head('LlamaForCausalLM', _output)
 
 FAMILY = Family(
@@ -215,7 +219,12 @@ FAMILY = Family(
   body=Llama,
   tensors=tensors,
   prefix='model.',
-  heads={'write': _LM, 'judge': _LM},
+  heads={
+    # First: a tagger whose word vectors are its output layer could write.
+    'tag': Head('LlamaForTokenClassification', _tagger, heads.WordTagger),
+    'write': _LM,
+    'judge': _LM,
+  },
   shapes={
     'HuggingFaceTB/SmolLM2-135M': sized(
       30,

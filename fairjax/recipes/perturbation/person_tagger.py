@@ -2,7 +2,9 @@
 
 The encoder of a folder reads 'word, attribute <PERT_SEP> text' and says of
 each token of the text whether it changes; the words flagged are then turned by
-the dictionary. So a small model learns what rules are worst at, who is who,
+the dictionary. A left-to-right model reads the text before that as well, since
+its places see nothing of what follows (Springer et al. 2024,
+arXiv:2402.15449). So a small model learns what rules are worst at, who is who,
 and leaves to rules what they do well, the forms. It copies nothing: a text can
 only change where a word of gender stands. With `perturb.hints` the words that
 our rules flag have HINT before them, so that it learns when to believe them.
@@ -10,12 +12,13 @@ our rules flag have HINT before them, so that it learns when to believe them.
 
 import functools
 import pathlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 import optax
 import pandas as pd
+from tokenizers import Tokenizer
 
 from fairjax import stages
 from fairjax.config import Config
@@ -41,6 +44,7 @@ from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
 
 AXIS = 'gender'  # whose words the dictionary can turn
+CAN = ('detect', 'tag')  # what a tagger's bundle says that it can
 HINT = '<PERT_RULE>'  # a tokenizer that knows it is of a model that reads them
 
 
@@ -48,21 +52,33 @@ def start(config: Config, pairs: pd.DataFrame) -> Bundle:
   """An encoder that scores every token, and knows the special tokens."""
   texts = list(pairs.loc[pairs['split'] == 'train', 'text'])
   tokenizer = rewriter.find_tokenizer(config, texts)
-  folder = build.model_folder(config)
-  words = corruption.vocabulary(tokenizer)
-  if folder:
-    shape = warm_start.shape(hf.read_shape(folder), 'detect', config.model)
-  else:
-    shape = families.named(config.model, words.size, 'electra', 'detect')
-  shape = families.replaced(shape, **ends(shape, words))
+  shape, can = _shape(config, tokenizer)
   module = families.module(
-    build.with_dropout(shape, config), 'detect', build.precision(config)
+    build.with_dropout(shape, config),
+    can,
+    build.precision(config),
+    config.net.scan,
+    config.net.remat,
   )
 
-  init = warm_start.init(folder, module)
-  model = of_module(module, init, can='detect', tokenizer=tokenizer)
+  init = warm_start.init(build.model_folder(config), module)
+  model = of_module(module, init, can=can, tokenizer=tokenizer)
   hints = (HINT,) if config.perturb.hints else ()
   return rewriting.grown(model, (*perturb.TOKENS, *hints))
+
+
+def _shape(config: Config, tokenizer: Tokenizer) -> tuple[Any, str]:
+  """The shape of the folder's body or of a size, and what it does of CAN."""
+  folder = build.model_folder(config)
+  source = hf.read_shape(folder) if folder else None
+  if folder and 'tag' in families.find(source.family).heads:
+    return source, 'tag'
+  words = corruption.vocabulary(tokenizer)
+  if folder:
+    shape = warm_start.shape(source, 'detect', config.model)
+  else:
+    shape = families.named(config.model, words.size, 'electra', 'detect')
+  return families.replaced(shape, **ends(shape, words)), 'detect'
 
 
 def hinted(text: str, word: str) -> tuple[str, np.ndarray]:
@@ -89,6 +105,7 @@ class Prompts(NamedTuple):
 
 def asked(model: Bundle, words, attributes, texts) -> Prompts:
   """The prompts of texts, with hints where the model knows those."""
+  before = [f'{text} ' if model.can == 'tag' else '' for text in texts]
   starts = [
     np.array([m.start() for m in parallel.finditer(text)] or [0])
     for text in texts
@@ -97,6 +114,7 @@ def asked(model: Bundle, words, attributes, texts) -> Prompts:
     each = [hinted(text, word) for text, word in zip(texts, words)]
     texts, starts = [list(part) for part in zip(*each)] if each else ([], [])
   prompts = list(map(perturb.prompt, words, attributes, texts))
+  prompts = [a + b for a, b in zip(before, prompts)]
   begins = [len(one) - len(text) for one, text in zip(prompts, texts)]
   return Prompts(prompts, begins, starts)
 
@@ -115,10 +133,11 @@ def _encoded(model: Bundle, words, attributes, texts):
     read.begins, read.starts, model.tokenizer.encode_batch(read.prompts)
   ):
     offsets, ids = np.array(one.offsets), np.array(one.ids, np.int32)
-    inside = (offsets[:, 0] >= begin) & (offsets[:, 1] > offsets[:, 0])
+    # By its last character: a byte-level token has the space before it too.
+    inside = (offsets[:, 1] > begin) & (offsets[:, 1] > offsets[:, 0])
     if hint is not None:
       inside &= ids != hint
-    place = np.searchsorted(own, offsets[:, 0] - begin, 'right') - 1
+    place = np.searchsorted(own, offsets[:, 1] - 1 - begin, 'right') - 1
     rows.append(ids)
     places.append(np.where(inside, place, -1))
   return rows, places

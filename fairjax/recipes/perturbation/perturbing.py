@@ -34,8 +34,10 @@ Write = Callable[[list[str], list[str], list[tuple[int, int]], list[str]], list]
 
 @functools.lru_cache(2)
 def _loaded(folder: str) -> Bundle:
-  tags = 'detect' in families.find(hf.read_shape(folder).family).heads
-  model = load_folder(folder, 'detect' if tags else 'write')
+  heads = families.find(hf.read_shape(folder).family).heads
+  # A left-to-right model tags or writes: its weights tell.
+  can = 'detect' if 'detect' in heads else '' if 'tag' in heads else 'write'
+  model = load_folder(folder, can)
   model = model.replace(device_mesh=mesh.make(configs.Mesh(), 1))
   for token in perturb.TOKENS:
     if model.tokenizer.token_to_id(token) is None:
@@ -64,7 +66,9 @@ def writer(config: Config, model: Bundle | None = None) -> Write:
   if model is None and by == 'model':
     model = load(config)
   if model is not None:
-    by_model = person_tagger.write if model.can == 'detect' else _by_model
+    by_model = (
+      person_tagger.write if model.can in person_tagger.CAN else _by_model
+    )
     return functools.partial(by_model, config, model)
   return {
     'rules': _by_rules,
@@ -253,7 +257,7 @@ def readable(
   texts: Sequence[str],
 ) -> np.ndarray:
   """Which texts a perturber has positions for, in the prompt that it reads."""
-  if model.can == 'detect':
+  if model.can in person_tagger.CAN:
     return person_tagger.fits(model, words, attributes, texts)
   return rewriting.fits(
     model, list(map(perturb.prompt, words, attributes, texts))

@@ -238,6 +238,8 @@ def test_a_folder_is_what_its_weights_are(words, tmp_path):
     ('bert', 'embed'),
     ('electra', 'detect'),
     ('gpt2', 'write'),
+    ('gpt2', 'tag'),
+    ('llama', 'tag'),
     ('bart', 'write'),
   ):
     path = tmp_path / family / can
@@ -262,7 +264,8 @@ def test_what_a_model_cannot_do_is_said_with_what_it_can(words, tmp_path):
   ):
     models.load(tmp_path / 'masked', 'write')
   folder_of('gpt2', 'write', words, tmp_path / 'gpt2', blank_of)
-  with pytest.raises(UserError, match='which can write texts and score texts'):
+  can = 'which can tag words from left to right, write texts and score texts'
+  with pytest.raises(UserError, match=can):
     models.load(tmp_path / 'gpt2', 'classify')
 
 

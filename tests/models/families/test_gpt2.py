@@ -15,7 +15,7 @@ from fairjax.models import families
 from fairjax.models.decoding import decode_texts
 from fairjax.models.decoding.decode import Options
 from fairjax.models.families import causal
-from fairjax.models.folders import hf
+from fairjax.models.folders import hf, weight_files
 from fairjax.models.layers import attention, probed
 
 from .. import seq2seq
@@ -203,3 +203,35 @@ def test_llama_writes_what_transformers_writes(tied, tmp_path):
 def test_configs_that_are_no_gpt2(change, sentence):
   with pytest.raises(UserError, match=sentence):
     families.shape_from_hf({'model_type': 'gpt2'} | change)
+
+
+@needs_torch
+def test_a_tagger_scores_places_as_transformers_does(case, tmp_path):
+  import torch
+  import transformers
+
+  seq2seq.folder_of(case, tmp_path / 'lm')
+  made = transformers.AutoConfig.from_pretrained(tmp_path / 'lm', num_labels=1)
+  torch.manual_seed(0)
+  net = transformers.AutoModelForTokenClassification.from_config(made).eval()
+  net.save_pretrained(tmp_path / 'in')
+  module = families.module(hf.read_shape(tmp_path / 'in'), 'tag')
+  loaded = hf.load(tmp_path / 'in', module)
+  assert not loaded.fresh
+  params = jax.tree.map(jnp.asarray, loaded.params)
+  texts = seq2seq.cut(case['tokens'], case['mask'])
+  batch = seq2seq.batch_of(texts, packed=True, extra=1)
+  ours = seq2seq.runner(module, params)('__call__', batch)
+  hf.save(tmp_path / 'out', module, params)
+  # It is one that tags, also where its word vectors could be an output layer.
+  weights = weight_files.read(tmp_path / 'out')
+  assert not hf.lacks(module, weights)
+  for path in ('in', 'out'):
+    known = transformers.AutoModelForTokenClassification.from_pretrained(
+      tmp_path / path
+    ).eval()
+    for k, text in enumerate(texts):
+      with torch.no_grad():
+        theirs = known(torch.tensor(text)[None].long()).logits[0, :, 0].numpy()
+      own = batch['segment_ids'] == k + 1
+      np.testing.assert_allclose(ours[own], theirs, atol=1e-5)

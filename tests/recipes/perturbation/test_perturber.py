@@ -5,13 +5,18 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from tokenizers import Tokenizer, decoders, pre_tokenizers
+from tokenizers.models import BPE
+from tokenizers.trainers import BpeTrainer
 
 from fairjax import config as c
+from fairjax.core import keys
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import panda
 from fairjax.metrics.inference.estimates import of_share
-from fairjax.models import Bundle
+from fairjax.models import Bundle, families
+from fairjax.models.folders import hf
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.recipes.perturbation import (
   person_tagger,
@@ -130,6 +135,67 @@ def test_a_perturber_is_trained_and_measured_beside_rules(
   asked = config(copy, perturb__by='model', perturb__model=str(folder))
   made = perturbing.perturbed(asked, ['he sold his boat .', 'it rained .'])
   assert made['word'][0] in ('he', 'his') and not made['changed'][1]
+
+
+def test_a_left_to_right_tagger_reads_each_text_twice(
+  copy, tmp_path, monkeypatch
+):
+  """A word's verdict would know nothing of what follows it."""
+  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path / 'cache'))
+  pairs = panda.read(copy)
+  path = tmp_path / 'in'
+  byte_level(path, pairs['text'])
+  asked = config(copy, perturb__learner='tagger', perturb__hints=True)
+  asked.model = str(path)
+  model = person_tagger.start(asked, pairs)
+  text, word = 'he sold his boat; Québec!', 'he'
+  read = person_tagger.asked(model, [word], ['woman'], [text])
+  prompt = f'{text} he, woman <PERT_SEP> '
+  assert read.prompts[0].startswith(prompt + person_tagger.HINT)
+  assert read.begins == [len(prompt)]
+  # Each token of the second text is of the word that it is a part of.
+  rows, places = person_tagger._encoded(model, [word], ['woman'], [text])
+  joined = ['' for _ in parallel.words(text)]
+  for token, place in zip(rows[0], places[0]):
+    if place >= 0:
+      joined[place] += model.tokenizer.decode([token], False)
+  assert ''.join(joined).replace(' ', '').startswith('hesoldhisboat')
+  assert [one.strip(' ;!') for one in joined][:4] == text.split(';')[0].split()
+
+  perturber.run(asked, tmp_path / 'run')
+  folder = tmp_path / 'run' / 'export' / 'perturber'
+  said = json.loads((folder / 'config.json').read_text())
+  assert said['architectures'] == ['LlamaForTokenClassification']
+  asked = config(copy, perturb__by='model', perturb__model=str(folder))
+  assert perturbing.load(asked).can == 'tag'
+  made = perturbing.perturbed(asked, ['he sold his boat .', 'it rained .'])
+  assert made['changed'].tolist() == [True, False]
+  assert not made['too_long'].any()
+
+
+def byte_level(folder, texts):
+  """A folder with a tiny Llama and a byte-level tokenizer of the texts."""
+  words = Tokenizer(BPE())
+  words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+  words.decoder = decoders.ByteLevel()
+  alphabet = pre_tokenizers.ByteLevel.alphabet()
+  words.train_from_iterator(
+    texts,
+    BpeTrainer(
+      vocab_size=300, initial_alphabet=alphabet, special_tokens=['<end>']
+    ),
+  )
+  shape = families.replaced(
+    families.find('llama').sized(1, 64, 256),
+    vocab=words.get_vocab_size(),
+    bos=0,
+    eos=0,
+    pad=0,
+  )
+  module = families.module(shape, 'write')
+  known = hf.complete(module, {}, keys.key(0, keys.INIT))
+  hf.save(folder, module, known)
+  words.save(str(folder / 'tokenizer.json'))
 
 
 def test_rewrites_of_one_text_are_one_in_tests():
