@@ -7,6 +7,9 @@
 FOLDER holds geco/ and bias_eval/gap/ with the published files below. A tagger
 says who is who and rules write the forms; four epochs on the labelled pairs,
 against the dictionary and against rules alone.
+
+What its size decides, four times of five: ±.039 of exact sentences against
+rules (of GECO ±.032, of GAP ±.079), ±.049 to ±.075 against the dictionary.
 """
 
 from fairjax import config as c

@@ -1,5 +1,6 @@
 """The table of claims: from results.json of any number of runs to markdown."""
 
+import ast
 import itertools
 import json
 import pathlib
@@ -369,6 +370,28 @@ ROOTED = re.compile(r'(?:(?<=[\s\'"(=`])|^)~?/[\w.~-]+/')
 )
 def test_a_kept_run_names_no_folder_of_whoever_ran_it(path):
   assert not ROOTED.search(path.read_text(encoding='utf-8'))
+
+
+@pytest.mark.parametrize(
+  'name', sorted(p.name for p in (ROOT / 'configs/claims/results').iterdir())
+)
+def test_a_config_of_claims_says_what_its_size_decides(name):
+  """Every kind of number, by what CLAIMS.md has of its kept run."""
+  folder = ROOT / 'configs/claims'
+  path = folder / f'{name}.py'
+  path = path if path.exists() else ROOT / f'configs/{name}.py'
+  words = ast.get_docstring(ast.parse(path.read_text('utf-8')))
+  (said,) = re.findall(
+    r'What its size decides,([^±]*±.*?)\.(?:\n|$)', words, re.S
+  )
+  reaches = lambda text: {float(k) for k in re.findall(r'±([\d.]*\d)', text)}
+  found = [
+    reaches(row['decides'])
+    for row in claims.rows([folder / 'results' / name], PAPERS)
+    if row.get('decides')
+  ]
+  assert reaches(said) <= set().union(*found)
+  assert {min(map(min, found)), max(map(max, found))} <= reaches(said)
 
 
 def sizes(text, digits):
