@@ -105,6 +105,7 @@ names=("${@:-}")
 if [[ -z ${JOBS:-} ]]; then
   for name in "${names[@]}"; do run "$name"; done
 else
+  command -v taskset > /dev/null || { echo "JOBS needs taskset" >&2; exit 2; }
   cores=($(python -c 'import os; print(*sorted(os.sched_getaffinity(0)))'))
   if [[ ! $JOBS =~ ^[1-9][0-9]*$ || $JOBS -gt ${#cores[@]} ]]; then
     echo "JOBS is $JOBS; a core each, 1 to ${#cores[@]} fit here" >&2
