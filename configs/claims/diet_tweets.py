@@ -14,6 +14,10 @@ an encoder of 6 layers of 384 (theirs is BERT-base) and 2 epochs at 1e-4, which
 teach it the task (15 at 1e-6). All of it took 6 minutes on an H200; on a CPU
 the probe and four of the twelve trainings took 7.5 hours of a core that others
 used too; asked to stop, it saves, and the same command goes on.
+
+What its size decides, four times of five: ±.10 to ±.18 of demographic parity on
+the templates, ±.021 of AUC (on the templates ±.37), ±.014 to ±.026 of the rows
+that seeds share.
 """
 
 from fairjax import config as c

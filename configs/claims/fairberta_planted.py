@@ -5,6 +5,9 @@
 FairBERTa of Qian et al. (EMNLP 2022) as a dose-response: nothing, half and all
 of the sentences perturbed, at planted associations of 0 and .8, three seeds
 each. Of 700 steps a model learns no association; 1,800 do. Needs no data.
+
+What its size decides, four times of five: ±.34 of the log-odds for half (±2.5
+for all), ±.023 to ±.044 of the loss.
 """
 
 from fairjax import config as c

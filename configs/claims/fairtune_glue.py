@@ -9,6 +9,9 @@ Tables 2 and 3 of Qian et al. (EMNLP 2022) on CoLA, RTE and SST-2: four epochs
 on 3,000 rows of each (1,500 of RTE), as they are and perturbed, 5 seeds;
 fairscores of 6,000 others (1,200), since the development sets have too few that
 rules perturb. MiniLM for RoBERTa, rules for the perturber.
+
+What its size decides, four times of five: ±.01 to ±.033 of a fairscore, ±.014
+of their mean, ±.011 and ±.012 of accuracy, ±.038 of the mean quality.
 """
 
 from fairjax import config as c

@@ -10,6 +10,9 @@
 Two epochs on 3,000 rows of GLUE's training file as they are, and perturbed;
 fairscores of 17,000 others of that file, since of the 872 rows of its
 development set rules perturb 129.
+
+What its size decides, four times of five: ±.0065 and ±.012 of the fairscore by
+rules and by the dictionary, ±.0006 of accuracy.
 """
 
 from fairjax import config as c

@@ -5,6 +5,9 @@
 Five generators with and without their discriminator, five classifiers of each
 contender: with two of either (configs/mbcda_planted.py) every interval is that
 of a t with one degree of freedom, and nothing is decided. Nothing is read.
+
+What its size decides, four times of five: ±.037 to ±.096 of transfer, ±.039 to
+±.11 of TPRD, ±.094 to ±.17 of FPRD.
 """
 
 from fairjax import config as c

@@ -5,8 +5,12 @@
       --config.perturb.data=FOLDER --config.model=FOLDER_OF_THE_PACKAGE/model
 
 FOLDER holds geco/ and bias_eval/gap/ with the published files below. A tagger
-says who is who and rules write the forms; four epochs on the labelled pairs,
-against the dictionary and against rules alone.
+says who is who and rules write the forms; four epochs on 3,812 labelled pairs,
+499 to stop by, split by seed; all 891 held out (540 of GECO, 351 of GAP) are
+asked, against the dictionary and against rules alone.
+
+What its size decides, four times of five: ±.039 of exact sentences against
+rules (of GECO ±.032, of GAP ±.079), ±.049 to ±.075 against the dictionary.
 """
 
 from fairjax import config as c

@@ -1,6 +1,6 @@
 """Tables of the claims that are made of published files.
 
-  python configs/claims/tables.py FOLDER OUT
+  python configs/claims/tables.py FOLDER OUT [PART...]
 
 FOLDER holds the published files under the names below; each is known by its
 sha256, and a sentence says where it comes from. OUT gets comments.csv:
@@ -12,7 +12,8 @@ its published training and development rows together, since the development sets
 alone have too few rows that can be perturbed; and of bias_datasets_AAAI23.zip
 the sexist tweets: train_original.csv, train_gender_swap.csv, valid_original.csv
 and test_original_even.csv, every other row of its test file.
-Of what FOLDER does not hold nothing is made, and is said.
+Of what FOLDER does not hold nothing is made, and is said. A PART is comments,
+sst2, CoLA, RTE, SST-2 or tweets; without one all are made.
 """
 
 import csv
@@ -199,25 +200,28 @@ def tweets(folder: pathlib.Path) -> dict[str, pd.DataFrame]:
   return out
 
 
+MAKERS = {
+  'comments': lambda folder: {'comments.csv': comments(folder)},
+  'sst2': sst2,
+  **{task: functools.partial(glue, task=task) for task in GLUE},
+  'tweets': tweets,
+}
+
+
 if __name__ == '__main__':
-  if len(sys.argv) != 3:
+  if len(sys.argv) < 3 or not MAKERS.keys() >= set(sys.argv[3:]):
     sys.exit(__doc__)
-  folder, out = map(pathlib.Path, sys.argv[1:])
+  folder, out = map(pathlib.Path, sys.argv[1:3])
+  asked = sys.argv[3:] or list(MAKERS)
   out.mkdir(parents=True, exist_ok=True)
-  made = {
-    'comments.csv': lambda: {'comments.csv': comments(folder)},
-    'sst2': lambda: sst2(folder),
-    **{task: functools.partial(glue, folder, task) for task in GLUE},
-    'tweets': lambda: tweets(folder),
-  }
   failed = 0
-  for make in made.values():
+  for part in asked:
     try:
-      for name, table in make().items():
+      for name, table in MAKERS[part](folder).items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         table.to_csv(out / name, index=False)
         print(f'{out / name}: {len(table):,} rows')
     except Missing as error:
       print(error, file=sys.stderr)
       failed += 1
-  sys.exit(failed == len(made))
+  sys.exit(failed > 0 if sys.argv[3:] else failed == len(asked))

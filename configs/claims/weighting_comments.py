@@ -9,6 +9,9 @@ Table 4 of Zhang et al. (ACL 2020) at its settings
 (configs/weighting_toxicity.py) but for word vectors (none), a rate of 5e-4 (the
 paper has 5e-5 on six times the comments), texts of 100 tokens (250) and the
 comments: 21,000 of three public samples, 18 % of them toxic.
+
+What its size decides, four times of five: ±1.7 and ±1.1 of FPED and FNED on
+Madlibs, ±.0065 of AUC (on Madlibs ±.82).
 """
 
 from fairjax import config as c

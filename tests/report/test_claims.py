@@ -1,5 +1,6 @@
 """The table of claims: from results.json of any number of runs to markdown."""
 
+import ast
 import itertools
 import json
 import pathlib
@@ -210,6 +211,10 @@ def test_what_is_kept_has_no_rows(tmp_path):
   }
   whole = results.Results(
     recipe='train',
+    model='/home/me/packages/mini/model',
+    title='train of /home/me/packages/mini/model on file',
+    notes=['9 rows of ~/own/my.csv (see https://a.b/c/d), w = P(y)/P(y|z)/2'],
+    facts={'from': '/home/me/own/my.csv', 'rows': 9},
     contenders={'none': {'sets': {'test': measured}, 'facts': {'rows': 9}}},
     tests=[difference('a', 'b', 'auc', 0.1, 0.1)],
     sections=[results.section('Rows', results.text('a private text'))],
@@ -232,6 +237,13 @@ def test_what_is_kept_has_no_rows(tmp_path):
     'quality': {'auc': {'value': 0.5, 'low': 0.4, 'high': 0.6}},
   }
   assert 'private' not in (tmp_path / 'kept' / 'results.json').read_text()
+  # Nor anybody's folders.
+  assert found.model == 'mini/model'
+  assert found.title == 'train of mini/model on file'
+  assert found.facts == {'from': 'own/my.csv', 'rows': 9}
+  assert found.notes == [
+    '9 rows of own/my.csv (see https://a.b/c/d), w = P(y)/P(y|z)/2'
+  ]
 
 
 @pytest.mark.parametrize('level, z', [(0.95, 1.96), (0.8, 1.2816)])
@@ -346,6 +358,40 @@ def test_the_shipped_table_is_what_the_kept_runs_make():
   made = claims.markdown([str(ROOT / 'configs/claims/results')], PAPERS)
   shipped = (ROOT / 'fairjax/report/CLAIMS.md').read_text(encoding='utf-8')
   assert shipped[shipped.index('| paper |') :].strip() == made.strip()
+
+
+ROOTED = re.compile(r'(?:(?<=[\s\'"(=`])|^)~?/[\w.~-]+/')
+
+
+@pytest.mark.parametrize(
+  'path',
+  sorted((ROOT / 'configs/claims/results').rglob('*.json')),
+  ids=lambda path: f'{path.parent.name}-{path.stem}',
+)
+def test_a_kept_run_names_no_folder_of_whoever_ran_it(path):
+  assert not ROOTED.search(path.read_text(encoding='utf-8'))
+
+
+@pytest.mark.parametrize(
+  'name', sorted(p.name for p in (ROOT / 'configs/claims/results').iterdir())
+)
+def test_a_config_of_claims_says_what_its_size_decides(name):
+  """Every kind of number, by what CLAIMS.md has of its kept run."""
+  folder = ROOT / 'configs/claims'
+  path = folder / f'{name}.py'
+  path = path if path.exists() else ROOT / f'configs/{name}.py'
+  words = ast.get_docstring(ast.parse(path.read_text('utf-8')))
+  (said,) = re.findall(
+    r'What its size decides,([^±]*±.*?)\.(?:\n|$)', words, re.S
+  )
+  reaches = lambda text: {float(k) for k in re.findall(r'±([\d.]*\d)', text)}
+  found = [
+    reaches(row['decides'])
+    for row in claims.rows([folder / 'results' / name], PAPERS)
+    if row.get('decides')
+  ]
+  assert reaches(said) <= set().union(*found)
+  assert {min(map(min, found)), max(map(max, found))} <= reaches(said)
 
 
 def sizes(text, digits):

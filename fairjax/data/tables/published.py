@@ -28,6 +28,13 @@ def check(config) -> None:
       if inside:
         named = f'the folder that holds {inside} with --config.{knob}=FOLDER'
       raise UserError(f'{what}; name {named}. It is {source}')
+    if _file(path).is_dir():
+      raise UserError(
+        f'{paths.shown(path)} is a folder'
+        + (' without model.safetensors' if knob == 'model' else '')
+        + f'; name with --config.{knob} what this config expects. That is '
+        f'{source}. To run on yours, --config.data.sources='
+      )
     with open(paths.place(_file(path)), 'rb') as file:
       found = hashlib.file_digest(file, 'sha256').hexdigest()
     if found != sha256:

@@ -77,3 +77,25 @@ def test_a_model_s_folder_is_known_by_its_weights(tmp_path):
   (tmp_path / 'model.safetensors').write_bytes(b'others')
   with pytest.raises(UserError, match='is not the file that this config'):
     published.check(config)
+
+
+@pytest.mark.parametrize(
+  ('knob', 'said'),
+  [
+    ('model', 'is a folder without model.safetensors'),
+    ('data.path', 'folder;'),
+  ],
+)
+def test_a_folder_without_the_file_is_told_with_the_origin(
+  tmp_path, knob, said
+):
+  """It was told to name a file in it: no file is a model."""
+  config = config_for(tmp_path)
+  folder = tmp_path / 'empty'
+  folder.mkdir()
+  config.model = config.data.path = str(folder)
+  config.data.sources = (f'{knob} {"0" * 64} a package of that name',)
+  with pytest.raises(
+    UserError, match=f'{said}.*--config.{knob}.* a package of'
+  ):
+    published.check(config)
