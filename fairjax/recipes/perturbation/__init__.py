@@ -53,7 +53,7 @@ PAPER = Paper(
       *('perturber', 'rules', 'exact'),
     ),
     Claim(
-      'perturbed pretraining lowers an association',
+      'perturbed pretraining moves an association from the stereotype',
       *('', '0 % perturbed', 'winobias_log_odds', -1),
     ),
     Claim(
