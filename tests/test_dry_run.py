@@ -15,6 +15,7 @@ from fairjax.data.batching import corruption, seq2seq
 from fairjax.data.batching.tokens import Ragged
 from fairjax.models import adversary
 from fairjax.recipes.dry import costs, estimate, stages
+from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.recipes.mbcda import adversarial
 from fairjax.recipes.rewriting import counterfactual_texts
 from fairjax.train import loop, mesh, step, traced
@@ -254,18 +255,72 @@ def test_fairflow_has_six_stages_that_count_what_they_say():
   # Two walks over the half that is read.
   walk = by['1 tokens, two walks']
   assert (walk.what, walk.tokens) == ('15,000,000 read', 30_000_000)
-  words = 44 * 15_000_000**0.49
+  words = 44 * 15_000_000**0.49 * 2 / config.fairflow.min_count
   instances = words * 10 + 2 * config.fairflow.seed_cap
-  steps = round(2.0 * -(-instances * 0.9 / 2 // 8))
+  sided = instances / 10
+  steps = round(2.0 * -(-sided * 0.9 / 2 // 8))
   assert by['2 flow'].what == f'{steps:,} steps of 8 × 3 seeds × 2 fits'
   read = by['3 moved words read, and votes']
-  assert read.tokens == pytest.approx(instances * (3 * 2 + 5))
+  # Two flows of three seeds, two shifts and a map; a masked LM reads texts.
+  assert read.tokens == pytest.approx(sided * (3 * 2 + 3))
+  asked = by['3 masked LM asked']
+  assert asked.tokens == pytest.approx(words / 10 * moves.MASKED_CAP * 18)
   assert by['4 swaps'].tokens == 2 * (100 + 2 * 12) * 16
   # Hall-M + BART, and both ways repaired.
   assert '× 3 fits' in by['5 generators'].what
   assert by['6 texts written'].tokens == 3 * 112 * 16
   assert by['6 classifiers'].what.endswith('× 8 fits')
   assert all(estimate.peak(one) < 1e9 for one in every)
+
+
+def test_a_flow_takes_the_steps_that_it_took():
+  """34 MB, words of 8 or more: 347,794 looked at, 4,024 steps; 137,280 by
+  Heaps' law alone, of rare words and as if every occurrence showed a side.
+  """
+  config = c.shipped('fairflow_gender')
+  config.model, config.seeds, config.train.epochs = 'nano', 3, 8.0
+  config.fairflow.share, config.fairflow.cap = 1.0, 12
+  config.fairflow.rivals = 'difference', 'discriminant', 'procrustes'
+  every = stages.fairflow(plan(config, corpus=7_253_437))
+  (steps,) = (one.dispatches for one in every if one.name == '2 flow')
+  assert steps == pytest.approx(4024, rel=0.3)
+
+
+@pytest.mark.parametrize(
+  'way, rivals, fits, ways',
+  [
+    ('difference', (), 0, 1),
+    ('procrustes', (), 0, 2),
+    ('flow', (), 1, 3),
+    ('difference', ('difference',), 1, 4),
+    ('flow', ('no_factor',), 2, 6),
+  ],
+)
+def test_what_is_not_asked_for_is_not_counted(way, rivals, fits, ways):
+  """A flow was, of a run without one, and what has no factor twice."""
+  config = flow_config()
+  config.data.path = ''
+  config.fairflow.way, config.fairflow.rivals = way, rivals
+  by = {one.name: one for one in stages.fairflow(plan(config, corpus=10**6))}
+  assert by['3 moved words read, and votes'].what.split(' × ')[1][0] == str(
+    ways
+  )
+  made = by['2 flow'].what if fits else ''
+  assert ('2 flow' in by) == bool(fits)
+  assert made.endswith('× 2 fits') == (fits == 2)
+
+
+def test_mbcda_learns_from_as_many_sentences_as_its_corpus_gives():
+  """The texts that are rewritten were counted, as if they were learned from."""
+  config = small(recipe='mbcda')
+  config.rewriters.generator = config.rewriters.classifier = 'nano'
+  config.adversary.corpus, config.adversary.corpus_rows = 'books', 1000
+  every = {one.name: one for one in stages.mbcda(plan(config))}
+  steps = round(config.rewriters.epochs * -(-900 // config.rewriters.batch))
+  fits = '5 generators by tokens', '5 generators against them'
+  assert all(f'{steps:,} steps' in every[name].what for name in fits)
+  assert every['4 swaps'].what.startswith('1,100 texts')
+  assert every['6 texts written'].tokens == 6 * 112 * 16
 
 
 def test_mbcda_has_a_fit_each_player_and_seed():

@@ -5,6 +5,8 @@ import importlib.util
 import numpy as np
 import pytest
 
+from fairjax import config as c
+from fairjax import data
 from fairjax.benchmarks import weat
 from fairjax.benchmarks.shared import word_vectors
 from fairjax.core.errors import UserError
@@ -42,6 +44,21 @@ def test_a_planted_association_is_seen_and_a_removed_one_is_not():
     effects.append(rows[0])
   assert effects[0]['value']['value'] > 1.5 and effects[0]['p'] < 0.01
   assert abs(effects[1]['value']['value']) < 0.8 and effects[1]['p'] > 0.05
+
+
+@needs_gensim
+def test_the_planted_texts_have_words_of_a_test():
+  """Of no test of ours had they three words a list: MBCDA's had no WEAT."""
+  config = c.Config(data=c.Data(name='planted'), planted=c.Planted(rows=4000))
+  train = data.load_tables(config)[0]['train']
+  sources, twins = (train[name].tolist() for name in ('text', 'twin'))
+  options, effects = IntervalOptions(0.95, 200, 0), []
+  for texts in (sources, sources + twins):
+    spaces = [word_vectors.fit(texts, 50, seed) for seed in (0, 1)]
+    (row,), _ = word_vectors.rows(spaces, options)
+    assert row['part'] == 'unpleasant' and row['items'] >= 20
+    effects.append(row['value']['value'])
+  assert effects[0] > 0.2 and effects[1] < 0  # women and blame, as planted
 
 
 @needs_gensim

@@ -26,8 +26,9 @@ _MEN = (
   'he him his himself man men boy boys male father fathers son sons brother '
   'brothers husband husbands uncle grandfather gentleman'
 ).split()
-# Positive effects are stereotypes. The lists are ours; a folder of WEAT files
-# (--config.benchmarks.data) has others.
+# Positive effects say that women are nearer to the first list: stereotypes, and
+# in the planted data (sets/planted.py), whose acts `unpleasant` has, its bias.
+# The lists are ours.
 TESTS = (
   weat.Test(
     'work',
@@ -47,6 +48,19 @@ TESTS = (
       'home parents children family marriage wedding relatives cousins'.split(),
       'executive management professional corporation salary office business '
       'career'.split(),
+    ),
+    (_WOMEN, _MEN),
+  ),
+  weat.Test(
+    'unpleasant',
+    ('unpleasant', 'pleasant', 'women', 'men'),
+    (
+      'insulted cheated mocked threatened bullied humiliated deceived '
+      'exploited stole damaged neglected ruined hatred murder poison grief '
+      'disaster prison cruel ugly'.split(),
+      'helped thanked welcomed defended protected encouraged supported '
+      'comforted respected repaired cleaned improved love peace joy gift '
+      'honour laughter gentle beautiful'.split(),
     ),
     (_WOMEN, _MEN),
   ),

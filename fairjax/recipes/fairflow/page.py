@@ -1,5 +1,6 @@
 """FairFlow's page: the dictionary, its map, and who wins on known pairs."""
 
+import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
+from fairjax.config import Config
 from fairjax.data.batching.instances import Instances
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import fairscore
@@ -123,6 +125,7 @@ def measure(
     found.setdefault(name, {'sets': {}})['sets'] |= one['sets']
   return stages.results(
     m.config,
+    data=corpus_name(m.config, complete),
     title='A dictionary from one pair of words',
     contenders=found,
     tests=against.tests if against else [],
@@ -140,6 +143,11 @@ def measure(
       section('The attribute head', table(quality)),
     ],
   )
+
+
+def corpus_name(config: Config, made: bool) -> str:
+  """What the words are from: the corpus's folder, or the data that is made."""
+  return config.data.name if made else pathlib.Path(config.corpus.path).name
 
 
 def marks(

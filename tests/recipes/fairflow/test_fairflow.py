@@ -122,6 +122,20 @@ def test_another_way_alone_trains_no_flow(run, tmp_path):
   assert words != (folder / 'dictionary.csv').read_text()
 
 
+def test_a_corpus_of_yours_is_called_by_its_folder(run, tmp_path):
+  """Its page, and the table of claims, said 'planted'."""
+  made, folder = run
+  assert made.data == 'planted'
+  config, *_ = recipe.corpus_of(small(), folder)
+  with Log(folder, config, main=False) as log:
+    config = recipe.model_of(config, folder, log)
+  shutil.copytree(config.corpus.path, tmp_path / 'books')
+  config.corpus.path = str(tmp_path / 'books')
+  config.fairflow.way, config.fairflow.rivals = 'difference', ()
+  config.reuse = str(folder)
+  assert recipe.run(config, tmp_path / 'run').data == 'books'
+
+
 def test_the_way_that_writes_the_dictionary_leads(run, tmp_path):
   beside, folder = run
   assert next(iter(beside.contenders)) == page.TITLES['flow']
