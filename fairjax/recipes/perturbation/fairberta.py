@@ -63,6 +63,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       }
       for name, fit in fits.items()
     }
+    hang = {text: parts[text].hang for text in paths}
     results = stages.results(
       config,
       title=f'FairBERTa from {config.model}',
@@ -71,7 +72,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
           'sets': {
             f'held-out {text} text': {
               'rows': one.shape[1],
-              'quality': quality(config, one),
+              'quality': quality(config, one, hang[text]),
             }
             for text, one in of.items()
           }
@@ -79,12 +80,14 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         for name, of in sums.items()
       },
       focus=FAIR,
-      tests=[compared(config, text, sums) for text in paths],
+      tests=[compared(config, text, sums, hang[text]) for text in paths],
       facts={
         'steps': fits[FAIR].steps,
         **{f'texts {k}': v for k, v in corpus_facts.items() if k != 'out'},
         **{f'model on {n} text': str(folder / n / 'export') for n in paths},
       },
+      notes=pretrain.seen_before(parts[PLAIN].facts)
+      + pretrain.told(hang[PLAIN]),
     )
     return stages.publish(folder, results, log)
 
@@ -152,11 +155,13 @@ def fitted(config: Config, folder: pathlib.Path, log: Log):
   return text, model, fit
 
 
-def quality(config: Config, sums: np.ndarray) -> dict[str, dict]:
+def quality(
+  config: Config, sums: np.ndarray, hang: np.ndarray | None
+) -> dict[str, dict]:
   """Loss and perplexity, with intervals over documents and seeds."""
   how, names = intervals.options_of(config), OBJECTIVES['mlm'].names
   values = pretrain.overall(names, sums.sum(1), 0.0)
-  resamples = pretrain.resampled(sums, how)
+  resamples = pretrain.resampled(sums, how, hang)
   draws = pretrain.overall(names, resamples.reshape(-1, sums.shape[2]), 0.0)
   return {
     name: intervals.of_mean(
@@ -168,7 +173,9 @@ def quality(config: Config, sums: np.ndarray) -> dict[str, dict]:
   }
 
 
-def compared(config: Config, text: str, sums: dict) -> dict:
+def compared(
+  config: Config, text: str, sums: dict, hang: np.ndarray | None
+) -> dict:
   """The difference of the two losses on one held-out text, by documents.
 
   Both models are asked for the same masked tokens, so the draws of documents
@@ -178,9 +185,8 @@ def compared(config: Config, text: str, sums: dict) -> dict:
   ours, theirs = (sums[name][text] for name in (FAIR, PLAIN))
   loss = lambda one: one[..., 0] / one[..., 1]
   values = loss(ours.sum(1)) - loss(theirs.sum(1))
-  noise = loss(pretrain.resampled(ours, how)) - loss(
-    pretrain.resampled(theirs, how)
-  )
+  draws = [loss(pretrain.resampled(one, how, hang)) for one in (ours, theirs)]
+  noise = draws[0] - draws[1]
   return {
     'set': f'held-out {text} text',
     'ours': FAIR,
