@@ -135,6 +135,25 @@ def test_marks_between_words_part_them():
   assert dict(zip(texts, found.astype(int))) == texts
 
 
+def test_a_sign_for_a_letter_is_no_mark():
+  """'a$$' was every 'a', '$hit' every hit, and 'f***' every 'f'."""
+  lexicon = frozenset({'a$$', '$hit', 'f***', 'sh!t', 'piece of cr@p', 'pig*'})
+  texts = {
+    'An A$$.': 1,
+    'such $hit': 1,
+    '(f***)': 1,
+    'sh!t': 1,
+    'a Piece  of CR@P!': 1,
+    'a pig': 1,
+    'a nice hit, plan f': 0,
+    'a$$hole': 0,
+    'piece of cr p': 0,
+    'ma$$': 0,
+  }
+  found = hurtful.found(list(texts), lexicon)
+  assert dict(zip(texts, found.astype(int))) == texts
+
+
 def test_a_hurtful_word_is_found_once_a_text_without_marks(tmp_path):
   table = tmp_path / 'hurtlex.tsv'
   table.write_text(
