@@ -81,6 +81,7 @@ IDLE: dict[str, dict[str, str]] = {
   },
   **{recipe: {**_DECIDED, **_SIZED} for recipe in ('fairflow', 'perturber')},
 }
+IDLE['fairberta'] |= {'corpus.path': 'data.path', 'corpus.out': ''}
 
 
 SENTENCE = {'text': 'data.text'}  # of recipe swap alone; elsewhere a column

@@ -283,7 +283,7 @@ def check(
         'add one after a comma'
       )
     for side, word in enumerate(words):
-      if not word[0].isalnum():
+      if not (word[0].isalnum() or word[0] in "'’-"):  # 'em of learned lists
         raise UserError(
           f'{source}, {where} has {word!r}, which begins with a mark; a word '
           'is looked for where its first letter stands, so write it without'

@@ -39,6 +39,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       f'pretrain.objective is {config.pretrain.objective}; FairBERTa is a '
       'masked LM, so take mlm'
     )
+  check_column(config)
   check_documents(config)
   with Log(folder, config, main=mesh.is_main()) as log:
     paths = {PLAIN: config.data.path, FAIR: str(folder / 'text')}
@@ -92,6 +93,17 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     return stages.publish(folder, results, log)
 
 
+def check_column(config: Config) -> None:
+  """Stops where one column would be perturbed and another trained on."""
+  perturbs, trains = config.corpus.column, config.data.text
+  if perturbs not in (Config().corpus.column, trains):
+    raise UserError(
+      f'corpus.column is {perturbs!r} and data.text {trains!r}, but FairBERTa '
+      'trains on the column that it perturbs; name it with --config.data.text '
+      'alone'
+    )
+
+
 def check_documents(config: Config) -> None:
   """Stops where the documents of the two texts would not correspond.
 
@@ -115,7 +127,10 @@ def check_documents(config: Config) -> None:
 def perturbed(config: Config, folder: pathlib.Path) -> Results:
   """The training text perturbed into folder/text, by shards, with a page."""
   options = dataclasses.replace(
-    config.corpus, path=config.data.path, out=str(folder / 'text')
+    config.corpus,
+    path=config.data.path,
+    out=str(folder / 'text'),
+    column=config.data.text,
   )
   own = dataclasses.replace(config, corpus=options)
   out = corpora.target(own, folder)
