@@ -237,3 +237,8 @@ def test_copies_of_a_held_out_document_are_one(tmp_path):
   assert width > 1.8 * found(text._replace(hang=None))[1]
   said = ' '.join(out.notes)
   assert f'{len(text.hang)} rows are 40 clusters (documents of' in said
+  # No share of 200 draws is as small as 1 - .999.
+  assert 'resamples are too few' not in said
+  asked.measures.confidence_level = 0.999
+  said = pretrain.measure(asked, text, model, fit).notes[-1]
+  assert said.startswith('200 resamples are too few') and '999 or more' in said
