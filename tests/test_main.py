@@ -137,11 +137,11 @@ def test_a_knob_that_a_recipe_does_not_read_is_refused(recipe):
   assert recipe in RECIPES
   for name, own in IDLE[recipe].items():
     config = Config(recipe=recipe)
-    section, _, last = name.partition('.')
+    section, _, last = name.rpartition('.')
     default = leaves[name].default
     any_other = {bool: True, int: 7, float: 0.5, str: 'x', tuple: ('none',)}
     other = OTHER.get(name, any_other[type(default)])
-    setattr(getattr(config, section), last, other)
+    setattr(getattr(config, section) if section else config, last, other)
     with pytest.raises(UserError) as error:
       validate(config)
     says = f'{name} is {other!r}, which does nothing in recipe {recipe!r}; '
@@ -150,6 +150,12 @@ def test_a_knob_that_a_recipe_does_not_read_is_refused(recipe):
     if own:
       assert own in leaves and own not in IDLE[recipe]
       assert f'take --config.{own}, or leave' in str(error.value)
+
+
+def test_one_run_may_be_said_where_nothing_is_trained():
+  validate(Config(recipe='audit', seeds=1))
+  with pytest.raises(UserError, match=r'take --config\.writing\.samples'):
+    validate(Config(recipe='writing', seeds=3))
 
 
 def test_the_sentence_of_a_swap_is_no_column_of_texts():

@@ -27,7 +27,7 @@ from fairjax import config as c
 from fairjax import results
 from fairjax.core import artefacts, strict_json
 from fairjax.data import gguf
-from fairjax.data.batching import tokens
+from fairjax.data.batching import tokenizer_files, tokens
 from fairjax.data.corpora import shards, texts
 from fairjax.data.tables import files, predictions, readers
 from fairjax.models.folders import gguf as gguf_models
@@ -190,7 +190,7 @@ def tokenizer_json(folder, rng):
 
 def vocabulary(folder, rng):
   path = folder / 'vocab.txt'
-  lines = [*tokens.SPECIAL, 'he', 'she', '##s', *'abc']
+  lines = [*tokenizer_files.SPECIAL, 'he', 'she', '##s', *'abc']
   path.write_bytes(damaged('\n'.join(lines).encode(), rng))
   return lambda: tokens.encode(tokens.load_tokenizer(folder), ['he said'], 8)
 

@@ -81,6 +81,14 @@ IDLE: dict[str, dict[str, str]] = {
   },
   **{recipe: {**_DECIDED, **_SIZED} for recipe in ('fairflow', 'perturber')},
 }
+# Nothing is trained, or as many models as there are: no number of runs.
+for _recipe in (
+  *('audit', 'benchmarks', 'writing', 'swap', 'likelihood', 'generate'),
+  *('augment_corpus', 'perturb_corpus', 'fairscore'),
+):
+  IDLE[_recipe] = IDLE.get(_recipe, {}) | {'seeds': ''}
+IDLE['writing']['seeds'] = 'writing.samples'
+IDLE['fairberta'] |= {'corpus.path': 'data.path', 'corpus.out': ''}
 
 
 SENTENCE = {'text': 'data.text'}  # of recipe swap alone; elsewhere a column
@@ -107,6 +115,8 @@ def refuse_unmeasured(name: str, value: object, sets: tuple[str, ...]) -> None:
 
 def refuse(recipe: str, name: str, value: object) -> None:
   """Raises UserError where a knob that was set does nothing in the recipe."""
+  if name == 'seeds' and value == 1:
+    return  # what is there is one run
   idle = IDLE.get(recipe, {}) | ({} if recipe == 'swap' else SENTENCE)
   if name in idle:
     remedy = f'take --config.{idle[name]}, or ' if idle[name] else ''

@@ -69,8 +69,8 @@ def of_resamples(options: IntervalOptions) -> list[str]:
     return []
   return [
     f'{count} resamples are too few for an interval of level {level:g}: those '
-    'of differences reach to the ends of their range, and gaps down to 0. Draw '
-    f'{least:,} or more.'
+    'of differences reach to the ends of their range, gaps down to 0, and '
+    f'others no farther than their farthest draw. Draw {least:,} or more.'
   ]
 
 

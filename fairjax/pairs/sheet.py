@@ -18,7 +18,7 @@ import pandas as pd
 from fairjax.core import artefacts, escape
 from fairjax.core.errors import UserError, count
 from fairjax.data.tables import readers
-from fairjax.metrics.inference import tails
+from fairjax.metrics.inference import clusters, tails
 
 QUESTIONS = {
   'turned': 'is every word about the person of the other group?',
@@ -60,8 +60,12 @@ def write(
     return False
   rng = np.random.default_rng([seed, 0x5EE7])
   lines = []
+  same = clusters.of_texts(sources)  # each text is asked of once a contender
   for name, texts in rewrites.items():
     able = [i for i, (a, b) in enumerate(zip(sources, texts)) if a != b]
+    if same is not None:
+      first = np.unique(same[able], return_index=True)[1]
+      able = [able[k] for k in np.sort(first)]
     for i in rng.permutation(able)[:rows]:
       lines.append((name, sources[i], texts[i]))
   order = rng.permutation(len(lines))

@@ -306,11 +306,16 @@ def _folder(
 
   exported = exports(path)
   if not (path / 'results.json').is_file() and not exported:
+    read, files = reader(path)
+    model = loaded(path)
+    predict = lambda texts: model.predict_proba(read(texts))[None]
     made_from = functools.partial(artefacts.content, path)
-    return classifier(loaded(path), config, name or path.name, made_from)
+    if files:
+      made_from = functools.partial(_contents, path, *files)
+    return classifier(model, config, name or path.name, made_from, predict)
   if exported:
     models = [loaded(one) for one in exported]
-    read, files = reader(path / 'config.json')
+    read, files = reader(path)
     predict = lambda texts: np.stack(
       [m.predict_proba(read(texts)) for m in models]
     )
@@ -326,14 +331,18 @@ def exports(path: pathlib.Path) -> list[pathlib.Path]:
   return sorted(seeds, key=lambda one: int(one.name[5:]))
 
 
-def reader(file: pathlib.Path) -> tuple[Callable, list[pathlib.Path]]:
-  """Texts as the models of a run read them, and the file that says how.
+def reader(path: pathlib.Path) -> tuple[Callable, list[pathlib.Path]]:
+  """Texts as the models of a folder read them, and the file that says how.
 
-  Those of a blind run read blind texts.
+  Those of a blind run read blind texts, and so does each that it exported; of
+  a copy elsewhere nothing is known.
   """
   from fairjax import stages
   from fairjax.methods import ON_TEST_SETS, chain
 
+  path = path.absolute()
+  run = path.parent.parent
+  file = (run if path in exports(run) else path) / 'config.json'
   tree = artefacts.read_json(file) if file.is_file() else {}
   method = tree.get('method') if isinstance(tree, dict) else None
   name = method.get('name', 'none') if isinstance(method, dict) else 'none'

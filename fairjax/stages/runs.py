@@ -18,6 +18,8 @@ from fairjax.core import artefacts, lock
 from fairjax.core.errors import UserError, need
 from fairjax.data.tables import published
 from fairjax.data.tables.schema import Tables
+from fairjax.metrics import warn
+from fairjax.metrics.inference.intervals import options_of
 from fairjax.report import page, terminal
 from fairjax.results import Results
 from fairjax.stages.assessment import prediction_table
@@ -126,7 +128,7 @@ def versions(config: Config) -> dict:
 
 
 def results(config: Config, **parts) -> Results:
-  """Results of this config."""
+  """Results of this config; too few resamples for its level are told."""
   own = {
     'recipe': config.recipe,
     'data': config.data.name,
@@ -135,7 +137,12 @@ def results(config: Config, **parts) -> Results:
     'level': config.measures.confidence_level,
     'pos_label': config.measures.pos_label,
   }
-  return Results(**{**own, **parts})
+  out = Results(**{**own, **parts})
+  sets = [s for one in out.contenders.values() for s in one['sets'].values()]
+  told = {w for one in sets for w in one.get('warnings', ())} | {*out.notes}
+  few = warn.of_resamples(options_of(config)) if sets else []
+  out.notes = [*out.notes, *(note for note in few if note not in told)]
+  return out
 
 
 def keep_predictions(

@@ -14,8 +14,8 @@ from fairjax.config import Config, validate
 from fairjax.core.errors import UserError
 from fairjax.metrics.texts import text_likelihood
 from fairjax.models.folders import folder as folders
+from fairjax.models.reading import eraser_head, self_debias, shared_prefix
 from fairjax.models.reading import judge as judges
-from fairjax.models.reading import self_debias, shared_prefix
 
 MASKED, CAUSAL = ('bert', 'roberta'), ('gpt2', 'llama')
 SENTENCES = [s.strip() + '.' for text in TEXTS for s in text.split('.')[:-1]]
@@ -245,7 +245,7 @@ def test_an_eraser_stands_before_the_head(nets, family, tmp_path):
     hook.remove()
   assert np.nanmax(np.abs(found - judge.log_p(texts))) > 0.01
   if masked:  # the head has taken it up, and that of a ModernBERT has a bias
-    judges.export(erased, judge.name, tmp_path / 'erased')
+    eraser_head.export(erased, judge.name, tmp_path / 'erased')
     again = judges.of(folders.load(tmp_path / 'erased', 'mask'), judge.name)
     np.testing.assert_allclose(again.log_p(texts), found, atol=1e-4)
     import transformers
@@ -285,7 +285,7 @@ def test_an_export_has_the_files_of_every_tokenizer(nets, tmp_path):
   names = ['sentencepiece.bpe.model', 'spm.model', 'added_tokens.json']
   for name in names:
     (folder / name).write_text(name)
-  judges.export(judge._replace(name=str(folder)), folder, tmp_path / 'out')
+  eraser_head.export(judge._replace(name=str(folder)), folder, tmp_path / 'out')
   assert all((tmp_path / 'out' / name).read_text() == name for name in names)
 
 

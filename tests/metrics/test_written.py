@@ -94,6 +94,18 @@ def test_a_planted_association_is_beyond_chance_and_none_is_not():
       assert one['low'] > one['null']
 
 
+def test_targets_of_several_words_are_counted():
+  """A 'software engineer' or a 'driver's mate' was in no text."""
+  texts = [f'The {s} is a Software  engineer.' for s in ('man', 'woman')]
+  texts += ["A man and a driver's mate; an engineer, a mr. X."] * 2
+  words = {'f': frozenset(['woman']), 'm': frozenset(['man'])}
+  targets = ['software engineer', "driver's mate", 'engineer', 'mr.']
+  own, _ = company._counted(texts, words, targets)
+  assert own.tolist() == [[1, 0, 1, 0]] * 2 + [[0, 1, 1, 1]] * 2
+  one = company.association(texts, words, targets[:2], None, HOW)
+  assert one['value'] == pytest.approx((0 + 1 / 2) / 2)
+
+
 def test_what_never_stands_together_is_told():
   one = company.association(['A dog'], WORDS, ['nurse'], None, HOW)
   assert one['value'] is None and 'no target' in one['note']
@@ -130,6 +142,25 @@ def test_marks_between_words_part_them():
     'sluts': 0,
     'co worker': 0,
     'if k': 0,
+  }
+  found = hurtful.found(list(texts), lexicon)
+  assert dict(zip(texts, found.astype(int))) == texts
+
+
+def test_a_sign_for_a_letter_is_no_mark():
+  """'a$$' was every 'a', '$hit' every hit, and 'f***' every 'f'."""
+  lexicon = frozenset({'a$$', '$hit', 'f***', 'sh!t', 'piece of cr@p', 'pig*'})
+  texts = {
+    'An A$$.': 1,
+    'such $hit': 1,
+    '(f***)': 1,
+    'sh!t': 1,
+    'a Piece  of CR@P!': 1,
+    'a pig': 1,
+    'a nice hit, plan f': 0,
+    'a$$hole': 0,
+    'piece of cr p': 0,
+    'ma$$': 0,
   }
   found = hurtful.found(list(texts), lexicon)
   assert dict(zip(texts, found.astype(int))) == texts

@@ -31,6 +31,15 @@ def test_rows_are_changed_pairs_that_do_not_say_who_wrote_them(tmp_path):
   assert list(key['contender']) != sorted(key['contender'])
 
 
+def test_people_are_asked_once_of_one_text(tmp_path):
+  """Of ten copies of three pairs twelve were rated, as if they were news."""
+  path = tmp_path / 'sheet.csv'
+  sources = [f'She is number {k % 3}' for k in range(30)]
+  rewrites = {'dictionary': [text.replace('She', 'He') for text in sources]}
+  sheet.write(path, sources, rewrites, rows=12, seed=3)
+  assert sorted(pd.read_csv(path)['source']) == sources[:3]
+
+
 def test_answers_come_back_as_shares_with_exact_intervals(tmp_path):
   path, table = written(tmp_path)
   key = pd.read_csv(sheet.key_path(path))

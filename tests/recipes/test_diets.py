@@ -315,6 +315,8 @@ def test_the_fairest_within_the_budget_is_chosen():
   }
   (note,) = notes
   assert note.startswith('y: no cell keeps 97%')
+  _, (note,) = grid.choose(cells, 'valid', 'valid', 0.025)
+  assert note.startswith('y: no cell keeps 97.5% of the AUC')
   stuck = cell(10, 'x', 1.0, 0.95)
   stuck['sets']['valid']['fairness']['dp']['note'] = 'constant predictor'
   found, _ = grid.choose([*cells, stuck], 'valid', 'valid', 0.03)
@@ -372,6 +374,11 @@ def test_verdicts():
   assert loses(0.03)['verdict'] == 'holds'  # at most 2.9 % of 0.9
   assert loses(0.028)['verdict'] == 'undecided'
   assert loses(0.01)['verdict'] == 'does not hold'
+  # A budget is told with all of its digits: 99 % is not what .995 keeps.
+  for budget, kept in ((0.03, '97%'), (0.005, '99.5%'), (0.0005, '99.95%')):
+    assert (
+      loses(budget)['claim'] == f'x keeps {kept} of the AUC of none on test'
+    )
   # Student's interval of three values, by the textbook, and all shares x that
   # it reaches where it is as wide as that at .7 and 0 at the ends: by a grid.
   values = [0.5, 0.7, 0.9]

@@ -7,6 +7,7 @@ hash of the files' contents and the tokenizer, and made again only when one of
 them changes.
 """
 
+import functools
 import hashlib
 import os
 import pathlib
@@ -173,11 +174,21 @@ def split(
 
 def copies(store: Store, train: np.ndarray, held_out: np.ndarray) -> int:
   """How many held-out documents stand word for word among the trained ones."""
-  ends = store.offsets
-  of = lambda k: store.flat[ends[k] : ends[k + 1]].tobytes()
+  of = functools.partial(_words, store)
   known = set(map(of, held_out))
   known &= set(map(of, train))
   return sum(of(k) in known for k in held_out)
+
+
+def alike(store: Store, documents: np.ndarray) -> np.ndarray:
+  """A code of each document; those of the same words share one."""
+  codes: dict[bytes, int] = {}
+  return np.array([codes.setdefault(_words(store, k), k) for k in documents])
+
+
+def _words(store: Store, document: int) -> bytes:
+  begin, end = store.offsets[document : document + 2]
+  return store.flat[begin:end].tobytes()
 
 
 def _nothing(source: TextFiles) -> UserError:

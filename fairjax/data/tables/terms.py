@@ -2,8 +2,10 @@
 
 A term is one word or several in a row, in any case; whatever is no letter,
 digit or underscore separates words. `african american` is also `african` and
-`american`. Counting is columnar (Arrow splits and looks up all words of a block
-at once); no Python loop runs over texts.
+`american`. A term with a sign that stands for a letter (`a$$`, `f***`) is
+looked for as it is written: its letters alone are other words. Counting is
+columnar (Arrow splits and looks up all words of a block at once); a Python loop
+runs over texts for terms with such signs alone.
 """
 
 import re
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
   from scipy import sparse
 
 BLOCK = 1 << 16  # texts split at once
+# A sign for a letter: a$$, $hit, b@d, sh!t, f**k, f***. One star at the end of
+# a word is none (bitch*).
+SIGN = re.compile(
+  r'[$€£¥@](?=\w)|(?<=\w)[$€£¥@]|(?<=\w)(?:[!*]+(?=\w)|\*\*)|(?<!\w)\*+(?=\w)'
+)
 
 
 def read_terms(path: str, field: str = 'weighting.terms') -> list[str]:
@@ -37,6 +44,8 @@ def read_terms(path: str, field: str = 'weighting.terms') -> list[str]:
     if not line.strip():
       continue
     term = tuple(_words([line])[0].as_py())
+    if has_sign(line):
+      term = (' '.join(line.lower().split()),)
     if not any(term):
       raise UserError(f'line {number} of {path} holds no word: {line!r}')
     if term in first_line:
@@ -49,6 +58,17 @@ def read_terms(path: str, field: str = 'weighting.terms') -> list[str]:
   if not terms:
     raise UserError(f'{path} holds no terms; write one a line')
   return terms
+
+
+def has_sign(term: str) -> bool:
+  """Whether a term has a sign for a letter."""
+  return SIGN.search(term) is not None
+
+
+def written(term: str) -> re.Pattern:
+  """A term with a sign for a letter, as it stands in a text."""
+  words = r'\s+'.join(map(re.escape, term.split()))
+  return re.compile(rf'(?<![\w$@*]){words}(?![\w$@*])', re.IGNORECASE)
 
 
 def count_terms(
@@ -67,7 +87,10 @@ def count_terms(
 
   if how == 'reference':
     return _count_literally(texts, terms)
+  signs = [k for k, term in enumerate(terms) if has_sign(term)]
   split = _words(terms).to_pylist()
+  for k in signs:
+    split[k] = []
   blocks, lengths = [], []
   for start in range(0, len(texts), BLOCK):
     block, length = _count_block(texts[start : start + BLOCK], split)
@@ -75,7 +98,10 @@ def count_terms(
     lengths.append(length)
   if not blocks:
     return sparse.csr_array((0, len(terms))), np.zeros(0, np.int64)
-  return sparse.vstack(blocks, format='csr'), np.concatenate(lengths)
+  counts = sparse.vstack(blocks, format='csr')
+  if signs:
+    counts += _count_written(texts, terms, signs)
+  return counts, np.concatenate(lengths)
 
 
 def _words(texts: Sequence[str]) -> pa.Array:
@@ -99,6 +125,8 @@ def _count_block(texts, split: list[list[str]]):
   rows, columns = [], []
   for column, term in enumerate(split):
     ids = [vocabulary.index(w) for w in term]
+    if not ids:
+      continue
     if len(ids) == 1:
       single[ids[0]] = column
       continue
@@ -121,6 +149,18 @@ def _count_block(texts, split: list[list[str]]):
     (np.ones(len(rows)), (rows, columns)), shape=(len(texts), len(split))
   )
   return counts.tocsr(), np.bincount(row[filled], minlength=len(texts))
+
+
+def _count_written(texts, terms, columns: Sequence[int]):
+  from scipy import sparse
+
+  counts = sparse.lil_array((len(texts), len(terms)))
+  for k in columns:
+    find = written(terms[k]).findall
+    for row, text in enumerate(texts):
+      if count := len(find(text)):
+        counts[row, k] = count
+  return counts.tocsr()
 
 
 def _count_literally(texts, terms):

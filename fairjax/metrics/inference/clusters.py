@@ -151,6 +151,18 @@ def share(hits: int, count: int, options: IntervalOptions) -> dict:
   )
 
 
+def share_right(
+  right: Sequence | np.ndarray,
+  cluster: Integer[np.ndarray, ' n'] | None,
+  options: IntervalOptions,
+) -> dict:
+  """The share of right items: exact, or over clusters where there are some."""
+  right = np.asarray(right)
+  if cluster is None:
+    return share(int(right.sum()), len(right), options)
+  return mean(right, cluster, options, bounds=(0.0, 1.0))[0]
+
+
 def binomial(hits: int, count: int, p: float = 0.5) -> float | None:
   """The exact two-sided p of `hits` in `count` where each has chance p.
 

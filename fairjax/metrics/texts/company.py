@@ -81,11 +81,24 @@ def _counted(texts, groups, targets) -> tuple[np.ndarray, np.ndarray]:
   """How often each target, and words of each group, are in each text."""
   own = np.zeros((len(texts), len(targets)))
   beside = np.zeros((len(texts), len(groups)))
+  parts = {k: similarity.words(t) for k, t in enumerate(targets)}
+  several = {k: some for k, some in parts.items() if len(some) > 1}
   for row, text in enumerate(texts):
-    count = collections.Counter(similarity.words(text.lower()))
+    words = similarity.words(text.lower())
+    count = collections.Counter(words)
     own[row] = [count[t] for t in targets]
+    for k, some in several.items():
+      if some[0] in count:
+        own[row, k] += _times(words, some)
     beside[row] = [sum(count[w] for w in words) for words in groups.values()]
   return own, beside
+
+
+def _times(words: list[str], some: list[str]) -> int:
+  """How often several words stand in a row."""
+  size = len(some)
+  starts = range(len(words) - size + 1)
+  return sum(words[at : at + size] == some for at in starts)
 
 
 def _association(targets: int, sizes: np.ndarray) -> Callable:

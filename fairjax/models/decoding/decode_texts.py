@@ -291,9 +291,9 @@ def _bounds(
   prompt: np.ndarray, longest: int, options: Options
 ) -> tuple[np.ndarray, np.ndarray]:
   """The least and the largest length of each output."""
-  least = np.maximum(prompt + options.min_new_tokens, options.min_length)
-  if not options.min_new_tokens:
-    least = np.full_like(prompt, options.min_length)
+  least = np.full_like(prompt, options.min_length)
+  if options.min_new_tokens:  # which goes before, as in transformers
+    least = prompt + options.min_new_tokens
   limit = np.full_like(prompt, options.max_length or longest)
   if options.max_new_tokens:
     limit = np.minimum(prompt + options.max_new_tokens, longest)

@@ -5,6 +5,8 @@ In this room:
   contextual     Contextual embeddings of words, and predictions of heads on
                  them
   detect         Detection of replaced tokens: by an ELECTRA, or by a masked LM
+  eraser_head    Erasers in the head of a masked LM, and such a model as a
+                 folder
   fill           Mask filling: with a BART, or with a masked LM
   judge          Log probabilities and vectors of texts under a language model
   masked         Masked-LM predictions at chosen positions, one masked at a

@@ -6,14 +6,12 @@ read at their mask alone (reading/masked.py). Left to right, texts that share a
 context read it once: its keys and values are kept, each continuation is a few
 places more, and only those have scores over the vocabulary.
 
-An `eraser` (A, b) stands between the last layer and the head: x ← x A + b. A
-`contrast` names biases that the judge takes back itself (self_debias.py).
+An `eraser` (A, b) stands between the last layer and the head: x ← x A + b
+(eraser_head.py). A `contrast` names biases that the judge takes back itself
+(self_debias.py).
 """
 
-import dataclasses
 import functools
-import os
-import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -33,9 +31,10 @@ from fairjax.data.placement import HERE, Placement
 from fairjax.data.tables import labels
 from fairjax.models import Bundle, build, families, special
 from fairjax.models.families import chances
-from fairjax.models.folders import folder, hf, hub
+from fairjax.models.folders import folder
 from fairjax.models.layers import places
 from fairjax.models.reading import (
+  eraser_head,
   fill,
   masked,
   self_debias,
@@ -89,9 +88,9 @@ class Judge(NamedTuple):
 
   def fingerprint(self) -> list:
     """What its scores depend on: its folder's content and the eraser."""
-    erased = artefacts.fingerprint(*self.eraser) if self.eraser else ''
+    taken = artefacts.fingerprint(*self.eraser) if self.eraser else ''
     kind = self.problem if self.kind == 'classify' else self.kind
-    return [kind, artefacts.content(self.name), erased, *self.contrast]
+    return [kind, artefacts.content(self.name), taken, *self.contrast]
 
   @property
   def mask(self) -> str:
@@ -153,7 +152,7 @@ class Judge(NamedTuple):
     if self.kind != 'mask' or self.contrast:
       return None
     added = self.tokenizer.num_special_tokens_to_add(False)
-    return unmasked.scores(*_folded(self), texts, added, self.placement)
+    return unmasked.scores(*eraser_head.of(self), texts, added, self.placement)
 
   @property
   def bos(self) -> int | None:
@@ -299,54 +298,6 @@ def _positive(bundle: Bundle, model: str, config: Config) -> int:
   return known
 
 
-def export(
-  judge: Judge, source: str | os.PathLike, target: pathlib.Path
-) -> None:
-  """A masked LM with its eraser as a Hugging Face folder."""
-  if judge.kind != 'mask':
-    raise UserError(
-      f'{judge.name} has no layer that can take the eraser up; only a masked '
-      'language model can be exported with one'
-    )
-  source = hub.find(os.fspath(source))
-  patterns = (
-    *('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json'),
-    *('added_tokens.json', '*.model'),  # of a sentencepiece
-  )
-  files = [path for name in patterns for path in sorted(source.glob(name))]
-  hf.save(target, *_folded(judge), files, hf.read_config(source))
-
-
-def _folded(judge: Judge) -> tuple[Any, dict]:
-  """A module and parameters whose masked-LM head reads x A + b instead of x."""
-  if judge.eraser is None or judge.kind != 'mask':
-    return judge.module, judge.params
-  return folded(judge.module, judge.params, *judge.eraser)
-
-
-def folded(
-  module: Any, params: dict, matrix: np.ndarray, shift: np.ndarray
-) -> tuple[Any, dict]:
-  """(x A + b) W + c = x (A W) + (b W + c): the head's first layer takes both.
-
-  So a masked LM with an eraser is a masked LM again, and can be exported. A
-  ModernBERT's head has no c; that of the result has one.
-  """
-  head = params.get('head', params)
-  kernel = jnp.asarray(head['dense']['kernel'])
-  shift = jnp.asarray(shift, kernel.dtype) @ kernel
-  dense = {
-    'kernel': jnp.asarray(matrix, kernel.dtype) @ kernel,
-    'bias': shift + head['dense'].get('bias', 0.0),
-  }
-  if not getattr(module.shape, 'head_bias', True):
-    shape = dataclasses.replace(module.shape, head_bias=True)
-    module = families.reshaped(module, shape)
-  if 'head' in params:
-    return module, params | {'head': head | {'dense': dense}}
-  return module, params | {'dense': dense}
-
-
 def _at_places(
   judge: Judge,
   texts: Ragged,
@@ -357,7 +308,7 @@ def _at_places(
   """log p of k tokens at each copy's place."""
   if judge.contrast and len(copies.text):
     return self_debias.at_places(judge, texts, copies, token, mask)
-  module, params = _folded(judge)
+  module, params = eraser_head.of(judge)
   return masked.log_p(
     module, params, texts, copies, token, mask, placement=judge.placement
   )

@@ -12,7 +12,7 @@ import collections
 import functools
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from fairjax.pairs.swapping.listed import match_case
 
 SEPARATOR = '<PERT_SEP>'  # between the prompt and the text
 WORD = re.compile(r'\w+|[^\w\s]')  # as places in a text are counted
+_WHOLE = r"[^\W_]+(?:[-'’][^\W_]+)*"  # a word that may be counted
 JOINT = '<SEP>'  # between the texts of a pair
 TOKENS = (SEPARATOR, JOINT)
 
@@ -132,14 +133,28 @@ def counted(table: pd.DataFrame) -> dict[str, collections.Counter]:
   """Selected words of training data: word -> how often to which attribute."""
   words: dict[str, collections.Counter] = {}
   for word, attribute in zip(table['word'], table['attribute']):
-    words.setdefault(word.lower(), collections.Counter())[attribute] += 1
+    word = ' '.join(word.lower().split())
+    words.setdefault(word, collections.Counter())[attribute] += 1
   return words
 
 
-def _counted(text: str, words: Mapping[str, collections.Counter]) -> list:
+def _finder(words: Iterable[str]) -> re.Pattern:
+  """Words, and before them the listed ones of several, the longest first."""
+  several = [w for w in words if w and not re.fullmatch(_WHOLE, w)]
+  each = [
+    r'\s+'.join(map(re.escape, one.split()))
+    for one in sorted(several, key=len, reverse=True)
+  ]
+  listed = f'(?<![^\\W_])(?:{"|".join(each)})(?![^\\W_])|' if each else ''
+  return re.compile(listed + _WHOLE, re.IGNORECASE)
+
+
+def _counted(
+  text: str, words: Mapping[str, collections.Counter], find: re.Pattern
+) -> list:
   out = []
-  for match in re.finditer(r"[^\W_]+(?:[-'’][^\W_]+)*", text):
-    uses = words.get(match[0].lower())
+  for match in find.finditer(text):
+    uses = words.get(' '.join(match[0].lower().split()))
     for axis in AXES if uses else ():
       pairs = [(a, n) for a, n in sorted(uses.items()) if AXIS.get(a) == axis]
       if pairs:
@@ -156,7 +171,8 @@ def candidates(
 ) -> list[list[Candidate]]:
   """What may be perturbed in each text, by our lists or by counted words."""
   if words:
-    rows = [_counted(text, words) for text in texts]
+    find = _finder(words)
+    rows = [_counted(text, words, find) for text in texts]
   else:
     rows = [[] for _ in texts]
     for axis in axes:

@@ -78,11 +78,11 @@ class Listed:
       for form in (word, word.upper(), word[:1].upper() + word[1:])
       if form not in ('ms', 'MS')  # milliseconds, manuscripts
     }
-    # Phrases and words with a mark inside are tried at their first word.
+    # Phrases and words with a mark in them are tried at their first word.
     self.phrases: dict[str, list[tuple[re.Pattern, str]]] = {}
     for word in sorted(entries, key=len, reverse=True):
       head, *rest = re.findall(r'[^\W_]+', word) or [word]
-      if rest:
+      if rest or _ends_in_mark(word):
         body = re.escape(word).replace("'", "['’]")
         aged = _NO_AGE if head == 'old' else ''
         pattern = re.compile(rf'{aged}{body}(?!\w)', re.IGNORECASE)
@@ -167,6 +167,12 @@ class Listed:
     if low == 'ms' and not _is_title(text, start, end):
       entry = None
     return end, word, entry
+
+
+def _ends_in_mark(word: str) -> bool:
+  """Whether a word is more than its letters: a$$, mr."""
+  last = word[-1:]
+  return bool(last) and not (last.isalnum() or unicodedata.combining(last))
 
 
 def _is_title(text: str, start: int, end: int) -> bool:

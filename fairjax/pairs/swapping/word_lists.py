@@ -283,6 +283,11 @@ def check(
         'add one after a comma'
       )
     for side, word in enumerate(words):
+      if not (word[0].isalnum() or word[0] in "'’-"):  # 'em of learned lists
+        raise UserError(
+          f'{source}, {where} has {word!r}, which begins with a mark; a word '
+          'is looked for where its first letter stands, so write it without'
+        )
       before = first_use.get(word)
       if before is None or (before[2] == row and before[0] == side):
         first_use[word] = (side, where, row)

@@ -70,10 +70,7 @@ def estimate(
   """The set of results.json; rows of one text are not independent."""
   right = scores['right'].dropna()
   text = clusters.of_texts(list(items.loc[right.index, 'text']))
-  if text is None:
-    value = clusters.share(int(right.sum()), len(right), how)
-  else:
-    value, _ = clusters.mean(right.to_numpy(), text, how, bounds=(0.0, 1.0))
+  value = clusters.share_right(right.to_numpy(), text, how)
   return {'rows': len(right), 'quality': {'accuracy': value}}
 
 

@@ -22,6 +22,7 @@ from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, count
 from fairjax.data.tables import files
+from fairjax.models.reading import eraser_head
 from fairjax.models.reading import judge as judges
 from fairjax.models.reading.judge import Judge
 from fairjax.pairs.axes import exchange
@@ -81,7 +82,7 @@ def erased(
     )
     return out
   if exported and mesh.is_main():
-    judges.export(out, judge.name, folder)
+    eraser_head.export(out, judge.name, folder)
     log.line(f'exported to {folder}')
   return out
 

@@ -141,6 +141,8 @@ def options_of(config: Config, model: Bundle) -> Options:
   over = overrides(knobs)
   if 'max_length' in over and 'max_new_tokens' not in over:
     over['max_new_tokens'] = 0  # the one that was asked for counts
+  if 'min_length' in over:
+    over['min_new_tokens'] = 0
   options = dataclasses.replace(options, **over)
   draft = knobs.draft
   if draft < 0:  # a left-to-right model copies nothing

@@ -27,7 +27,7 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, rows
 from fairjax.data.corpora import texts
-from fairjax.metrics.inference import intervals, ratios, resampling
+from fairjax.metrics.inference import clusters, intervals, ratios, resampling
 from fairjax.models import Bundle, objectives
 from fairjax.recipes.language.pretrain_objectives import (
   OBJECTIVES,
@@ -50,6 +50,7 @@ class Text(NamedTuple):
   corrupt: rows.Corrupt
   made_from: str  # fingerprint of the corpus and its tokens
   facts: dict[str, int]
+  hang: np.ndarray | None  # clusters of held-out documents of the same words
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
@@ -137,6 +138,7 @@ def read(config: Config, multiple: int, log: Log) -> Text:
     corrupt,
     artefacts.fingerprint([source.content, tokenizer.to_str()]),
     facts,
+    clusters.distinct(texts.alike(store, parts[1])),
   )
 
 
@@ -243,7 +245,9 @@ def overall(names, sums: np.ndarray, weight: float) -> dict[str, np.ndarray]:
   return result
 
 
-def shares(names, sums: np.ndarray, how: Any) -> dict[str, dict]:
+def shares(
+  names, sums: np.ndarray, how: Any, hang: np.ndarray | None = None
+) -> dict[str, dict]:
   """The terms that are shares of tokens: no false alarm here is not none."""
   k = len(names)
   none = sums.mean((0, 1)) * np.repeat([0.0, 1.0], k)  # a mean document's
@@ -256,6 +260,7 @@ def shares(names, sums: np.ndarray, how: Any) -> dict[str, dict]:
     },
     how,
     (none + np.roll(none, k), none),
+    cluster=hang,
   )
   return {
     name: intervals.of_mean(
@@ -278,7 +283,7 @@ def measure(
     model.device_mesh,
   )
   how = intervals.options_of(config)
-  draws = resampled(sums, how)
+  draws = resampled(sums, how, text.hang)
   weight = config.pretrain.weight
   values = overall(objective.names, sums.sum(1), weight)
   resamples = overall(objective.names, draws.reshape(-1, sums.shape[2]), weight)
@@ -290,7 +295,7 @@ def measure(
     )
     for name, value in values.items()
   }
-  quality |= shares(objective.names, sums, how)
+  quality |= shares(objective.names, sums, how, text.hang)
   return stages.results(
     config,
     title=f'A language model from text: {config.model} '
@@ -307,20 +312,31 @@ def measure(
       **text.facts,
     },
     notes=[f'Perplexity is of {objective.about}; held-out documents.']
-    + seen_before(text.facts),
+    + seen_before(text.facts)
+    + told(text.hang),
   )
 
 
-def resampled(sums: np.ndarray, how: intervals.IntervalOptions) -> np.ndarray:
+def told(hang: np.ndarray | None) -> list[str]:
+  """What a page says of held-out documents that are not independent."""
+  said = clusters.words(hang, 'documents of the same words')
+  return [said, *clusters.warnings(hang)] if said else []
+
+
+def resampled(
+  sums: np.ndarray,
+  how: intervals.IntervalOptions,
+  hang: np.ndarray | None = None,
+) -> np.ndarray:
   """The sums over documents drawn with replacement [resample, s, 2 k].
 
-  Means are taken out of the totals first, so that float32 products of large
-  sums keep their digits; what is resampled are ratios, to which the counts
-  come back whole.
+  Documents of one cluster of `hang` are drawn together. Means are taken out
+  of the totals first, so that float32 products of large sums keep their
+  digits; what is resampled are ratios, to which the counts come back whole.
   """
   seeds, n, width = sums.shape
   k = width // 2
-  items = resampling.blocks(n, how.seed)
+  items = resampling.blocks(n, how.seed, hang)
   draws = resampling.draw(items, how.resamples, how.seed)
   total = np.zeros((len(items.size), seeds, width))
   np.add.at(total, items.item, sums.swapaxes(0, 1))

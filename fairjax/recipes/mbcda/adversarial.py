@@ -125,16 +125,16 @@ def _weights(generator: Bundle) -> list[np.ndarray]:
 def accuracy(
   config: Config, model: Bundle, params, pairs: pd.DataFrame
 ) -> tuple[dict, float]:
-  """The share of held-out targets whose group is seen, with exact interval.
+  """The share of held-out targets whose group is seen, over distinct texts.
 
   And the share of the larger group, which is seen without looking.
   """
   split = 'test' if (pairs['split'] == 'test').any() else 'valid'
   rows = pairs[pairs['split'] == split]
-  pool, _ = rewriting.pool(
+  texts = rows['source'].tolist(), rows['target'].tolist()
+  pool, fits = rewriting.pool(
     model,
-    rows['source'].tolist(),
-    rows['target'].tolist(),
+    *texts,
     label=rows['label'].to_numpy(np.int32),
   )
   device_mesh = mesh.make(config.mesh, config.seeds)
@@ -150,8 +150,11 @@ def accuracy(
     guess = scores[real].argmax(-1)
     right[host['example'][real]] = guess == host['label'][real]
   chance = np.bincount(pool.label).max() / len(pool.label)
-  hits = int(right.sum())
-  return clusters.share(hits, len(right), options_of(config)), float(chance)
+  # Rows of one source, or of one target, are asked the same.
+  of = lambda own: clusters.of_texts([t for t, fit in zip(own, fits) if fit])
+  how = options_of(config)
+  found = clusters.share_right(right, clusters.joined(*map(of, texts)), how)
+  return found, float(chance)
 
 
 def generator(

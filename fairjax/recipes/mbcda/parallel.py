@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, count
@@ -98,11 +99,19 @@ def parallel_text(m: RewriteInputs, tables: Tables) -> Parallel:
   frame['changed'] = frame['dictionary'] != frame['source']
   frame['kept'] = frame['turned'] >= m.config.adversary.confidence
   right = other('source') < 0.5
-  options = options_of(m.config)
-  accuracy = clusters.share(int(right.sum()), len(right), options)
+  accuracy = clusters.share_right(right, _hang(tables), options_of(m.config))
   one = Parallel(frame, names, accuracy)
   m.log.line(f'filter: {said(one)}')
   return one
+
+
+def _hang(tables: Tables) -> np.ndarray | None:
+  """Clusters of the rows of all splits; ids are of their split."""
+  every = [
+    rows.assign(id=[f'{split}/{one}' for one in rows['id']])
+    for split, rows in tables.items()
+  ]
+  return stages.clusters_of(pd.concat(every, ignore_index=True))[0]
 
 
 def said(parallel: Parallel) -> str:
@@ -117,6 +126,21 @@ def said(parallel: Parallel) -> str:
     f'the group of their source and are dropped ({each}); its classifier is '
     f'right on {parallel.accuracy["value"]:.3f} of the sources'
   )
+
+
+def counted(parallel: Parallel) -> dict[str, int]:
+  """How many pairs there are, which the filter drops, and which are no swap."""
+  frame = parallel.frame
+  gone = ~frame['kept']
+  return {
+    'pairs': len(frame),
+    'pairs that the filter drops': int(gone.sum()),
+    **{
+      f'pairs of {parallel.names[group]} that the filter drops': int(n)
+      for group, n in gone.groupby(frame['group']).sum().items()
+    },
+    'pairs that the swap leaves as they are': int((~frame['changed']).sum()),
+  }
 
 
 def pairs_of(parallel: Parallel, labels: str) -> pd.DataFrame:
@@ -147,9 +171,10 @@ def dropped(parallel: Parallel) -> list[dict]:
   """Examples of what the filter drops."""
   frame = parallel.frame
   rest = frame[~frame['kept']].sort_values('turned', kind='stable')
+  low, high = parallel.accuracy['low'], parallel.accuracy['high']
+  ends = '' if low is None else f' [{low:.3f}, {high:.3f}]'
   words = (
-    f'{said(parallel)} [{parallel.accuracy["low"]:.3f}, '
-    f'{parallel.accuracy["high"]:.3f}], which it never saw. Both groups weigh '
+    f'{said(parallel)}{ends}, which it never saw. Both groups weigh '
     'the same in it, however many texts they have. A text that names both '
     'groups, or neither, can stay on its side: such pairs are dropped as well.'
   )

@@ -33,6 +33,7 @@ from fairjax.recipes.mbcda.parallel import (
   TITLES,
   Parallel,
   corpus,
+  counted,
   dropped,
   pairs_of,
   parallel_text,
@@ -197,7 +198,9 @@ def _line(name: str, one: adversarial.FittedDiscriminator) -> dict:
 def blind(line: Mapping) -> str:
   """What to know of a discriminator that is not beyond chance; or ''."""
   seen, chance = line['held-out accuracy'], line['share of the larger group']
-  if line['discriminator'] == CONTROL or seen['low'] > chance:
+  if line['discriminator'] == CONTROL or seen['low'] is None:
+    return ''  # of one cluster nothing is known
+  if seen['low'] > chance:
     return ''
   return (
     f'the discriminator on {line["discriminator"]} text is right on '
@@ -243,16 +246,8 @@ def measure(
     found.tests.extend(one.tests)
   if config.adversary.sheet and mesh.is_main():
     write_sheet(m, tables, rewrites)
-  frame = parallel.frame
-  facts |= {
-    'pairs': len(frame),
-    'pairs that the filter drops': int((~frame['kept']).sum()),
-    **{
-      f'pairs of {parallel.names[group]} that the filter drops': int(n)
-      for group, n in (~frame['kept']).groupby(frame['group']).sum().items()
-    },
-    'words withheld from the targets': len(unlisted),
-    'pairs that the swap leaves as they are': int((~frame['changed']).sum()),
+  facts |= counted(parallel) | {
+    'words withheld from the targets': len(unlisted)
   }
   return stages.results(
     config,

@@ -39,6 +39,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       f'pretrain.objective is {config.pretrain.objective}; FairBERTa is a '
       'masked LM, so take mlm'
     )
+  check_column(config)
   check_documents(config)
   with Log(folder, config, main=mesh.is_main()) as log:
     paths = {PLAIN: config.data.path, FAIR: str(folder / 'text')}
@@ -63,6 +64,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       }
       for name, fit in fits.items()
     }
+    hang = {text: parts[text].hang for text in paths}
     results = stages.results(
       config,
       title=f'FairBERTa from {config.model}',
@@ -71,7 +73,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
           'sets': {
             f'held-out {text} text': {
               'rows': one.shape[1],
-              'quality': quality(config, one),
+              'quality': quality(config, one, hang[text]),
             }
             for text, one in of.items()
           }
@@ -79,14 +81,27 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         for name, of in sums.items()
       },
       focus=FAIR,
-      tests=[compared(config, text, sums) for text in paths],
+      tests=[compared(config, text, sums, hang[text]) for text in paths],
       facts={
         'steps': fits[FAIR].steps,
         **{f'texts {k}': v for k, v in corpus_facts.items() if k != 'out'},
         **{f'model on {n} text': str(folder / n / 'export') for n in paths},
       },
+      notes=pretrain.seen_before(parts[PLAIN].facts)
+      + pretrain.told(hang[PLAIN]),
     )
     return stages.publish(folder, results, log)
+
+
+def check_column(config: Config) -> None:
+  """Stops where one column would be perturbed and another trained on."""
+  perturbs, trains = config.corpus.column, config.data.text
+  if perturbs not in (Config().corpus.column, trains):
+    raise UserError(
+      f'corpus.column is {perturbs!r} and data.text {trains!r}, but FairBERTa '
+      'trains on the column that it perturbs; name it with --config.data.text '
+      'alone'
+    )
 
 
 def check_documents(config: Config) -> None:
@@ -112,7 +127,10 @@ def check_documents(config: Config) -> None:
 def perturbed(config: Config, folder: pathlib.Path) -> Results:
   """The training text perturbed into folder/text, by shards, with a page."""
   options = dataclasses.replace(
-    config.corpus, path=config.data.path, out=str(folder / 'text')
+    config.corpus,
+    path=config.data.path,
+    out=str(folder / 'text'),
+    column=config.data.text,
   )
   own = dataclasses.replace(config, corpus=options)
   out = corpora.target(own, folder)
@@ -152,11 +170,13 @@ def fitted(config: Config, folder: pathlib.Path, log: Log):
   return text, model, fit
 
 
-def quality(config: Config, sums: np.ndarray) -> dict[str, dict]:
+def quality(
+  config: Config, sums: np.ndarray, hang: np.ndarray | None
+) -> dict[str, dict]:
   """Loss and perplexity, with intervals over documents and seeds."""
   how, names = intervals.options_of(config), OBJECTIVES['mlm'].names
   values = pretrain.overall(names, sums.sum(1), 0.0)
-  resamples = pretrain.resampled(sums, how)
+  resamples = pretrain.resampled(sums, how, hang)
   draws = pretrain.overall(names, resamples.reshape(-1, sums.shape[2]), 0.0)
   return {
     name: intervals.of_mean(
@@ -168,7 +188,9 @@ def quality(config: Config, sums: np.ndarray) -> dict[str, dict]:
   }
 
 
-def compared(config: Config, text: str, sums: dict) -> dict:
+def compared(
+  config: Config, text: str, sums: dict, hang: np.ndarray | None
+) -> dict:
   """The difference of the two losses on one held-out text, by documents.
 
   Both models are asked for the same masked tokens, so the draws of documents
@@ -178,9 +200,8 @@ def compared(config: Config, text: str, sums: dict) -> dict:
   ours, theirs = (sums[name][text] for name in (FAIR, PLAIN))
   loss = lambda one: one[..., 0] / one[..., 1]
   values = loss(ours.sum(1)) - loss(theirs.sum(1))
-  noise = loss(pretrain.resampled(ours, how)) - loss(
-    pretrain.resampled(theirs, how)
-  )
+  draws = [loss(pretrain.resampled(one, how, hang)) for one in (ours, theirs)]
+  noise = draws[0] - draws[1]
   return {
     'set': f'held-out {text} text',
     'ours': FAIR,

@@ -54,7 +54,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     }
     config = of_text(config, next(iter(cells.values())))
     config = fairberta.shared_tokenizer(config, folder)
-    even = held_out(config, folder, log)
+    even, hang = held_out(config, folder, log)
     items = winobias.read(folder / 'data')
     odds, losses, facts = {}, {}, {}
     for (association, share), path in cells.items():
@@ -68,7 +68,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       )
       facts[f'steps, {_set(association)}, {_called(share)}'] = fit.steps
     jobs = items['pro'].str.split().str[1].to_numpy()
-    outcome = report(config, jobs, odds, losses, facts)
+    outcome = report(config, jobs, odds, losses, hang, facts)
     return stages.publish(folder, outcome, log)
 
 
@@ -97,7 +97,7 @@ def text_of(
 
 
 def held_out(config: Config, folder: pathlib.Path, log: Log):
-  """Rows of sentences in which occupations say nothing of gender."""
+  """Rows of sentences in which occupations say nothing of gender; clusters."""
   path = folder / 'even' / 'corpus.txt'
   if mesh.is_main():
     lines = planted.corpus(0.0, EVEN, config.seed + 1)
@@ -106,7 +106,8 @@ def held_out(config: Config, folder: pathlib.Path, log: Log):
   mesh.wait_for_all('even')
   half = dataclasses.replace(config.pretrain, held_out=0.5)
   own = dataclasses.replace(of_text(config, path), pretrain=half)
-  return pretrain.read(own, mesh.make(config.mesh, 1).shape['data'], log).valid
+  text = pretrain.read(own, mesh.make(config.mesh, 1).shape['data'], log)
+  return text.valid, text.hang
 
 
 def log_odds(
@@ -129,12 +130,13 @@ def report(
   jobs: np.ndarray,
   odds: Mapping[tuple, np.ndarray],
   losses: Mapping[tuple, np.ndarray],
+  hang: np.ndarray | None,
   facts: dict,
 ) -> Results:
   """A contender a share, a set an association; each against unperturbed."""
   how = intervals.options_of(config)
   drawn = {
-    at: (over_items(odds[at], jobs, how), over_texts(losses[at], how))
+    at: (over_items(odds[at], jobs, how), over_texts(losses[at], how, hang))
     for at in odds
   }
   contenders: dict[str, dict] = {}
@@ -189,11 +191,13 @@ def over_items(
 
 
 def over_texts(
-  sums: np.ndarray, how: intervals.IntervalOptions
+  sums: np.ndarray,
+  how: intervals.IntervalOptions,
+  hang: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
   """Mean loss of each seed, and those of resampled sentences."""
   loss = lambda one: one[..., 0] / one[..., 1]
-  return loss(sums.sum(1)), loss(pretrain.resampled(sums, how))
+  return loss(sums.sum(1)), loss(pretrain.resampled(sums, how, hang))
 
 
 def compared(name: str, at: tuple, ours: tuple, theirs: tuple, how) -> dict:

@@ -42,8 +42,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
           f'the paired file has label {pairs["label"].max()}, but {name} has '
           f'{model.classes} classes; give the file of its task'
         )
-      # A blind run reads blind texts.
-      read, _ = audited.reader(pathlib.Path(path).expanduser() / 'config.json')
+      read, _ = audited.reader(pathlib.Path(path).expanduser())
       decided[name] = paired_file.decisions(config, model, params, pairs, read)
     scores, tests = paired_file.scored(config, pairs, decided)
     results = stages.results(

@@ -25,7 +25,7 @@ from tokenizers import (
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data.batching import tokens, word_ids
+from fairjax.data.batching import tokenizer_files, tokens, word_ids
 from fairjax.data.batching.tokens import Ragged
 from fairjax.models import build
 from fairjax.models.words import word_level
@@ -174,7 +174,7 @@ def train(count=600):
 def test_a_trained_vocabulary():
   tokenizer = tokens.train_tokenizer([*train(), 'Ärger 漢'], 300)
   vocab = tokenizer.get_vocab()
-  assert [vocab[token] for token in tokens.SPECIAL] == [0, 1, 2, 3, 4]
+  assert [vocab[token] for token in tokenizer_files.SPECIAL] == [0, 1, 2, 3, 4]
   assert len(vocab) <= 300
   assert sorted(vocab.values()) == list(range(len(vocab)))
   got = tokens.encode(tokenizer, ['Abc ärger 漢', '~'], 32)
@@ -270,7 +270,7 @@ def plain_ids(tokenizer, texts, length, special):
 )
 def test_ids_of_words_are_those_of_the_text(texts, length, special, side, how):
   vocab = tokens.train_tokenizer(train(), 300).get_vocab()
-  tokenizer = tokens._bert(vocab, *how)
+  tokenizer = tokenizer_files.bert(vocab, *how)
   assert word_ids.suits(tokenizer)
   tokenizer.enable_truncation(100, direction=side)
   expected, cut = plain_ids(tokenizer, texts, length, special)

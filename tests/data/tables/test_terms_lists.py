@@ -61,3 +61,21 @@ def test_a_corpus_of_pipes_is_not_waited_for(tmp_path):
     (__file__, 'is no text'),
   ):
     assert part in refusal(lambda p: texts.find(p, 'text', True), path)
+
+
+def test_a_sign_for_a_letter_is_part_of_its_term(tmp_path):
+  """'a$$' was every 'a', and 'a$$hole' every 'a hole'."""
+  path = tmp_path / 'terms.txt'
+  path.write_text('a\nA$$\na$$hole\nf**k\ngay\n')
+  words = terms.read_terms(str(path))
+  assert words == ['a', 'a$$', 'a$$hole', 'f**k', 'gay']
+  rows = ['a hole, f k', 'An A$$. a$$ a$$hole', 'gay, F**K']
+  counts, lengths = terms.count_terms(rows, words)
+  assert counts.toarray().tolist() == [
+    [1, 0, 0, 0, 0],
+    [3, 2, 1, 0, 0],  # as before, an a is one wherever it stands alone
+    [0, 0, 0, 1, 1],
+  ]
+  assert lengths.tolist() == [4, 5, 3]
+  path.write_text('a$$\nA$$\n')
+  assert 'repeats line 1' in refusal(terms.read_terms, path)

@@ -161,6 +161,28 @@ def test_candidates_may_be_counted_from_training_data():
   assert perturb.draw(row, rng, attributes=('woman',)) is None
 
 
+def test_counted_words_of_several_are_found():
+  """'African American' and 'old lady' were never offered."""
+  table = pd.DataFrame(
+    {
+      'word': ['African  American', 'old lady', 'lady', 'he/she', 'american'],
+      'attribute': ['white', 'man', 'man', 'woman', 'asian'],
+    }
+  )
+  text = 'An African American man met an OLD\nlady; a lady, he/she (bold lady).'
+  (row,) = perturb.candidates([text], words=perturb.counted(table))
+  assert [(c.word, c.attributes) for c in row] == [
+    ('African American', ('white',)),
+    ('OLD\nlady', ('man',)),
+    ('lady', ('man',)),
+    ('he/she', ('woman',)),
+    ('lady', ('man',)),
+  ]
+  assert all(text[c.start : c.end] == c.word for c in row)
+  new = [perturb.by_rules(text, c.start, c.end, c.attributes[0]) for c in row]
+  assert new[0].startswith('A white man met') and 'OLD\ngentleman' in new[1]
+
+
 def test_prompts_are_those_of_the_paper():
   assert perturb.prompt('his', 'woman', 'T') == 'his, woman <PERT_SEP> T'
   assert perturb.join('premise', 'hypothesis') == 'premise <SEP> hypothesis'

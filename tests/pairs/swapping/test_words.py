@@ -359,6 +359,15 @@ def test_groups_of_phrases():
   assert dictionary.swap([twin], words=groups).texts[0].lower() == text.lower()
 
 
+def test_a_word_that_ends_in_a_mark():
+  """'mr.' and 'a$$' were found nowhere."""
+  groups = [('mr.', 'mrs.'), ('a$$', 'b$$'), ('mr', 'lady')]
+  text = 'Mr. X, mr X: an A$$, an a$$et. MR.'
+  swapped = dictionary.swap([text], words=groups).texts
+  assert swapped == ['Mrs. X, lady X: a B$$, an a$$et. MRS.']
+  assert dictionary.swap(swapped, words=groups).texts == [text]
+
+
 def test_a_gender_list_of_the_users(tmp_path):
   path = tmp_path / 'own.csv'
   path.write_text('male,female\nbloke,sheila\n')
@@ -374,6 +383,7 @@ def test_a_gender_list_of_the_users(tmp_path):
     ('man,woman\nwoman,man\n', "'woman' on both sides"),
     ('he,he\n', "'he' on both sides"),
     ('guy,girl\nboy,girl\n', 'one-way pair'),
+    ('$he,he$\n', r"'\$he', which begins with a mark"),
     ('actress\n', "one-way pair: 'actress' has no partner"),
     ('actress,\n', 'empty cell'),
     ('man,woman\n,\n', 'line 2 is an empty group'),

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 import types
 
 import jax
@@ -20,7 +21,7 @@ from fairjax.models import families
 from fairjax.models.folders import hf
 from fairjax.models.layers import places
 from fairjax.recipes.audit import recipe as recipe
-from fairjax.recipes.perturbation import fairscore
+from fairjax.recipes.perturbation import fairscore, library
 from fairjax.stages import audited as models
 from fairjax.stages import fits
 from fairjax.train import checkpoint
@@ -513,16 +514,25 @@ def test_a_blind_run_reads_blind_texts_where_its_fairscore_is_asked(tmp_path):
   path = tmp_path / 'paired.csv'
   frame = pd.DataFrame({'text': texts, 'perturbed': twins, 'label': 0})
   frame.assign(id=range(3)).to_csv(path, index=False)
-  flips = []
-  for model in (run, run / 'export' / 'seed_0'):
+  flips, one = [], run / 'export' / 'seed_0'
+  copied = shutil.copytree(one, tmp_path / 'copied')
+  for model in (run, one, copied):
     asked = Config(recipe='fairscore', model=str(model), seeds=1)
     asked.fairscore.path, asked.fairscore.tolerance = str(path), 1e-9
     asked.measures.resamples = 20
     found = fairscore.run(asked, tmp_path / 'asked')
-    (one,) = found.contenders.values()
-    (own,) = one['sets'].values()
+    (scored,) = found.contenders.values()
+    (own,) = scored['sets'].values()
     flips.append(own['quality']['different']['value'])
-  assert flips == [0, 1]
+  assert flips == [0, 0, 1]  # of a copy elsewhere nothing is known
+  for model, same in ((one, True), (copied, False)):
+    asked = Config(recipe='audit', seeds=1)
+    (asks,) = models._folder(model, asked, None, None)
+    both = [texts[0], twins[0]]
+    by_library = library._predict(str(model), both, asked)
+    for predict in (asks.predict, by_library):
+      (found,) = predict(both)
+      assert (found[0] == found[1]).all() == same
 
 
 def vars_of(made):

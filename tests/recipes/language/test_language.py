@@ -1,5 +1,6 @@
 """Recipes over a language model's folder, end to end on tiny random ones."""
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -477,6 +478,13 @@ def test_the_config_goes_over_the_folder(tmp_path):
   assert (found.num_beams, found.no_repeat_ngram_size) == (1, 0)
   assert (found.length_penalty, found.early_stopping) == (0.5, 'never')
   assert found.draft == 8 and found.min_length == 6
+  # A folder's min_new_tokens would go before what was asked for.
+  plain = dataclasses.replace(model, options=Options(min_new_tokens=3))
+  assert written.options_of(config, plain).min_new_tokens == 3
+  config.generate.min_length = 9
+  found = written.options_of(config, plain)
+  assert (found.min_length, found.min_new_tokens) == (9, 0)
+  config.generate.min_length = -1
   config.generate.slots = 32  # which compute as long as they read
   assert written.options_of(config, model).draft == 0
   config.generate.task = 'fill'

@@ -19,7 +19,8 @@ from fairjax.models import families
 from fairjax.models.folders import hf
 from fairjax.recipes.language import pretrain, pretrain_objectives
 from fairjax.recipes.language.pretrain import OBJECTIVES
-from fairjax.train import loop
+from fairjax.train import loop, mesh
+from fairjax.train.progress import Log
 
 
 @pytest.fixture(scope='module', autouse=True)
@@ -211,3 +212,33 @@ def test_shares_of_few_documents_have_ends():
   assert list(found) == ['false_alarms']
   one = found['false_alarms']
   assert one['value'] == one['low'] == 0 and 0.2 < one['high'] < 0.6
+
+
+def test_copies_of_a_held_out_document_are_one(tmp_path):
+  """Five copies of each held-out document made intervals half as wide."""
+  lines = [f'word{k} ran to house{k * 7 % 40} .' for k in range(40)]
+  path = tmp_path / 'text.txt'
+  path.write_text('\n'.join(lines * 10) + '\n')
+  asked = config(path, 'causal', pretrain__held_out=0.5)
+  asked.pretrain.document = 'line'
+  text = pretrain.read(asked, jax.device_count(), Log(tmp_path, asked))
+  assert len(np.unique(text.hang)) == 40 < len(text.hang)
+  model = OBJECTIVES['causal'].model(asked, text.words)
+  model = model.replace(device_mesh=mesh.make(asked.mesh, 1))
+  params = loop.initial(model, [0])
+  fit = loop.Fitted(params, 0, [0], [], {}, {})
+
+  def found(text):
+    out = pretrain.measure(asked, text, model, fit)
+    loss = out.sets['held_out']['quality']['loss']
+    return out, loss['high'] - loss['low']
+
+  out, width = found(text)
+  assert width > 1.8 * found(text._replace(hang=None))[1]
+  said = ' '.join(out.notes)
+  assert f'{len(text.hang)} rows are 40 clusters (documents of' in said
+  # No share of 200 draws is as small as 1 - .999.
+  assert 'resamples are too few' not in said
+  asked.measures.confidence_level = 0.999
+  said = pretrain.measure(asked, text, model, fit).notes[-1]
+  assert said.startswith('200 resamples are too few') and '999 or more' in said
