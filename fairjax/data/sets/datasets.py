@@ -203,7 +203,8 @@ def content(source: str) -> str:
   total = hashlib.sha256()
   for one in paths or [path]:
     if not one.is_file():
-      raise UserError(f'{source} has no files; check --config.data.path')
+      what = 'has no files' if path.is_dir() else 'is not there'
+      raise UserError(f'{source} {what}; check --config.data.path')
     with open(one, 'rb') as file:
       digest = hashlib.file_digest(file, 'sha256')
     inside = one.relative_to(path).as_posix() if paths else one.suffix

@@ -493,6 +493,7 @@ def test_a_damaged_cache_is_made_anew(tmp_path, cache):
     ('echr', '', 'needs files that you have'),
     ('echr', 'none', 'data.path'),
     ('twitter_sexism', 'empty', 'has no files'),
+    ('twitter_sexism', 'nowhere', 'is not there'),
     ('twitter_sexism', 'a.csv', 'is no zip file'),
     ('bias_in_bios', 'a.csv', 'none of the columns text, hard_text, bio'),
     ('wiki_toxicity', 'a.csv', 'none of the columns comment'),
