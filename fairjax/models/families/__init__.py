@@ -23,8 +23,7 @@ In this room:
   family       A family of models as one record: shape, config keys, tensors,
                capabilities
   gpt2         GPT-2 (Radford et al. 2019): each token from those before it
-  heads        Heads of an encoder: classifier, masked LM, replaced-token
-               detector
+  heads        Heads: classifier, masked LM, replaced-token detector, tagger
   kinds        What a value of a config.json may be: a check, and how a
                sentence says it
   llama        Llama (Touvron et al. 2023, arXiv:2302.13971), the block of

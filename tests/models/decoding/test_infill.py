@@ -237,5 +237,8 @@ def test_bad_input_is_told_in_one_sentence(tmp_path, options, texts, sentence):
 
 def test_a_model_that_only_goes_on_cannot_fill(tmp_path):
   module, params = seq2seq.load(seq2seq.frozen('gpt2'), tmp_path)
-  with pytest.raises(UserError, match='is a gpt2, which can write texts'):
+  with pytest.raises(
+    UserError,
+    match='is a gpt2, which can tag words from left to right, write texts',
+  ):
     decode_texts.generate(module, params, ragged([[5, EOS]]), ASK)

@@ -421,7 +421,11 @@ def test_generate_of_bad_input(tmp_path):
       run()
   for family, task, sentence in (
     ('bert', 'write', 'fills masks and writes no texts'),
-    ('gpt2', 'fill', 'is a gpt2, which can write texts and score texts'),
+    (
+      'gpt2',
+      'fill',
+      'is a gpt2, which can tag words from left to right, write texts and',
+    ),
     ('bart', 'fill', 'max_length is 12, but infilling copies its source'),
   ):
     config = config_of(tmp_path, family, task=task)
