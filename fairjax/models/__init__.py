@@ -54,6 +54,7 @@ class Bundle:
   params: Any = None  # of one seed, where a folder gives all of them
   tokenizer: Any = None
   longest: int = 0  # tokens of a text that are read
+  reads: Callable | None = None  # texts -> what is read of them; None: as is
   labels: tuple[str, ...] = ()  # the names of a classifier's classes
   can: str = ''  # what the module is for, of families/family.py: CAPABILITIES
   options: Any = None  # how the folder wants it to decode

@@ -306,19 +306,15 @@ def _folder(
 
   exported = exports(path)
   if not (path / 'results.json').is_file() and not exported:
-    read, files = reader(path)
-    model = loaded(path)
-    predict = lambda texts: model.predict_proba(read(texts))[None]
+    _, files = reader(path)
     made_from = functools.partial(artefacts.content, path)
     if files:
       made_from = functools.partial(_contents, path, *files)
-    return classifier(model, config, name or path.name, made_from, predict)
+    return classifier(loaded(path), config, name or path.name, made_from)
   if exported:
     models = [loaded(one) for one in exported]
-    read, files = reader(path)
-    predict = lambda texts: np.stack(
-      [m.predict_proba(read(texts)) for m in models]
-    )
+    _, files = reader(path)
+    predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
     made_from = functools.partial(_contents, *exported, *files)
     return classifier(models[0], config, path.name, made_from, predict)
   return [_run(path, config, table, classes)]
@@ -331,7 +327,7 @@ def exports(path: pathlib.Path) -> list[pathlib.Path]:
   return sorted(seeds, key=lambda one: int(one.name[5:]))
 
 
-def reader(path: pathlib.Path) -> tuple[Callable, list[pathlib.Path]]:
+def reader(path: pathlib.Path) -> tuple[Callable | None, list[pathlib.Path]]:
   """Texts as the models of a folder read them, and the file that says how.
 
   Those of a blind run read blind texts, and so does each that it exported; of
@@ -347,7 +343,7 @@ def reader(path: pathlib.Path) -> tuple[Callable, list[pathlib.Path]]:
   method = tree.get('method') if isinstance(tree, dict) else None
   name = method.get('name', 'none') if isinstance(method, dict) else 'none'
   if not {*ON_TEST_SETS} & {*chain(name)}:
-    return lambda texts: texts, []
+    return None, []
   config = config_of(tree, file)
 
   def read(texts: Sequence[str]) -> list[str]:

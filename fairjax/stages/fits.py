@@ -50,10 +50,11 @@ def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
   second = 'text_pair'
   if column == 'twin' and 'twin_pair' in table:
     second = 'twin_pair'
-  pairs = list(table[second]) if second in table else None
+  reads = model.reads or list
+  pairs = reads(table[second]) if second in table else None
   ids = tokens.cached_encode(
     model.tokenizer,
-    list(table[column]),
+    reads(table[column]),
     model.longest,
     pairs,
     cache=cache.kept('tokens'),

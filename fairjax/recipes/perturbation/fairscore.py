@@ -36,14 +36,13 @@ def run(config: Config, folder: pathlib.Path) -> Results:
       rows = next(iter(sets.values()))
     pairs = paired_file.read_pairs(config, folder, rows, log)
     decided = {}
-    for name, (model, params, path) in models(config).items():
+    for name, (model, params) in models(config).items():
       if int(pairs['label'].max()) >= model.classes:
         raise UserError(
           f'the paired file has label {pairs["label"].max()}, but {name} has '
           f'{model.classes} classes; give the file of its task'
         )
-      read, _ = audited.reader(pathlib.Path(path).expanduser())
-      decided[name] = paired_file.decisions(config, model, params, pairs, read)
+      decided[name] = paired_file.decisions(config, model, params, pairs)
     scores, tests = paired_file.scored(config, pairs, decided)
     results = stages.results(
       config,
@@ -60,15 +59,17 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     return stages.publish(folder, results, log)
 
 
-def models(config: Config) -> dict[str, tuple[Bundle, Any, str]]:
-  """{name: model, weights [s, …], folder}; a second one comes first."""
+def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
+  """{name: model, weights [s, …]}; a second one comes first."""
   device_mesh, out = mesh.make(config.mesh, 1), {}
   for path in (config.fairscore.against, config.model):
     if path:
       name = _name(path, out)
       model, params = classifier(path)
       chances.require_one(model.config, model.classes, path)
-      out[name] = model.replace(device_mesh=device_mesh), params, path
+      reads, _ = audited.reader(pathlib.Path(path).expanduser())
+      model = model.replace(device_mesh=device_mesh, reads=reads)
+      out[name] = model, params
   return out
 
 

@@ -185,15 +185,12 @@ def _predict(model: Any, texts: list[str], config: Config):
   """texts -> chances of classes [s, n, c], as an audit asks a model."""
   from fairjax import api
 
-  read = lambda texts: texts
   if isinstance(model, str | pathlib.Path):
-    read, _ = audited.reader(pathlib.Path(model).expanduser())
     model = api.load(model)
   if isinstance(model, api.Classifier):
     bundle = model.bundle
     chances.require_one(bundle.config, bundle.classes, model.name)
-    ask = lambda texts: model.predict_proba(texts, config.audit.batch)
-    return lambda texts: ask(read(texts))[None]
+    return lambda texts: model.predict_proba(texts, config.audit.batch)[None]
   ask = getattr(model, 'predict_proba', model)
   if not callable(ask):
     raise UserError(

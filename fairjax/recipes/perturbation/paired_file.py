@@ -7,7 +7,6 @@ written once; every model is scored on the same rows.
 
 import dataclasses
 import pathlib
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -149,12 +148,10 @@ def decisions(
   model: Bundle,
   params,
   pairs: pd.DataFrame,
-  read: Callable[[list[str]], list[str]] = lambda texts: texts,
 ) -> dict[str, np.ndarray]:
   """Predicted classes [s, n] of the texts, their twins and their controls.
 
   `flips` and `floor` say where the twin and the control change the prediction.
-  Texts are given to the model as `read` makes them.
   """
   out, chances = {}, {}
   for name in ('text', 'perturbed', 'control'):
@@ -173,8 +170,6 @@ def decisions(
     )
     if (pairs['text_pair'] != '').any():
       rows['text_pair'] = pairs[second].where(~blank, pairs['text_pair'])
-    for column in rows.columns.intersection(['text', 'text_pair']):
-      rows[column] = read(rows[column].tolist())
     chances[name] = stages.probabilities(config, model, params, rows)
     out[name] = chances[name].argmax(-1)
   tolerance = config.fairscore.tolerance

@@ -494,6 +494,14 @@ def test_a_blind_run_reads_blind_texts_where_it_is_audited(tmp_path):
     return one.predict(['She was rude.', 'He was rude.', 'It was rude.'])
 
   exported = of_run()
+  # So it does where the library asks it, and where its rows are scored.
+  loaded = fairjax.load(tmp_path / 'export' / 'seed_0')
+  she, he, it = loaded.predict_proba(
+    ['She was rude.', 'He was rude.', 'It was rude.']
+  )
+  assert (she == he).all() and (she != it).any()
+  frame = pd.DataFrame({'text': ['She was rude.'], 'label': [1]})
+  assert fairjax.score(loaded, frame, ('ge',))['ge'].tolist() == [0.0]
   artefacts.remove(tmp_path / 'export')
   fit = tmp_path / 'training' / 'a fit'
   checkpoint.write_weights(fit / 'weights.safetensors', params)
