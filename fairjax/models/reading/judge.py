@@ -67,6 +67,8 @@ class Judge(NamedTuple):
   pos_label: int = 1
   contrast: tuple[str, ...] = ()
   problem: str = chances.ONE  # what a classifier's logits say
+  # texts -> what a classifier reads of them, and what says so; None: as is
+  reads: tuple[Callable, str] | None = None
 
   @property
   def able(self) -> tuple[str, ...]:
@@ -90,7 +92,8 @@ class Judge(NamedTuple):
     """What its scores depend on: its folder's content and the eraser."""
     taken = artefacts.fingerprint(*self.eraser) if self.eraser else ''
     kind = self.problem if self.kind == 'classify' else self.kind
-    return [kind, artefacts.content(self.name), taken, *self.contrast]
+    read = self.reads[1:] if self.reads else ()
+    return [kind, artefacts.content(self.name), taken, *self.contrast, *read]
 
   @property
   def mask(self) -> str:
@@ -221,7 +224,7 @@ class Judge(NamedTuple):
 
     Where labels may hold together that of the label by itself (a sigmoid).
     """
-    ragged = self.encode(texts)
+    ragged = self.encode(self.reads[0](texts) if self.reads else texts)
     logits = _of_texts(self, ragged, _logits).astype(np.float64)
     label = 0 if logits.shape[1] == 1 else self.pos_label
     if self.problem == 'regression':

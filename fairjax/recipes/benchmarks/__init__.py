@@ -2,6 +2,8 @@
 
 In this room:
 
+  asked             Who is asked: word vectors, or the model of a folder as it
+                    reads texts
   downstream        What a mitigation costs a task: a linear classifier on
                     frozen vectors
   library           A bias benchmark as a function: `fairjax.benchmark`

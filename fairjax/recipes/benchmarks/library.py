@@ -8,13 +8,11 @@ import pandas as pd
 from fairjax import benchmarks
 from fairjax.benchmarks import BENCHMARKS, twins
 from fairjax.benchmarks.shared import measure
-from fairjax.config import Config, Mesh, validate
+from fairjax.config import Config, validate
 from fairjax.core import python_words
 from fairjax.core.errors import UserError, need, shown
 from fairjax.data.tables import inputs
-from fairjax.models.reading import judge as judges
-from fairjax.models.reading import word_judge
-from fairjax.train import mesh
+from fairjax.recipes.benchmarks import asked
 
 # The knobs that have another name as arguments.
 ARGUMENTS = {
@@ -120,10 +118,7 @@ def _config(name: str, data: Any, axis: Any) -> Config:
 
 
 def _judge(config: Config) -> Any:
-  if word_judge.is_table(config.model):
-    return word_judge.WordJudge(config.model, {})
-  placement = mesh.placement(mesh.make(Mesh(), 1))
-  return judges.load(config.model, config, placement)
+  return asked.load(config.model, config)
 
 
 def _frame(one: dict) -> pd.DataFrame:

@@ -28,7 +28,7 @@ from fairjax.benchmarks.shared.measure import (
   only_known,
   read,
 )
-from fairjax.config import Config, Mesh
+from fairjax.config import Config
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
@@ -41,7 +41,12 @@ from fairjax.models.reading import judge as judges
 from fairjax.models.reading import word_judge
 from fairjax.pairs.axes import exchange
 from fairjax.recipes import MITIGATIONS
-from fairjax.recipes.benchmarks import downstream, mitigation_front, mitigations
+from fairjax.recipes.benchmarks import (
+  asked,
+  downstream,
+  mitigation_front,
+  mitigations,
+)
 from fairjax.results import Results
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
@@ -156,17 +161,10 @@ def contenders(
   log: Log,
 ) -> dict[str, judges.Judge]:
   """The model, the model after each mitigation, and another one."""
-  placement = mesh.placement(mesh.make(Mesh(), 1))
   named = {'': config.model, 'against': config.benchmarks.against}
-
-  def load(model):
-    return (
-      word_judge.WordJudge(model, {})
-      if word_judge.is_table(model)
-      else judges.load(model, config, placement)
-    )
-
-  loaded = {key: load(model) for key, model in named.items() if model}
+  loaded = {
+    key: asked.load(model, config) for key, model in named.items() if model
+  }
   for model in loaded.values():  # before long work
     for name, items in tables.items():
       benchmarks.capability(name, model.able)

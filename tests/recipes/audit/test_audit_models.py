@@ -21,6 +21,7 @@ from fairjax.models import families
 from fairjax.models.folders import hf
 from fairjax.models.layers import places
 from fairjax.recipes.audit import recipe as recipe
+from fairjax.recipes.benchmarks import asked
 from fairjax.recipes.perturbation import fairscore, library
 from fairjax.stages import audited as models
 from fairjax.stages import fits
@@ -502,6 +503,14 @@ def test_a_blind_run_reads_blind_texts_where_it_is_audited(tmp_path):
   assert (she == he).all() and (she != it).any()
   frame = pd.DataFrame({'text': ['She was rude.'], 'label': [1]})
   assert fairjax.score(loaded, frame, ('ge',))['ge'].tolist() == [0.0]
+  # And where a benchmark asks it, whose kept scores are of what was read.
+  path = str(tmp_path / 'export' / 'seed_0')
+  judge = asked.load(path, Config(model=path))
+  raw = judge._replace(reads=None)
+  for model, same in ((judge, True), (raw, False)):
+    one, two = model.score(['She was rude.', 'He was rude.'])
+    assert (one == two) == same
+  assert judge.fingerprint() != raw.fingerprint()
   artefacts.remove(tmp_path / 'export')
   fit = tmp_path / 'training' / 'a fit'
   checkpoint.write_weights(fit / 'weights.safetensors', params)
