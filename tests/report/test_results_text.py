@@ -24,7 +24,11 @@ CELL = re.compile(rf'(?<![\w.])({ONE})(?: \[({ONE}), ({ONE})\])?')
 # What a section of a kept run says that is of other runs, or not kept.
 OTHERS = {
   'quickstart_diet': {'.126 [.038, .233]', '.537 [.458, .602]'},  # tiny
-  'fairberta_planted': {'.13 [-.16, .42]'},  # after 700 steps
+  'fairberta_planted': {  # after 700 steps; of an association of .5
+    *('.13 [-.16, .42]', '.39 [.19, .58]', '.00 [-.02, .02]'),
+    *('-.10 [-.17, -.03]', '.39 [.20, .58]', '.49 [.29, .69]'),
+    *('.01 [-.02, .04]', '.04 [.01, .07]'),
+  },
   'fairtune_sst2': {  # its page's table by axis, which is not kept
     *('.022 [.015, .034]', '.022 [.016, .030]'),
     *('.043 [.020, .103]', '.026 [.004, .169]'),
