@@ -6,12 +6,12 @@ than five seconds there, 10 MB days.
 
 import itertools
 import time
-import types
 import warnings
 
 import pandas as pd
 import pytest
 
+from fairjax import models
 from fairjax.data.batching import tokens
 from fairjax.metrics.texts import counterfactual
 from fairjax.pairs import recase
@@ -90,7 +90,7 @@ def test_time_grows_with_the_text(door, text):
 
 def test_the_cut_of_long_texts_is_said_once():
   tokenizer = tokens.train_tokenizer(['he and she'], 300)
-  reader = types.SimpleNamespace(tokenizer=tokenizer, longest=8)
+  reader = models.Bundle(None, None, None, tokenizer=tokenizer, longest=8)
   table = pd.DataFrame({'text': ['he ' * 500] * 3 + ['she'], 'label': 0})
   with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter('default')
