@@ -3,8 +3,9 @@
   python -m fairjax.main --config=configs/claims/fairberta_planted.py
 
 FairBERTa of Qian et al. (EMNLP 2022) as a dose-response: nothing, half and all
-of the sentences perturbed, at planted associations of 0 and .8, three seeds
-each. Of 700 steps a model learns no association; 1,800 do. Needs no data.
+of the sentences perturbed, at planted associations of 0, .5 and .8, three
+seeds each. Of 700 steps a model learns no association; 1,800 do. Needs no
+data.
 
 What its size decides, four times of five: ±.34 of the log-odds for half (±2.5
 for all), ±.023 to ±.044 of the loss.
@@ -17,7 +18,7 @@ def get_config() -> c.Config:
   config = c.shipped('benchmarks_planted')
   config.recipe, config.seeds = 'fairberta_planted', 3
   config.perturb.axes = ('gender',)
-  config.benchmarks.associations = (0.0, 0.8)
+  config.benchmarks.associations = (0.0, 0.5, 0.8)
   config.pretrain.steps, config.pretrain.mask = 1800, 0.3
   config.train.lr = 2e-3
   return config
