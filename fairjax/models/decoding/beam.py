@@ -26,9 +26,10 @@ LOW = -1.0e9  # instead of -inf, as transformers: sums and products stay finite
 
 
 def blank(b: int, k: int, w: int) -> Beams:
+  low = jnp.full((b, k), LOW, jnp.float32)
   return Beams(
-    running=jnp.full((b, k), LOW).at[:, 0].set(0.0),
-    scores=jnp.full((b, k), LOW),
+    running=low.at[:, 0].set(0.0),
+    scores=low,
     tokens=jnp.zeros((b, k, w), jnp.int32),
     lengths=jnp.ones((b, k), jnp.int32),
     finished=jnp.zeros((b, k), bool),

@@ -3,9 +3,10 @@
 Texts of like length share a program. Its slots are filled longest first; as
 soon as a quarter of them is done, the loop on the device pauses, finished
 texts are read out and waiting ones take their places (continuous batching, Yu
-et al. 2022). The room for tokens starts near the source's length and doubles
-when a text needs more. None of this changes a text: each slot has its own
-length, and nothing sees beyond it.
+et al. 2022). The room for tokens starts near what a copy of the source needs
+and doubles when a text needs more; where compiling is dear there are fewer
+widths, and rooms grow fourfold (`Ways.sparing`). None of this changes a text:
+each slot has its own length, and nothing sees beyond it.
 """
 
 import concurrent.futures
@@ -162,8 +163,9 @@ class _Queue(NamedTuple):
   def entries(
     self, rows: np.ndarray, slots: np.ndarray, b: int
   ) -> decode_slots.Entries:
-    """`rows` for `slots`, filled up to one of three sizes."""
-    size = next(s for s in (-(-b // 4), -(-b // 2), b) if s >= len(rows))
+    """`rows` for `slots`, filled up to one of three sizes, or to all."""
+    sizes = (b,) if ways().sparing else (-(-b // 4), -(-b // 2), b)
+    size = next(one for one in sizes if one >= len(rows))
     sources, place = np.unique(self.of[rows], return_inverse=True)
     few = max(size // 4, 1)  # sources, of several rows each
     count = few if len(sources) <= min(few, len(rows) - 1) else size
@@ -202,9 +204,10 @@ def _run(
   """Decodes the rows of one program; returns the steps of the loop."""
   waiting, most = queue.rows, _wider(int(queue.limit[queue.rows].max()))
   b = min(slots, 1 << (len(waiting) - 1).bit_length())
-  room = min(most, _wider(queue.width * 5 // 4))
+  prompted = module.shape.start is None  # so the source stands there too
+  room = min(most, _wider(queue.width * (9 if prompted else 5) // 4))
   # A prompt must fit, and a token after it.
-  room = max(room, queue.width + 1 if module.shape.start is None else 1)
+  room = max(room, queue.width + 1 if prompted else 1)
   if options.do_sample and options.max_new_tokens:
     room = max(room, most)  # what is drawn goes on to its limit, as a rule
   state = decode_slots.empty(
@@ -241,7 +244,8 @@ def _run(
     if not len(waiting) and (holds < 0).all():
       return int(state.steps)
     if (length[~done] >= room).any():
-      room = max(min(_wider(2 * room), most), room + 1)
+      times = 4 if ways().sparing else 2
+      room = max(min(_wider(times * room), most), room + 1)
       state = decode_slots.grow(state, room)
 
 
@@ -265,7 +269,8 @@ def _read(state: State, ready: np.ndarray) -> list[list[np.ndarray]]:
 
 
 def _wider(width: int) -> int:
-  return next((w for w in WIDTHS if w >= width), width)
+  widths = WIDTHS[2::2] if ways().sparing else WIDTHS
+  return next((w for w in widths if w >= width), width)
 
 
 def buckets(
