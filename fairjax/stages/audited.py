@@ -330,15 +330,18 @@ def exports(path: pathlib.Path) -> list[pathlib.Path]:
 def reader(path: pathlib.Path) -> tuple[Callable | None, list[pathlib.Path]]:
   """Texts as the models of a folder read them, and the file that says how.
 
-  Those of a blind run read blind texts, and so does each that it exported; of
-  a copy elsewhere nothing is known.
+  Those of a blind run read blind texts, and so does each that it exported,
+  wherever it was copied to.
   """
   from fairjax import stages
   from fairjax.methods import ON_TEST_SETS, chain
+  from fairjax.stages.fits import BLIND
 
   path = path.absolute()
   run = path.parent.parent
-  file = (run if path in exports(run) else path) / 'config.json'
+  file = path / BLIND
+  if not file.is_file():  # of a run, or exported before there was this file
+    file = (run if path in exports(run) else path) / 'config.json'
   tree = artefacts.read_json(file) if file.is_file() else {}
   method = tree.get('method') if isinstance(tree, dict) else None
   name = method.get('name', 'none') if isinstance(method, dict) else 'none'

@@ -1,5 +1,6 @@
 """Models of tables: prepared, fitted, exported, asked for probabilities."""
 
+import dataclasses
 import pathlib
 import tempfile
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, tokens
 from fairjax.data.tables import labels, schema
 from fairjax.data.tables.schema import Tables
-from fairjax.methods import project
+from fairjax.methods import ON_TEST_SETS, chain, project
 from fairjax.models import Bundle, build
 from fairjax.models.folders import hf
 from fairjax.models.words import word_level
@@ -28,6 +29,7 @@ from fairjax.train.progress import Log
 
 WORDS = 'tokenizer.json'  # of a fit: what its tokenizer learned
 RUN = 'run.json'  # of an export: the config of the run that wrote it
+BLIND = 'blind.json'  # of a model that reads blind texts: how they are made
 
 
 def prepare(config: Config, tables: Tables, log: Log) -> Bundle:
@@ -226,6 +228,12 @@ def write_models(
     source = build.model_folder(own)
     if source and (source / 'generation_config.json').is_file():
       names.append(source / 'generation_config.json')
+    if {*ON_TEST_SETS} & {*chain(own.method.name)}:  # so would a copy read
+      method = dataclasses.asdict(own.method)
+      artefacts.write_json(
+        pathlib.Path(files) / BLIND, {'method': method, 'seed': own.seed}
+      )
+      names.append(pathlib.Path(files) / BLIND)
     for i, seed in enumerate(seed_list(own)):
       one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
       target = folder / f'seed_{seed}' / below

@@ -399,6 +399,26 @@ def test_where_compiling_is_dear_few_programs_write_the_same(monkeypatch, room):
   assert steps > few[1]
 
 
+@pytest.mark.parametrize(
+  'kind',
+  [
+    {'k': 1, 'drafting': True, 'filling': False, 'drawing': False},
+    {'k': 1, 'drafting': True, 'filling': True, 'drawing': False},
+    {'k': 3, 'drafting': False, 'filling': True, 'drawing': False},
+    {'k': 1, 'drafting': False, 'filling': False, 'drawing': True},
+  ],
+)
+def test_slots_are_of_the_types_that_steps_give(kind):
+  """A weak type went away after a step: all was compiled for either."""
+  shape = dataclasses.replace(race.SHAPES['tiny'], vocab=41)
+  module = race.NearCopy(shape, swaps=(13,))
+  blank = jax.tree.map(jnp.asarray, places.blank_batch())
+  params = jax.eval_shape(module.init, jax.random.key(0), blank)['params']
+  empty = functools.partial(decode_slots.empty, module, **kind, b=4, t=16, w=24)
+  found = jax.tree_util.tree_leaves_with_path(jax.eval_shape(empty, params))
+  assert [jax.tree_util.keystr(at) for at, x in found if x.weak_type] == []
+
+
 def align_slowly(source, real, pointer, written):
   """The place to copy from, by the words of models/decoding/speculate.py."""
   best = None

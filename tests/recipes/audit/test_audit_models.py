@@ -533,7 +533,9 @@ def test_a_blind_run_reads_blind_texts_where_its_fairscore_is_asked(tmp_path):
   frame.assign(id=range(3)).to_csv(path, index=False)
   flips, one = [], run / 'export' / 'seed_0'
   copied = shutil.copytree(one, tmp_path / 'copied')
-  for model in (run, one, copied):
+  raw = shutil.copytree(one, tmp_path / 'raw')
+  (raw / 'blind.json').unlink()
+  for model in (run, one, copied, raw):
     asked = Config(recipe='fairscore', model=str(model), seeds=1)
     asked.fairscore.path, asked.fairscore.tolerance = str(path), 1e-9
     asked.measures.resamples = 20
@@ -541,8 +543,8 @@ def test_a_blind_run_reads_blind_texts_where_its_fairscore_is_asked(tmp_path):
     (scored,) = found.contenders.values()
     (own,) = scored['sets'].values()
     flips.append(own['quality']['different']['value'])
-  assert flips == [0, 0, 1]  # of a copy elsewhere nothing is known
-  for model, same in ((one, True), (copied, False)):
+  assert flips == [0, 0, 0, 1]  # a copy elsewhere says what it reads
+  for model, same in ((one, True), (copied, True), (raw, False)):
     asked = Config(recipe='audit', seeds=1)
     (asks,) = models._folder(model, asked, None, None)
     both = [texts[0], twins[0]]
