@@ -106,7 +106,9 @@ def generators(
     swaps = texts.swapper(without, 'dictionary')
     writers[WITHOUT_NAMES] = [texts.Writer(swaps)]
   if m.helpers:
-    repair = functools.partial(texts.repair_by, m, swap)
+    frame = parallel.frame
+    known = dict(zip(frame['source'], frame['repaired'], strict=True))
+    repair = functools.partial(texts.repair_by, m, swap, known)
     writers['repaired'] = [texts.Writer(repair)]
   facts: dict = {}
   lines: list[dict] = []

@@ -278,7 +278,9 @@ def writers_of(
   for name, swap in swaps.items():
     out[name] = [Writer(swap)]
     if name in repairs:
-      repair = functools.partial(repair_by, m, swap)
+      frames = repairs[name].values()
+      known = {s: r for f in frames for s, r in zip(f['source'], f['repair'])}
+      repair = functools.partial(repair_by, m, swap, known)
       out[f'{name} + repair'] = [Writer(repair)]
   if not m.config.rewriters.generator:
     return out
@@ -295,10 +297,15 @@ def writers_of(
   return out
 
 
-def repair_by(m: RewriteInputs, swap: Write, texts: Sequence[str]) -> list[str]:
-  """Texts swapped and repaired."""
-  frame = repairing.repaired(m.config, m.helpers, swap(texts), list(texts))
-  return list(frame['repair'])
+def repair_by(
+  m: RewriteInputs, swap: Write, known: Mapping[str, str], texts: Sequence[str]
+) -> list[str]:
+  """Texts swapped and repaired, but for those whose repair is known."""
+  rest = [*dict.fromkeys(text for text in texts if text not in known)]
+  if rest:
+    frame = repairing.repaired(m.config, m.helpers, swap(rest), rest)
+    known = {**known, **dict(zip(rest, frame['repair'], strict=True))}
+  return [known[text] for text in texts]
 
 
 def generator(

@@ -192,6 +192,36 @@ def test_a_bart_fills_masks_and_nothing_else(models):
   assert frame['repair'][0] == frame['mask'][0] == 'He left, early?'
 
 
+def test_a_text_is_repaired_once(models, monkeypatch, tmp_path):
+  """Stage 4 knew the repair of each, and the contender's texts made it anew."""
+  config = config_of(models, rewriters__generator='')
+  read = []
+  plain = repairing.repaired
+
+  def counted(config, helpers, swaps, sources=None):
+    read.extend(sources)
+    return plain(config, helpers, swaps, sources)
+
+  monkeypatch.setattr(repairing, 'repaired', counted)
+  texts = ['He left.', 'She has left now.', 'He left.', 'The king left.']
+  tables = {'train': pd.DataFrame({'text': texts, 'id': [*'abcd']})}
+  with Log(tmp_path, config) as log:
+    m = counterfactual_texts.material(config, tmp_path, None, log)
+    swap = counterfactual_texts.swapper(m, 'dictionary')
+    repairs = counterfactual_texts.repairs_of(m, tables, 'dictionary', swap)
+    writers = counterfactual_texts.writers_of(
+      m, tables, {'dictionary': swap}, {'dictionary': repairs}, {}
+    )
+    (repair,) = writers['dictionary + repair']
+    assert repair.write(texts) == list(repairs['train']['repair'])
+    assert read == texts
+    more = repair.write(['His son left.', *texts, 'His son left.'])
+  assert read == [*texts, 'His son left.']
+  frame = plain(m.config, m.helpers, swap(['His son left.']))
+  wanted = [frame['repair'][0], *repairs['train']['repair']]
+  assert more == [*wanted, frame['repair'][0]]
+
+
 def test_words_odd_in_the_source_too_may_stay():
   source, text = 'Xq saw her', 'Xq saw him'
   known = [(0, 2)]
