@@ -1,21 +1,22 @@
 """Attribute classifiers of texts, cross-fitted.
 
 Logistic regression on tf-idf of words, one for each of K folds of the source
-texts (equal texts share a fold); the rewrites of a text are judged by the
-classifier whose training left the text out. So a rewrite is not recognised by
-the words of its own source, and no rewriter has a part in its own judge.
+texts (those that are equal but for case and blanks share a fold); the rewrites
+of a text are judged by the classifier whose training left the text out. So a
+rewrite is not recognised by the words of its own source, and no rewriter has a
+part in its own judge.
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Integer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from fairjax.core.errors import UserError
 from fairjax.methods import crossfit
+from fairjax.metrics.inference import clusters
 
 DRAWS = 5  # of the larger group, at most
 EVEN = 73  # their stream
@@ -30,7 +31,8 @@ def folds(
   texts: Sequence[str], attribute: Integer[np.ndarray, ' n'], k: int
 ) -> Integer[np.ndarray, ' n']:
   """The fold of each text: stratified over the distinct ones."""
-  code = pd.factorize(pd.Series(list(texts)))[0]
+  code = clusters.of_texts(texts)
+  code = np.arange(len(texts)) if code is None else code
   where = np.unique(code, return_index=True)[1]
   value = np.asarray(attribute)[where]
   kinds, sizes = np.unique(value, return_counts=True)

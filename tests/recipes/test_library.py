@@ -70,6 +70,11 @@ def test_the_fairscore_is_a_loop_over_texts_that_can_be_turned():
   twice = fairjax.fairscore(faith, rows() * 2, axis='religion', n_resamples=100)
   width = lambda one: one['fairscore']['high'] - one['fairscore']['low']
   assert width(twice) == pytest.approx(width(found), rel=0.2)
+  spaced = [*rows(), *(f' {text} ' for text in rows())]
+  twice = fairjax.fairscore(faith, spaced, axis='religion', n_resamples=100)
+  assert width(twice) == pytest.approx(width(found), rel=0.2)
+  with pytest.warns(UserWarning, match='9 resamples are too few'):
+    fairjax.fairscore(faith, rows(), axis='religion', n_resamples=9)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from fairjax.config import Config, validate
 from fairjax.core import announce, python_words
 from fairjax.core.errors import UserError, count
 from fairjax.data.tables import inputs
-from fairjax.metrics.inference import intervals
+from fairjax.metrics import warn
+from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.texts import fairscore as metric
 from fairjax.models.families import chances
 from fairjax.pairs.axes import exchange
@@ -114,6 +115,8 @@ def fairscore(
   """
   how = intervals.IntervalOptions(confidence_level, n_resamples, random_state)
   inputs.options(0.5, confidence_level, n_resamples, random_state)
+  for note in warn.of_resamples(how):
+    announce.note(note)
   config = _config(axis, attribute, by, perturber, random_state)
   column = inputs.texts(list(texts))
   config.audit.batch = batch_size
@@ -139,17 +142,18 @@ def fairscore(
     )
   )
   flips, floor = (metric.changed(before, other) for other in (after, neutral))
-  of = pd.factorize(pairs['text'])[0]  # equal texts are one
+  of = clusters.of_texts(pairs['text'].tolist())
+  own = lambda at: None if of is None else of[at]  # the clusters of some
   rows = []
   for name in ('axis', 'attribute'):
     for value, at in pairs.groupby(name).indices.items():
-      found = metric.share(flips[:, at], how, of[at])
+      found = metric.share(flips[:, at], how, own(at))
       row = {'axis': '', 'attribute': '', name: value, 'rows': len(at)}
       rows.append(row | {k: found[k] for k in ('value', 'low', 'high')})
   return {
     'fairscore': metric.share(flips, how, of),
-    'floor': metric.share(floor[:, have], how, of[have]),
-    'excess': metric.excess(flips[:, have], floor[:, have], how, of[have]),
+    'floor': metric.share(floor[:, have], how, own(have)),
+    'excess': metric.excess(flips[:, have], floor[:, have], how, own(have)),
     'offered': int(table['offered'].sum()),
     'too_long': int(table['too_long'].sum()),
     'texts': len(column),

@@ -254,6 +254,11 @@ def test_no_text_is_judged_by_a_classifier_that_saw_it():
   )['x']
   right = ((again > 0.5) == shows).mean()
   assert right < 0.7  # equal texts share a fold
+  loud = [text.upper() for text in texts]  # whose words are the same
+  again = attribute_texts.chances(
+    texts + loud, np.tile(shows, 2), {'x': texts}, rows, 5
+  )['x']
+  assert ((again > 0.5) == shows).mean() < 0.7
   plain = [f'{"he" if s else "she"} left {i}' for i, s in enumerate(shows)]
   told = attribute_texts.chances(plain, shows, {'x': plain}, rows, 5)['x']
   assert ((told > 0.5) == shows).all()
