@@ -109,8 +109,9 @@ def folder_options(folder: pathlib.Path) -> Options:
     options[name] = float(value) if name in _NUMBER else value
   if options.get('do_sample'):
     options.setdefault('top_k', TOP_K)
-  if 'max_new_tokens' in options:  # it takes precedence
-    options.pop('max_length', None)
+  for end in ('max', 'min'):
+    if f'{end}_new_tokens' in options:  # it takes precedence, a 0 too
+      options.pop(f'{end}_length', None)
   try:
     chosen = Options(**options)
     chosen.validate()

@@ -191,6 +191,7 @@ FOLDERS = {
   'new': {'max_new_tokens': 9, 'min_new_tokens': 5},
   # min_new_tokens takes precedence, though min_length asks for more.
   'both': {'max_new_tokens': 12, 'min_new_tokens': 2, 'min_length': 11},
+  'none': {'max_new_tokens': 12, 'min_new_tokens': 0, 'min_length': 11},
   'start': {'max_length': 12, 'decoder_start_token_id': 5},
 }
 
