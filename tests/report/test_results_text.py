@@ -24,10 +24,9 @@ CELL = re.compile(rf'(?<![\w.])({ONE})(?: \[({ONE}), ({ONE})\])?')
 # What a section of a kept run says that is of other runs, or not kept.
 OTHERS = {
   'quickstart_diet': {'.126 [.038, .233]', '.537 [.458, .602]'},  # tiny
-  'fairberta_planted': {  # after 700 steps; of an association of .5
-    *('.13 [-.16, .42]', '.39 [.19, .58]', '.00 [-.02, .02]'),
-    *('-.10 [-.17, -.03]', '.39 [.20, .58]', '.49 [.29, .69]'),
-    *('.01 [-.02, .04]', '.04 [.01, .07]'),
+  'fairberta_planted': {  # after 700 steps; another run of .5
+    *('.13 [-.16, .42]', '.39 [.19, .58]'),
+    *('.39 [.20, .58]', '.49 [.29, .69]'),
   },
   'fairtune_sst2': {  # its page's table by axis, which is not kept
     *('.022 [.015, .034]', '.022 [.016, .030]'),
@@ -100,7 +99,7 @@ TABLES = {
   'fairberta_planted': (
     tuple(
       (f'association {one}', measure)
-      for one in ('0', '0.8')
+      for one in ('0', '0.5', '0.8')
       for measure in ('winobias_log_odds', 'loss')
     ),
     [
