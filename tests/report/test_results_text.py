@@ -23,7 +23,10 @@ INTERVAL = re.compile(rf'(?<![\w.])({ONE}) \[({ONE}), ({ONE})\]')
 CELL = re.compile(rf'(?<![\w.])({ONE})(?: \[({ONE}), ({ONE})\])?')
 # What a section of a kept run says that is of other runs, or not kept.
 OTHERS = {
-  'quickstart_diet': {'.126 [.038, .233]', '.537 [.458, .602]'},  # tiny
+  'quickstart_diet': {  # tiny; of other seeds and three times the rows
+    *('.126 [.038, .233]', '.537 [.458, .602]', '.589 [.370, .778]'),
+    *('.764 [.690, .824]', '.118 [.057, .190]', '.154 [.092, .222]'),
+  },
   'fairberta_planted': {  # after 700 steps; another run of .5
     *('.13 [-.16, .42]', '.39 [.19, .58]'),
     *('.39 [.20, .58]', '.49 [.29, .69]'),
