@@ -7,8 +7,8 @@ of the sentences perturbed, at planted associations of 0, .5 and .8, three
 seeds each. Of 700 steps a model learns no association; 1,800 do. Needs no
 data.
 
-What its size decides, four times of five: ±.32 and ±.85 of the log-odds for half
-(±2.5 and ±1.1 for all), ±.022 to ±.047 of the loss.
+What its size decides, four times of five: ±.32 and ±.85 of the log-odds for
+half (±2.5 and ±1.1 for all), ±.022 to ±.047 of the loss.
 """
 
 from fairjax import config as c
