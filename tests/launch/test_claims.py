@@ -1,5 +1,6 @@
 """The script that makes the table of claims again."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -131,11 +132,11 @@ def test_what_stops_the_script_stops_its_runs(script, tmp_path):
     while ' -m ' not in (tmp_path / 'said').read_text():
       time.sleep(0.05)
     mine = str(tmp_path / 'launch').encode()
-    found = [
-      int(path.parent.name)
-      for path in pathlib.Path('/proc').glob('[0-9]*/cmdline')
-      if mine in path.read_bytes()
-    ]
+    found = []
+    for path in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
+      with contextlib.suppress(OSError):  # it has ended meanwhile
+        if mine in path.read_bytes():
+          found.append(int(path.parent.name))
     os.kill(min(found), signal.SIGTERM)  # the first of them
 
   (tmp_path / 'said').touch()
