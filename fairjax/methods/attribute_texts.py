@@ -31,7 +31,7 @@ def folds(
   texts: Sequence[str], attribute: Integer[np.ndarray, ' n'], k: int
 ) -> Integer[np.ndarray, ' n']:
   """The fold of each text: stratified over the distinct ones."""
-  code = clusters.of_texts(texts)
+  code = clusters.of_texts(list(texts))
   code = np.arange(len(texts)) if code is None else code
   where = np.unique(code, return_index=True)[1]
   value = np.asarray(attribute)[where]
