@@ -230,10 +230,8 @@ def write_models(
       names.append(source / 'generation_config.json')
     if {*ON_TEST_SETS} & {*chain(own.method.name)}:  # so would a copy read
       method = dataclasses.asdict(own.method)
-      artefacts.write_json(
-        pathlib.Path(files) / BLIND, {'method': method, 'seed': own.seed}
-      )
       names.append(pathlib.Path(files) / BLIND)
+      artefacts.write_json(names[-1], {'method': method, 'seed': own.seed})
     for i, seed in enumerate(seed_list(own)):
       one = jax.tree.map(lambda leaf, i=i: np.asarray(leaf[i]), params)
       target = folder / f'seed_{seed}' / below
