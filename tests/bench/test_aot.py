@@ -59,6 +59,9 @@ HloModule jit_program, is_scheduled=true
   %param_1 = bf16[64,768]{1,0} parameter(1)
   %param_0 = f32[768,3072]{1,0} parameter(0)
   %convert.1 = bf16[768,3072]{1,0} convert(%param_0)
+  %half = f32[] constant(0.5)
+  %computed = f32[768,512]{1,0} broadcast(%half), dimensions={}
+  %narrow = bf16[768,512]{1,0} convert(%computed)
   ROOT %dot.1 = bf16[64,3072]{1,0} dot(%param_1, %convert.1), \
 lhs_contracting_dims={1}, rhs_contracting_dims={0}, \
 metadata={op_name="jit(f)/up/dot_general"}
@@ -280,6 +283,22 @@ def test_programs_compile_for_chips_that_are_not_here(target):
   if target == 'v5e:2x2':
     assert told['programs']['train']['mesh'] == {'seed': 1, 'data': 4}
     assert told['programs']['train']['compiler_ms'] > 0
+
+
+def test_a_left_to_right_model_decodes_with_drafts():
+  """Places of 16 tokens a slot cross memory, and no weight twice."""
+  needs('gpu')
+  model = ['--model=SmolLM2-135M', '--layers=1', '--seeds=1', '--slots=8']
+  rows = [
+    run('--target=h200:1', '--program=generate', *model, *more)['programs']
+    for more in ([], ['--draft=15'])
+  ]
+  plain, drafted = (row['generate'] for row in rows)
+  assert drafted['tflop'] == pytest.approx(16 * plain['tflop'], rel=0.1)
+  assert not drafted['loop_converts']
+  assert plain['traffic_gb'] > 2 * 49152 * 576 / 1e9  # its own words, once
+  told = run('--target=h200:1', '--program=generate', '--model=ours', code=2)
+  assert "no model shape is named 'ours'" in told
 
 
 @pytest.mark.slow

@@ -2,7 +2,8 @@
 
   python -m fairjax.bench aot --target=v5e:4x4 \\
       [--program=train,grand,predict,pretrain,generate,resamples,flow] \\
-      [--beside=plain] [--model=mini] [--seeds=5] [--rows=64] [--length=128]
+      [--beside=plain] [--model=mini] [--seeds=5] [--rows=64] [--length=128] \\
+      [--slots=32] [--draft=15]
 
 libtpu and the CUDA plugin of jax compile on any machine, and their programs
 are the real ones: memory, schedule, collectives, the TPU compiler's own cycle
@@ -11,7 +12,8 @@ not checked, and times are estimates: bytes and FLOPs counted from the
 scheduled program over the chip's rates, and on a TPU the compiler's sum of
 cycles, without overlap and without the links. Sizes are those of one seed over
 all devices; all numbers are of one device. `--beside=plain` adds a textbook
-Flax step (compiles/plain_bert.py) to `train`.
+Flax step (compiles/plain_bert.py) to `train`; `generate` is a step of BART or,
+by name, of a left-to-right model (`--model=SmolLM2-135M`).
 """
 
 import argparse
@@ -240,7 +242,8 @@ def options(args: list[str]) -> argparse.Namespace:
   parser.add_argument('--slices', type=int, default=1)
   parser.add_argument('--mesh_seed', type=int, default=0)
   parser.add_argument('--model', default='bert-base-uncased')
-  for name in ('layers', 'seeds', 'rows', 'length', 'examples', 'slots'):
+  counts = ('layers', 'seeds', 'rows', 'length', 'examples', 'slots', 'draft')
+  for name in counts:
     parser.add_argument(f'--{name}', type=int, default=None)
   for name in ('precision', 'gradients'):
     parser.add_argument(f'--{name}', choices=('bfloat16', 'float32'))

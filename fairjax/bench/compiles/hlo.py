@@ -42,7 +42,6 @@ TO_HOST = ('infeed', 'outfeed', 'send', 'recv')
 BETWEEN = '_xla_megascale_transfer_type'  # of a send to another TPU slice
 CALLBACK = 'callback'  # in the target of a custom call that is Python's
 COPIES = ('copy', 'copy-start', 'transpose', 'convert', 'reshape', 'pad')
-WEIGHT = 2**17  # elements; what is converted in a loop and larger is a weight
 
 
 class Array(NamedTuple):
@@ -381,6 +380,22 @@ def _merged(collected: Iterator[Collective]) -> list[Collective]:
   ]
 
 
+def _weights(module: Module) -> set[tuple[int, ...]]:
+  """Sides of the float32 matrices that a program is given, in rising order.
+
+  Of stacked layers those of one; what else a loop converts it has computed.
+  """
+  given = [
+    op for op in module.computations[module.entry] if op.op == 'parameter'
+  ]
+  return {
+    tuple(sorted(one.dims[-2:]))
+    for op in given
+    for one in arrays(op.type)
+    if one.type == 'f32'
+  }
+
+
 def read(text: str) -> Summary:
   """What the program of this text does in one run."""
   module = Module(text)
@@ -394,7 +409,7 @@ def read(text: str) -> Summary:
         if name in loops:
           fused_loops.add(op.calls)
   wide, products, copies = collections.Counter(), 0, 0.0
-  host, converts = [], []
+  host, converts, weights = [], [], _weights(module)
   for name in {*runs, *inside}:
     times = runs.get(name, 0) + inside[name]
     for op in module.computations.get(name, ()):
@@ -411,7 +426,7 @@ def read(text: str) -> Summary:
         source = arrays(module.type(op, 0) or 'f32[]')[0].type
         if source == 'f32' and kind.type == 'bf16':
           # A cache, which a TPU widens to write to it, has more axes.
-          if len(kind.dims) == 2 and math.prod(kind.dims) >= WEIGHT:
+          if len(kind.dims) == 2 and tuple(sorted(kind.dims)) in weights:
             converts.append(f'{kind.type}{kind.dims}')
       if op.op in TO_HOST and BETWEEN not in op.line:
         host.append(op.op)

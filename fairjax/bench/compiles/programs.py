@@ -39,6 +39,7 @@ class Size:
   length: int = 128
   examples: int = 1  # in a row
   slots: int = 32  # of generation
+  draft: int = 0  # tokens that a slot drafts at most
   precision: str = 'bfloat16'
   gradients: str = 'float32'
   scan: bool = False
@@ -46,12 +47,14 @@ class Size:
   fsdp: bool = False
 
 
+WORDS = 30522  # of BERT's vocabulary
 TRAIN = Train(lr=2e-5, weight_decay=0.01)
 
 
 def shape_of(size: Size, family: str, can: str):
   """The shape of a name, or of a size ('mini') with BERT's vocabulary."""
-  shape = families.named(size.model, 30522, family, can)
+  vocab = WORDS if size.model in families.SIZES else 0
+  shape = families.named(size.model, vocab, family, can)
   if not size.layers:
     return shape
   fields = {field.name for field in dataclasses.fields(shape)}
@@ -228,22 +231,39 @@ def grand(device_mesh: Mesh, size: Size):
   return norms.trace(read(device_mesh, model, size, arrays), arrays)
 
 
+def writer(size: Size):
+  """The shape that decodes: for an encoder's name BART base of BERT's words."""
+  try:
+    return shape_of(size, 'bart', 'write')
+  except UserError:
+    shape_of(size, 'bert', 'classify')  # a name that is none is refused
+  shape = shape_of(
+    dataclasses.replace(size, model='bart-base'), 'bart', 'write'
+  )
+  return dataclasses.replace(shape, vocab=WORDS)
+
+
 def generate(device_mesh: Mesh, size: Size):
-  """A token for each slot: greedy decoding by BART of half-length sources."""
-  name = size.model if size.model in families.SIZES else 'facebook/bart-base'
-  if 'bart' in size.model:
-    name = size.model
-  shape = shape_of(dataclasses.replace(size, model=name), 'bart', 'infill')
-  module = families.module(shape, 'infill', jnp.dtype(size.precision))
+  """A step of greedy decoding: a token for each slot, or more with drafts.
+
+  A BART has sources of half the length and writes a half more than they are; a
+  left-to-right model writes as much after prompts of half the length.
+  """
+  shape = writer(size)
+  module = families.module(shape, 'write', jnp.dtype(size.precision))
   params = jax.eval_shape(
     lambda: module.init(jax.random.key(0), blank_batch())['params']
   )
-  options = decode_texts.GREEDY
+  options = dataclasses.replace(decode_texts.GREEDY, draft=size.draft)
   with jax.default_device(jax.local_devices(backend='cpu')[0]):
     rules = decode.rules(options, shape)
-  sources, room = size.length // 2, size.length * 3 // 4
-  greedy = {'k': 1, 'drafting': False, 'filling': False, 'drawing': False}
-  blank = functools.partial(decode_slots.empty, module, **greedy)
+  sources, room = size.length // 2, size.length
+  if shape.start is not None:  # without the prompt
+    room = size.length * 3 // 4
+  greedy = {'k': 1, 'filling': False, 'drawing': False}
+  blank = functools.partial(
+    decode_slots.empty, module, drafting=size.draft > 0, **greedy
+  )
   state = jax.eval_shape(
     lambda p: blank(p, b=size.slots, t=sources, w=room), params
   )

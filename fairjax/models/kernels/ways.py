@@ -30,7 +30,7 @@ class Ways(NamedTuple):
   integers: bool = False  # products of 8 bits are faster (layers/int8.py)
   verified: int = 128  # drafted tokens of all rows in a step (speculate.py)
   copies: int = 128  # masked texts in a step (reading/masked.py)
-  # A program takes longer to compile than to run idle places: 9 CPU s a step
+  # A program takes longer to compile than to run idle places: 11 CPU s a step
   # of SmolLM2's 30 layers on an H200 (decoding/decode_texts.py).
   sparing: bool = True
   # Batches an epoch that repay no second compiled shape (data/batching): one of
