@@ -146,9 +146,10 @@ def _decides(
   if one['verdict'] != verdict.OPEN:
     return said
   times = verdict.times_larger(one['effect'], one['bound'], level)
+  of = 'seeds' if one['test'] == verdict.OVER_SEEDS else 'size'
   if times is None or times > LARGE:
-    return f'{said}; as measured it takes over {LARGE} times the size'
-  said += f'; as measured it takes {times:.2g} times the size'
+    return f'{said}; as measured it takes over {LARGE} times the {of}'
+  said += f'; as measured it takes {times:.2g} times the {of}'
   if not seconds:
     return said
   hours = float(f'{times * seconds / 3600:.2g}')

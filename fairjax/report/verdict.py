@@ -19,6 +19,7 @@ from fairjax.metrics.inference import clusters, intervals
 from fairjax.report import tables
 
 HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
+OVER_SEEDS = 't interval over seeds'  # of what differs by the seed alone
 POWER = 0.8  # how often a claim of the smallest effect that is said is decided
 MANY = {HOLDS: 'hold', FAILS: 'do not hold', OPEN: OPEN}  # of several claims
 
@@ -173,7 +174,7 @@ def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:
     if not these:
       continue
     effect = over_seeds([r['fair'] for r in these], level)
-    test = 't interval over seeds'
+    test = OVER_SEEDS
     by_ties = effect['low'] is None and _by_ties(these, level)
     if by_ties:
       effect, test = effect | by_ties, 'interval over rows'

@@ -326,6 +326,8 @@ def test_an_undecided_line_says_what_it_takes():
   assert claims._decides(one, 0.95, 900.0) == f'{said}, 2 h'
   assert claims._decides(one, 0.95, 9e5) == f'{said}, 2,000 h'  # no 2e+03
   assert claims._decides(one, 0.95, 900.0, 'a GPU') == f'{said}, 2 h of a GPU'
+  of_seeds = one | {'test': verdict.OVER_SEEDS}
+  assert claims._decides(of_seeds, 0.95, None) == said.replace('size', 'seeds')
   near = one | {'bound': 0.099}
   assert 'over 100 times' in claims._decides(near, 0.95, 900.0)
   sure = verdict.claim('c', {'value': 0.1, 'low': 0.05, 'high': 0.2}, 0.0, 't')

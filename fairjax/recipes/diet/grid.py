@@ -141,7 +141,7 @@ def rises_faster(
           f'{ranking.removeprefix("augment_")} on {one}, mean over b',
           test['difference'],
           0.0,
-          't interval over seeds',
+          verdict.OVER_SEEDS,
           test['p'],
         )
       )
