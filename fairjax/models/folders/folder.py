@@ -59,6 +59,11 @@ def load(
     _require(chosen, able, name)
   module = make(chosen)
   loaded = hf.load(folder, module, weights)
+  if [path for path in loaded.fresh if path.startswith('score/')]:
+    raise UserError(
+      f'{name} has a head of {len(labels)} classes, where a tagger has one '
+      'score; --config.perturb.learner=tagger begins with it and makes its own'
+    )
   if [path for path in loaded.fresh if path.startswith('classifier/')]:
     raise UserError(
       f'{folder} has a classifier for another number of classes than the '

@@ -130,6 +130,9 @@ def _modern(weights: Weights, module: nn.Module) -> Weights:
   return modern
 
 
+COUNTED = ('classifier/', 'score/')  # heads with an output a class
+
+
 class Loaded(NamedTuple):
   params: dict  # nested, numpy float32; without the parameters of `fresh`
   fresh: tuple[str, ...]  # paths that the folder does not hold
@@ -140,8 +143,8 @@ def load(
 ) -> Loaded:
   """The folder's weights as parameters of `module`.
 
-  A head that the folder lacks, or has for another number of classes, is left
-  out and named in `fresh`; `complete` initialises it. Whatever else is
+  A head that the folder lacks, or has for another number of classes (COUNTED),
+  is left out and named in `fresh`; `complete` initialises it. Whatever else is
   missing or unknown is an error. `weights` are the folder's, where they were
   read before.
   """
@@ -167,7 +170,7 @@ def load(
     needed = expected[_like(ours)].shape
     value = _joined([weights[name] for name in theirs], transposed, needed)
     if value is None:
-      if ours.startswith('classifier/'):
+      if ours.startswith(COUNTED):
         fresh.append(ours)
         continue
       shapes = ' and '.join(str(weights[name].shape) for name in theirs)

@@ -15,7 +15,7 @@ from fairjax.models import families
 from fairjax.models.decoding import decode_texts
 from fairjax.models.decoding.decode import Options
 from fairjax.models.families import causal
-from fairjax.models.folders import hf, weight_files
+from fairjax.models.folders import folder, hf, weight_files
 from fairjax.models.layers import attention, probed
 
 from .. import seq2seq
@@ -235,3 +235,21 @@ def test_a_tagger_scores_places_as_transformers_does(case, tmp_path):
         theirs = known(torch.tensor(text)[None].long()).logits[0, :, 0].numpy()
       own = batch['segment_ids'] == k + 1
       np.testing.assert_allclose(ours[own], theirs, atol=1e-5)
+
+
+@needs_torch
+def test_a_head_of_nine_labels_is_left_out(case, tmp_path):
+  """Of names of entities: the body begins a tagger, the head is its own."""
+  import transformers
+
+  seq2seq.folder_of(case, tmp_path / 'lm')
+  made = transformers.AutoConfig.from_pretrained(tmp_path / 'lm', num_labels=9)
+  net = transformers.AutoModelForTokenClassification.from_config(made)
+  net.save_pretrained(tmp_path / 'in')
+  module = families.module(hf.read_shape(tmp_path / 'in'), 'tag')
+  assert set(hf.load(tmp_path / 'in', module).fresh) == {
+    'score/kernel',
+    'score/bias',
+  }
+  with pytest.raises(UserError, match='a head of 9 classes'):
+    folder.load(tmp_path / 'in', can='tag')
