@@ -19,8 +19,5 @@ from fairjax import config as c
 def get_config() -> c.Config:
   config = c.shipped('claims/mbcda_planted')
   config.adversary.withheld = 0.5
-  config.seed = 5
-  config.rewriters.seeds = config.rewriters.generators = 12
-  config.planted.test_rows = 1200
   config.adversary.vectors = ()
   return config
