@@ -51,7 +51,7 @@ flags() {
       echo "perturb.data=$data"
       echo "model=$(minilm)"
       ;;
-    quickstart_diet) ;;
+    quickstart_diet) printf 'seed=5\nseeds=20\n' ;;
     weighting_planted) echo "seeds=21" ;;
     fairflow_planted) ;;
     mbcda_planted) ;;

@@ -35,15 +35,23 @@ def texts_of(swapped: bool) -> list[str]:
 @needs_gensim
 def test_a_planted_association_is_seen_and_a_removed_one_is_not():
   options = IntervalOptions(0.95, 200, 0)
-  effects = []
+  effects, of = [], []
   for swapped in (False, True):
     spaces = [word_vectors.fit(texts_of(swapped), 20, seed) for seed in (0, 1)]
     rows, notes = word_vectors.rows(spaces, options)
     assert [row['part'] for row in rows] == ['work']
     assert 'career is left out' in ' '.join(notes)
     effects.append(rows[0])
+    of.append(spaces)
   assert effects[0]['value']['value'] > 1.5 and effects[0]['p'] < 0.01
   assert abs(effects[1]['value']['value']) < 0.8 and effects[1]['p'] > 0.05
+  # Of one set of texts less the other, by the same words of both.
+  words = word_vectors.common([*of[0], *of[1]])
+  (gap,) = word_vectors.differences(of[1], of[0], options, words)
+  one, other = (effect['value']['value'] for effect in effects)
+  assert gap['difference']['value'] == pytest.approx(other - one, abs=1e-6)
+  assert gap['difference']['high'] < 0 and gap['p'] < 0.01
+  assert gap['items'] == effects[0]['items'] and gap['part'] == 'work'
 
 
 @needs_gensim
@@ -93,5 +101,7 @@ def test_an_effect_is_that_of_the_definition():
     - np.mean([cos[w, words[b]] for b in 'jk'])
     for w in range(6)
   ]
-  ours = word_vectors.association(few, word_vectors.WordVectors(words, vectors))
+  ours = word_vectors.associations(
+    few, word_vectors.WordVectors(words, vectors)
+  )
   np.testing.assert_allclose(ours, s, atol=1e-6)

@@ -156,6 +156,23 @@ def difference(
   }
 
 
+def as_test(
+  row: dict, where: str, ours: str, theirs: str, whole: str = 'all'
+) -> dict:
+  """A row of differences as a test of results.json; `whole` is no part."""
+  part, metric = str(row['part']), row['metric']
+  return {
+    'set': where,
+    'measure': metric if part == whole else f'{part}/{metric}',
+    'ours': ours,
+    'theirs': theirs,
+    'difference': {'seeds': [], **row['difference']},
+    'p': row['p'],
+    'test': row['test'],
+    'n': row['items'],
+  }
+
+
 def by_holm(rows: Sequence[dict]) -> list[dict]:
   """Rows with their p adjusted over all of them."""
   p_holm = adjusted([one['p'] for one in rows])

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairjax.benchmarks import weat
-from fairjax.benchmarks.shared import result_rows
-from fairjax.benchmarks.shared.association import association as of_vectors
+from fairjax.benchmarks.shared import association, result_rows
 from fairjax.core.errors import UserError
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
@@ -126,11 +125,11 @@ def known(test: weat.Test, words: Iterable[str]) -> tuple[weat.Test, list[str]]:
   ), missing
 
 
-def association(test: weat.Test, vectors: WordVectors) -> np.ndarray:
+def associations(test: weat.Test, vectors: WordVectors) -> np.ndarray:
   """s of each target of X and then of Y, in one space."""
   of = lambda part: vectors.table[[vectors.words[w] for w in part]]
   x, y = test.targets
-  return of_vectors(of([*x, *y]), *map(of, test.attributes))
+  return association.association(of([*x, *y]), *map(of, test.attributes))
 
 
 def common(spaces: Iterable[WordVectors]) -> set[str]:
@@ -161,11 +160,43 @@ def rows(
         f'and are left out{" for all" if where else ""} '
         f'({", ".join(missing[:8])}{", …" if missing[8:] else ""})'
       )
-    if min(map(len, (*few.targets, *few.attributes))) < FEWEST:
+    if not _enough(few):
       notes.append(
         f'{test.name} is left out: it needs {FEWEST} words in each list'
       )
       continue
-    s = np.mean([association(few, space) for space in spaces], axis=0)
-    out.append(weat.row(few, s, options, metric=metric))
+    out.append(weat.row(few, _mean(few, spaces), options, metric=metric))
   return result_rows.by_holm(out), notes
+
+
+def differences(
+  ours: Sequence[WordVectors],
+  theirs: Sequence[WordVectors],
+  options,
+  words: Collection[str],
+  tests: Sequence[weat.Test] = TESTS,
+  metric: str = 'weat_effect_words',
+) -> list[dict]:
+  """Each test's d in our spaces less that in theirs, over the same words."""
+  out = []
+  for test in tests:
+    few, _ = known(test, words)
+    if not _enough(few):
+      continue
+    n = len(few.targets[0])
+    sides = [(s[:n], s[n:]) for s in (_mean(few, ours), _mean(few, theirs))]
+    value, p = association.difference(*sides, options)
+    count = sum(map(len, few.targets))
+    out.append(
+      result_rows.difference(metric, test.name, count, value, p, 'words')
+    )
+  return out
+
+
+def _enough(test: weat.Test) -> bool:
+  return min(map(len, (*test.targets, *test.attributes))) >= FEWEST
+
+
+def _mean(test: weat.Test, spaces: Sequence[WordVectors]) -> np.ndarray:
+  """s of each target, the mean over the spaces (of seeds)."""
+  return np.mean([associations(test, space) for space in spaces], axis=0)

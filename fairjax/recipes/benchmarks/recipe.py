@@ -275,21 +275,9 @@ def tests_of(
         values(items, ours), values(theirs_items, theirs), options
       )
     for row in rows:
-      part, metric = str(row['part']), row['metric']
-      out.append(
-        {
-          'set': name,
-          'measure': metric if part == whole else f'{part}/{metric}',
-          'ours': first,
-          'theirs': title,
-          'difference': {'seeds': [], **row['difference']},
-          'p': row['p'],
-          'test': row['test'],
-          'n': row['items'],
-          'p_adjusted': row['p_holm'],
-          'adjusted': f'holm, {len(rows)} tests',
-        }
-      )
+      test = result_rows.as_test(row, name, first, title, whole)
+      holm = f'holm, {len(rows)} tests'
+      out.append(test | {'p_adjusted': row['p_holm'], 'adjusted': holm})
   return out
 
 

@@ -229,6 +229,7 @@ def measure(
   alone = [
     name for name in rewrites if name.startswith(BART) and AGAINST not in name
   ]
+  by_hand_and_alone = ('dictionary', WITHOUT_NAMES, *alone)
   found = contenders.measure(
     config,
     m.folder,
@@ -236,13 +237,14 @@ def measure(
     tables,
     rewrites,
     twins,
-    ('dictionary', WITHOUT_NAMES, *alone),
+    by_hand_and_alone,
   )
   gold = texts.against_gold(
     m, tables['test'], writers, 'dictionary', alone, unlisted
   )
   quality = quality_of_pairs(m, tables, rewrites)
-  for one in (quality, vectors(m, tables, rewrites), gold):
+  associated = vectors(m, tables, rewrites, by_hand_and_alone)
+  for one in (quality, associated, gold):
     for name, sets in one.contenders.items():
       found.contenders.setdefault(name, {'sets': {}})['sets'] |= sets['sets']
     found.tests.extend(one.tests)
@@ -370,12 +372,16 @@ def quality_of_pairs(
 
 
 def vectors(
-  m: RewriteInputs, tables: Tables, rewrites: contenders.Rewrites
+  m: RewriteInputs,
+  tables: Tables,
+  rewrites: contenders.Rewrites,
+  against: Sequence[str] = (),
 ) -> contenders.ContenderResults:
   """WEAT of word vectors trained on the texts and each contender's rewrites.
 
   Its words are those that every contender's texts give a vector: effects of
-  different words would not be comparable.
+  different words would not be comparable. Each contender is tested, over these
+  words, against the texts alone and those of `against` that come before it.
   """
   widths = m.config.adversary.vectors
   if not widths:
@@ -385,8 +391,9 @@ def vectors(
   sources = tables['train']['text'].tolist()
   versions = {'original': [[]], **{n: e['train'] for n, e in rewrites.items()}}
   out: dict[str, dict] = {name: {'sets': {}} for name in versions}
+  tests: list[dict] = []
   for width in widths:
-    spaces = {}
+    where, spaces = f'word vectors, {width} wide', {}
     for name, own in versions.items():
       m.log.line(f'word vectors of {name}, {width} wide')
       spaces[name] = [
@@ -396,12 +403,21 @@ def vectors(
     words = word_vectors.common(itertools.chain(*spaces.values()))
     for name, own in versions.items():
       rows, notes = word_vectors.rows(spaces[name], options, words=words)
-      out[name]['sets'][f'word vectors, {width} wide'] = {
+      out[name]['sets'][where] = {
         'rows': len(sources) + len(own[0]),
         **result_rows.as_set(rows, 'all'),
         'notes': notes,
       }
-  return contenders.ContenderResults(out, [])
+    for ours, theirs in contenders.pairs(versions, against):
+      tests += [
+        result_rows.as_test(row, where, ours, theirs)
+        for row in word_vectors.differences(
+          spaces[ours], spaces[theirs], options, words
+        )
+      ]
+  return contenders.ContenderResults(
+    out, stages.adjusted(tests, m.config.measures.adjust)
+  )
 
 
 def discriminators(lines: Sequence[Mapping]) -> list[dict]:

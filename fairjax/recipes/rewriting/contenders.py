@@ -11,7 +11,14 @@ same texts with the same resamples, so that every difference is paired.
 import dataclasses
 import functools
 import pathlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import (
+  Callable,
+  Collection,
+  Iterable,
+  Iterator,
+  Mapping,
+  Sequence,
+)
 from typing import NamedTuple
 
 import numpy as np
@@ -175,6 +182,20 @@ def measure(
   return found
 
 
+def pairs(
+  names: Iterable[str], against: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
+  """Which contenders are tested: each against what comes before it.
+
+  Of that the originals and `against`; so a pair is tested once.
+  """
+  before: list[str] = []
+  for name in names:
+    others = dict.fromkeys((ORIGINAL, *against))
+    yield from ((name, other) for other in others if other in before)
+    before.append(name)
+
+
 def grid(
   config: Config,
   parts: Mapping[str, Mapping[str, Sequence[Drawn]]],
@@ -184,7 +205,6 @@ def grid(
   """{contender: {set: Drawn}} as results' contenders and adjusted tests."""
   options, contenders, tests = options_of(config), {}, []
   for name, sets in parts.items():
-    before = list(contenders)  # with later ones they are tested there: once
     contenders[name] = {
       'sets': {
         where: {
@@ -199,15 +219,13 @@ def grid(
         if each
       }
     }
-    for other in dict.fromkeys((ORIGINAL, *against)):
-      if other not in before:
-        continue
-      for where, each in sets.items():
-        for ours, theirs in zip(each, parts[other][where]):
-          tests += [
-            {'set': where, 'ours': name, 'theirs': other, **line}
-            for line in counterfactual.tests(ours, theirs, options)
-          ]
+  for name, other in pairs(parts, against):
+    for where, each in parts[name].items():
+      for ours, theirs in zip(each, parts[other][where]):
+        tests += [
+          {'set': where, 'ours': name, 'theirs': other, **line}
+          for line in counterfactual.tests(ours, theirs, options)
+        ]
   return ContenderResults(
     contenders, stages.adjusted(tests, config.measures.adjust)
   )

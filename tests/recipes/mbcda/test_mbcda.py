@@ -70,7 +70,24 @@ def test_word_vectors_of_all_contenders_are_of_the_same_words(tmp_path):
   config = config_of(vectors=(8,))
   with Log(tmp_path, config) as log:
     inputs = RewriteInputs(config, tmp_path, log, None, None)
-    found = recipe.vectors(inputs, {'train': sources}, rewrites)
+    found = recipe.vectors(
+      inputs, {'train': sources}, rewrites, ('dictionary',)
+    )
+  # Each against the texts alone, and the generator against the dictionary.
+  pairs = ['dictionary original', 'generator original', 'generator dictionary']
+  assert [f'{t["ours"]} {t["theirs"]}' for t in found.tests] == pairs
+  for test in found.tests:
+    assert test['set'] == 'word vectors, 8 wide'
+    assert test['measure'] == 'work/weat_effect_words' and test['n'] == 6
+    effects = [
+      found.contenders[test[side]]['sets'][test['set']]['groups']['work']
+      for side in ('ours', 'theirs')
+    ]
+    ours, theirs = (one['weat_effect_words']['value'] for one in effects)
+    assert test['difference']['value'] == pytest.approx(ours - theirs)
+    assert (
+      'holm, 3 tests' in test['adjusted'] and test['p_adjusted'] >= test['p']
+    )
   sets = [
     one['sets']['word vectors, 8 wide'] for one in found.contenders.values()
   ]
