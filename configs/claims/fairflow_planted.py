@@ -18,11 +18,10 @@ WORDS = pathlib.Path(__file__).with_name('fairflow_words.csv')
 
 
 def get_config() -> c.Config:
-  config = c.shipped('mbcda_planted')
+  config = c.shipped('claims/mbcda_planted')
   config.recipe = 'counterfactual_texts'
   config.method.words = str(WORDS)
-  config.planted.rows, config.planted.test_rows = 4000, 600
+  config.seed, config.planted.test_rows = 0, 600
   config.rewriters.contenders = ('dictionary', 'fairflow')
-  config.rewriters.epochs = 8.0
   config.rewriters.seeds = config.rewriters.generators = 5
   return config

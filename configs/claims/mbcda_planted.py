@@ -17,7 +17,8 @@ def get_config() -> c.Config:
   config = c.shipped('mbcda_planted')
   config.seed = 5
   config.planted.rows, config.planted.test_rows = 4000, 1200
-  config.rewriters.epochs = 8.0
+  config.rewriters.generator, config.rewriters.lr = 'tiny', 1e-3
+  config.adversary.lr, config.adversary.dropout = 1e-3, 0.2
   config.rewriters.seeds = config.rewriters.generators = 12
   config.adversary.epochs = 6.0
   return config
