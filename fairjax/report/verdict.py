@@ -295,6 +295,11 @@ def section(claims: Sequence[Mapping]) -> dict:
   ]
   words = {'must be': 'Each number must be', 'test': 'Test:'}
   shared = [f'{words[key]} {rows[0][key]}.' for key in alike]
+  if any(c['test'].endswith('over examples') for c in claims):
+    shared.append(
+      'A test over examples alone speaks of these models: of other seeds they '
+      'may be others, and so may be what is decided.'
+    )
   columns = {key: key for key in rows[0] if key not in alike}
   wanted_rows = {
     c['claim']: c['effect']

@@ -233,6 +233,15 @@ def test_what_all_claims_share_is_said_once():
   assert 'must be' in table['columns'] and 'Test: a test.' in words['text']
 
 
+def test_claims_of_one_training_say_so():
+  effect = {'value': 0.2, 'low': 0.1, 'high': 0.3}
+  one = 'paired bootstrap over examples'
+  for test, told in ((one, True), (f'{one} and seeds', False)):
+    claims = [verdict.claim('a is fairer', effect, 0, test)]
+    said = json.dumps(verdict.section(claims))
+    assert ('of other seeds they may be others' in said) == told
+
+
 def test_a_folder_of_texts_says_what_became_of_them(tmp_path):
   for name, said in (
     ('perturb_corpus', 'Of 100 texts 50 are changed: 120 of 239, in 1 file.'),
