@@ -51,7 +51,10 @@ flags() {
       echo "perturb.data=$data"
       echo "model=$(minilm)"
       ;;
-    quickstart_diet) printf 'seed=5\nseeds=20\n' ;;
+    quickstart_diet)
+      echo "seed=5"
+      echo "seeds=20"
+      ;;
     weighting_planted) echo "seeds=21" ;;
     fairflow_planted) ;;
     mbcda_planted) ;;

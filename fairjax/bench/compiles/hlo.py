@@ -380,19 +380,20 @@ def _merged(collected: Iterator[Collective]) -> list[Collective]:
   ]
 
 
-def _weights(module: Module) -> set[tuple[int, ...]]:
-  """Sides of the float32 matrices that a program is given, in rising order.
+def _weights(module: Module) -> set[int]:
+  """How many numbers the float32 arrays have that a program is given.
 
-  Of stacked layers those of one; what else a loop converts it has computed.
+  Also one layer of stacked ones; what else a loop converts it has computed.
   """
   given = [
     op for op in module.computations[module.entry] if op.op == 'parameter'
   ]
   return {
-    tuple(sorted(one.dims[-2:]))
+    math.prod(dims)
     for op in given
     for one in arrays(op.type)
     if one.type == 'f32'
+    for dims in (one.dims, one.dims[1:])
   }
 
 
@@ -426,7 +427,7 @@ def read(text: str) -> Summary:
         source = arrays(module.type(op, 0) or 'f32[]')[0].type
         if source == 'f32' and kind.type == 'bf16':
           # A cache, which a TPU widens to write to it, has more axes.
-          if len(kind.dims) == 2 and tuple(sorted(kind.dims)) in weights:
+          if len(kind.dims) == 2 and math.prod(kind.dims) in weights:
             converts.append(f'{kind.type}{kind.dims}')
       if op.op in TO_HOST and BETWEEN not in op.line:
         host.append(op.op)

@@ -64,6 +64,7 @@ TESTS = (
     (_WOMEN, _MEN),
   ),
 )
+METRIC = 'weat_effect_words'
 FEWEST = 3  # words of a list that a test needs
 
 
@@ -141,7 +142,7 @@ def rows(
   spaces: Sequence[WordVectors],
   options,
   tests: Sequence[weat.Test] = TESTS,
-  metric: str = 'weat_effect_words',
+  metric: str = METRIC,
   words: Collection[str] | None = None,
 ) -> tuple[list[dict], list[str]]:
   """Each test's row, s being the mean over the seeds' spaces, and its notes.
@@ -174,12 +175,10 @@ def differences(
   theirs: Sequence[WordVectors],
   options,
   words: Collection[str],
-  tests: Sequence[weat.Test] = TESTS,
-  metric: str = 'weat_effect_words',
 ) -> list[dict]:
   """Each test's d in our spaces less that in theirs, over the same words."""
   out = []
-  for test in tests:
+  for test in TESTS:
     few, _ = known(test, words)
     if not _enough(few):
       continue
@@ -188,7 +187,7 @@ def differences(
     value, p = association.difference(*sides, options)
     count = sum(map(len, few.targets))
     out.append(
-      result_rows.difference(metric, test.name, count, value, p, 'words')
+      result_rows.difference(METRIC, test.name, count, value, p, 'words')
     )
   return out
 

@@ -62,6 +62,9 @@ HEADS = (
 )
 
 
+COUNTED = ('classifier/', 'score/')  # ours, heads with an output a class
+
+
 def config_path(folder: str | os.PathLike) -> pathlib.Path:
   """The file that says what a model is."""
   folder = pathlib.Path(folder)
@@ -128,9 +131,6 @@ def _modern(weights: Weights, module: nn.Module) -> Weights:
       name = short[name]
     modern[name] = value
   return modern
-
-
-COUNTED = ('classifier/', 'score/')  # heads with an output a class
 
 
 class Loaded(NamedTuple):

@@ -229,7 +229,7 @@ def measure(
   alone = [
     name for name in rewrites if name.startswith(BART) and AGAINST not in name
   ]
-  by_hand_and_alone = ('dictionary', WITHOUT_NAMES, *alone)
+  rivals = ('dictionary', WITHOUT_NAMES, *alone)
   found = contenders.measure(
     config,
     m.folder,
@@ -237,13 +237,13 @@ def measure(
     tables,
     rewrites,
     twins,
-    by_hand_and_alone,
+    rivals,
   )
   gold = texts.against_gold(
     m, tables['test'], writers, 'dictionary', alone, unlisted
   )
   quality = quality_of_pairs(m, tables, rewrites)
-  associated = vectors(m, tables, rewrites, by_hand_and_alone)
+  associated = vectors(m, tables, rewrites, rivals)
   for one in (quality, associated, gold):
     for name, sets in one.contenders.items():
       found.contenders.setdefault(name, {'sets': {}})['sets'] |= sets['sets']
