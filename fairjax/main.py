@@ -55,20 +55,6 @@ LIST = flags.DEFINE_bool(
   'Show all that has a name: configs, recipes, data and test sets, methods, '
   'scores, measures, benchmarks, mitigations.',
 )
-TARGET = flags.DEFINE_string(
-  'target',
-  '',
-  'Run nothing: count tokens, FLOPs, memory and hours of each stage on v5e-16, '
-  'h100:8, cpu, …; neither weights nor data need be there.',
-)
-AMOUNT = {
-  name: flags.DEFINE_integer(name, 0, f'With --target: {about}.', lower_bound=0)
-  for name, about in {
-    'rows': 'texts of the training split',
-    'length': 'tokens of a text',
-    'tokens': 'tokens of the corpus',
-  }.items()
-}
 ADDRESS = flags.DEFINE_string(
   'coordinator_address', '', 'host:port of process 0, with several processes.'
 )
@@ -417,16 +403,8 @@ def main(argv: list[str]) -> None:
   logging.set_verbosity(logging.WARNING)  # orbax tells its every move
   try:
     stop_when_asked()
-    validate(config, files=not TARGET.value)
+    validate(config)
     check_folder(folder)
-    if TARGET.value:
-      from fairjax.recipes.dry.estimate import estimate
-
-      given = {name: flag.value for name, flag in AMOUNT.items()}
-      estimate(config, folder / 'dry_run', TARGET.value, given)
-      return
-    if any(flag.value for flag in AMOUNT.values()):
-      refuse('--rows, --length and --tokens are of a dry run; add --target')
     greet(config.recipe, folder)
     from fairjax.core.registry import find
     from fairjax.recipes import RECIPES

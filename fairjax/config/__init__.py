@@ -161,12 +161,9 @@ UNKEPT = ('rank', 'overlap', 'fairflow', 'counterfactual_texts', 'mbcda')
 AS_THEY_ARE = ('overlap', 'fairtune', 'fairtune_glue')
 
 
-def validate(config: Config, files: bool = True) -> None:
-  """Raises UserError with one sentence for the first field that is wrong.
-
-  Without `files` those that are named need not be there.
-  """
-  knobs.check(config, Config, files)
+def validate(config: Config) -> None:
+  """Raises UserError with one sentence for the first field that is wrong."""
+  knobs.check(config, Config)
   train, generate = config.train, config.generate
   if train.batch % train.microbatches:
     raise UserError(
@@ -222,7 +219,7 @@ def validate(config: Config, files: bool = True) -> None:
     )
   paired = config.recipe == 'fairscore' and config.fairscore.path
   told = any(s.startswith('data.path ') for s in config.data.sources)
-  named = config.data.path or paired or told or not files
+  named = config.data.path or paired or told
   if config.data.name == 'file' and not named:
     raise UserError('data.path is empty; name a file with --config.data.path')
   if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():

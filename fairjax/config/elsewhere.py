@@ -4,7 +4,6 @@
 ELSEWHERE = {
   theirs: ours
   for ours, names in {
-    '--target': 'dry_run tflops utilisation',
     '--workdir': 'output_dir overwrite_output_dir out_dir logging_dir outdir',
     '--config.model': 'model_name model_name_or_path model_path checkpoint '
     'pretrained_model_name_or_path model_checkpoint',

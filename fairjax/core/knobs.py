@@ -284,11 +284,8 @@ def has_type(candidate: Any, kind: Any) -> bool:
   return isinstance(candidate, int | float if kind is float else kind)
 
 
-def check(config: Any, kind: type, files: bool = True) -> None:
-  """Raises UserError with one sentence for the first wrong field.
-
-  Without `files` those that are named need not be there.
-  """
+def check(config: Any, kind: type) -> None:
+  """Raises UserError with one sentence for the first wrong field."""
   for field in dataclasses.fields(kind):
     inner = getattr(config, field.name)
     if dataclasses.is_dataclass(field.type):
@@ -312,7 +309,5 @@ def check(config: Any, kind: type, files: bool = True) -> None:
     for one in result if isinstance(result, tuple) else (result,):
       if leaf.path and isinstance(one, str):
         paths.refuse_pipe(one)
-    if leaf.rule is existing and not files:
-      continue
     if remedy := leaf.rule(result):
       raise UserError(f'{text}; {remedy}')

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.benchmarks import BENCHMARKS, holistic
+from fairjax.benchmarks import BENCHMARKS
 from fairjax.benchmarks.shared import result_rows
 from fairjax.config import (
   Benchmarks,
@@ -31,7 +31,6 @@ from fairjax.recipes.benchmarks import (
 )
 from fairjax.recipes.benchmarks import recipe as recipe
 from fairjax.recipes.diet import recipe as diet
-from fairjax.recipes.dry import estimate
 
 
 def corpus(root):
@@ -378,14 +377,6 @@ def test_the_mitigations_that_train_a_causal_model(nets, data, tmp_path):
     (tmp_path / 'run/models' / kind / 'texts.txt').read_text().splitlines()
   )
   assert lines('cda')[::2] == lines('continued') == lines('dropout')
-
-
-def test_a_dry_run_counts_the_texts_of_the_files(nets, data):
-  own = config(nets['bert'].folder, data, ('holistic',))
-  own.recipe = 'benchmarks'
-  lists = holistic.read(data)[0]
-  count = len(holistic.comparable(holistic.sentences(lists)))
-  assert estimate.amount(own, {}).train == count == 32
 
 
 def test_the_shipped_configs_are_valid_as_they_are():
