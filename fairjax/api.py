@@ -21,7 +21,7 @@ from fairjax.config import Config, Weighting
 from fairjax.core import announce, python_words
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need
-from fairjax.data.tables import inputs
+from fairjax.data.tables import inputs, join
 from fairjax.report.faces import SET, Comparison, Equalized, Face
 from fairjax.results import Results
 from fairjax.stages.assessed import Assessment as Assessment
@@ -102,8 +102,16 @@ def assess(
     metrics is None or isinstance(metrics, Mapping),
     *('metrics', metrics, '{name: function} is needed'),
   )
-  names, labels, scores = inputs.predicted(y_true, y_score, pos_label)
+  join.same_index(
+    y_true=y_true,
+    y_score=y_score,
+    groups=groups,
+    cluster=cluster,
+    sample_weight=sample_weight,
+  )
+  names, labels, scores, said = inputs.predicted(y_true, y_score, pos_label)
   columns, remarks = inputs.columns(groups, len(labels))
+  remarks += said
   members, group_names, attributes = of_groups.memberships(
     columns, intersections=intersections
   )
@@ -281,6 +289,7 @@ def thresholds(
   from fairjax.metrics import groups as of_groups
   from fairjax.metrics.assess import decide
   from fairjax.metrics.inference import clusters, row_weights
+  from fairjax.metrics.warn import REVERSED
 
   need(
     inputs.number(holdout) and 0 < holdout < 1,
@@ -290,7 +299,15 @@ def thresholds(
   inputs.options(
     threshold, confidence_level, n_resamples, random_state, min_group
   )
-  _, labels, scores = inputs.predicted(y_true, y_score, pos_label)
+  join.same_index(
+    y_true=y_true,
+    y_score=y_score,
+    groups=groups,
+    decide_by=decide_by,
+    cluster=cluster,
+    sample_weight=sample_weight,
+  )
+  _, labels, scores, said = inputs.predicted(y_true, y_score, pos_label)
   if scores.shape[:-1] != (1,):
     raise UserError(
       f'y_score has shape {np.shape(y_score)}; thresholds of groups are of one '
@@ -331,6 +348,9 @@ def thresholds(
     assess(labels[held], decisions, judged_by[held], **options)
     for decisions in (once, each)
   )
+  ranked = assess(labels, scores, n_resamples=0).warnings
+  for side in (before, after):
+    side.warnings[:0] = [*said, *(w for w in ranked if REVERSED in w)]
   return Equalized(rule, before, after, compare(after, before))
 
 

@@ -25,7 +25,7 @@ from fairjax.benchmarks import BENCHMARKS
 from fairjax.config import validate
 from fairjax.core import artefacts
 from fairjax.data import load_tables
-from fairjax.data.tables import files, paired, panda, predictions, terms
+from fairjax.data.tables import answers, files, join, paired, panda, terms
 from fairjax.metrics import group_thresholds
 from fairjax.pairs.swapping import dictionary
 from fairjax.recipes.perturbation import fairtune_glue
@@ -469,13 +469,13 @@ def joined_by_id(folder, rng):
   table = pd.DataFrame({'id': [str(own(i)) for i in range(9)]})
   table['text'] = [f'he said {i}' for i in range(9)]
   if rng.random() < 0.3:
-    table.attrs['ids'] = predictions.MADE
+    table.attrs['ids'] = join.MADE
   order = rng.permutation(9)
   rows = [{'id': spell(int(i)), 'score': round(i / 9, 2)} for i in order]
   path = as_file(rows, folder, 'scores', rng)
 
   def read():
-    for one in predictions.read(files.read(str(path)), table, (), ()):
+    for one in answers.of_table(files.read(str(path)), table, (), ()):
       assert one.scores.shape[1] == 9 and np.isfinite(one.scores).all()
 
   return read

@@ -97,22 +97,6 @@ def test_compare_is_of_the_same_rows(data):
     fairjax.compare(a, fairjax.assess(1 - y, p, n_resamples=0))
 
 
-@pytest.mark.parametrize(
-  ('y', 'p', 'groups', 'says'),
-  [
-    ([0, 1], [0.1, 0.2, 0.3], None, 'y_score has shape'),
-    ([0, 1], [0.1, 0.2], ['a'], "'group' has 1 values for 2 rows"),
-    (['a', 'b'], [0.1, 0.2], None, "pos_label='b'"),
-    ([0, None], [0.1, 0.2], None, 'row 1 of y_true has no label'),
-    ([0, 1], [0.1, np.nan], None, 'no numbers'),
-    ([], [], None, 'a label for each row'),
-  ],
-)
-def test_mistakes_are_one_sentence(y, p, groups, says):
-  with pytest.raises(UserError, match=says):
-    fairjax.assess(y, p, groups)
-
-
 def test_swap_keeps_the_kind_of_column():
   assert fairjax.swap('She lost her keys.') == 'He lost his keys.'
   series = pd.Series(['Mary left.', 'a dog'], index=[5, 2], name='t')

@@ -29,7 +29,7 @@ from fairjax.core import artefacts, strict_json
 from fairjax.data import gguf
 from fairjax.data.batching import tokenizer_files, tokens
 from fairjax.data.corpora import shards, texts
-from fairjax.data.tables import files, predictions, readers
+from fairjax.data.tables import answers, files, readers
 from fairjax.models.folders import gguf as gguf_models
 from fairjax.models.folders import hf, torch_bin, weight_files
 from fairjax.pairs.swapping import swap_eval
@@ -251,7 +251,7 @@ def predicted(folder, rng):
     whole = [row for row in rows if isinstance(row, dict)]
     path.write_bytes(damaged(pd.DataFrame(whole).to_csv().encode(), rng))
   asked = pick(((), (), (column,), ('p*',), ('x', 'x')), rng)
-  return lambda: predictions.read(
+  return lambda: answers.of_table(
     files.read(str(path)), TABLE, asked, ('fine', 'rude')
   )
 

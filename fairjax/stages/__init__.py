@@ -6,7 +6,7 @@ A stage whose artefact is there with the same fingerprint is not run again.
 
 In this room:
 
-  answers        A model under audit, and its answers: asked, checked, kept,
+  asking         A model under audit, and its answers: asked, checked, kept,
                  and aligned
   assessed       What `fairjax.assess` returns: measures of predictions, and
                  their page

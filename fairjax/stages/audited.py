@@ -23,10 +23,10 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
-from fairjax.data.tables import labels, predictions, readers
+from fairjax.data.tables import answers, join, labels, readers
 from fairjax.models.families import chances
-from fairjax.stages import answers, edited
-from fairjax.stages.answers import AuditedModel
+from fairjax.stages import asking, edited
+from fairjax.stages.asking import AuditedModel
 
 FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
 THEIRS = 'the table of predictions'
@@ -84,29 +84,16 @@ def _asked(
 
 def _of_values(found, config, table, classes) -> list[AuditedModel]:
   """Predictions of the rows in their order: numbers, or labels by name."""
-  values = np.asarray(found)
-  if values.ndim == 1 and values.dtype.kind in 'OUS':  # decisions by name
-    frame = pd.DataFrame({'decision': values})
-    frame.attrs['source'] = THEIRS
-    return _of_frame(frame, config, table, classes)
-  whole = values.dtype.kind in 'iu'
-  try:
-    if np.iscomplexobj(values):
-      raise ValueError('complex numbers')
-    values = values.astype(float)
-  except (TypeError, ValueError, OverflowError) as error:
-    raise UserError(
-      'the predictions have values that are no numbers; give probabilities, '
-      'or the name of a label for each row'
-    ) from error
-  return [_array(values, table, config, classes, whole)]
+  asked = answers.Asked(classes, config.measures.pos_label, f'{THEIRS} has')
+  one = answers.of_values(found, len(table), asked)
+  return edited.models(config, [one], (), classes)
 
 
 def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
   """Predictions that stand in the data itself."""
   frame = _beside(table)
   named = re.compile(r'(p|prob|score)_.+|p\d+', re.IGNORECASE)
-  usual = {str(c).lower() for c in frame} & set(predictions.USUAL)
+  usual = {str(c).lower() for c in frame} & set(answers.USUAL)
   likely = usual or any(named.fullmatch(str(c)) for c in frame)
   if not (config.audit.scores or likely):
     raise UserError(
@@ -114,12 +101,15 @@ def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
       "model folder, a file of predictions or 'module:function' with "
       '--config.audit.model, or the column with --config.audit.scores'
     )
-  return _of_frame(frame, config, table, classes)
+  read = answers.of_columns(
+    frame, config.audit.scores, classes, config.measures.pos_label, table
+  )
+  return _by_scores(read, config, classes)
 
 
 def _beside(table: pd.DataFrame) -> pd.DataFrame:
   """The columns of the data that predictions may stand in, row by row."""
-  made = ['id'] if table.attrs.get('ids') == predictions.MADE else []
+  made = ['id'] if table.attrs.get('ids') == join.MADE else []
   frame = table.drop(columns=['text', 'label', *made], errors='ignore')
   frame.attrs['source'] = table.attrs.get('source', 'the data')
   return frame
@@ -128,8 +118,8 @@ def _beside(table: pd.DataFrame) -> pd.DataFrame:
 def _named(name: str, config, table, classes) -> list[AuditedModel]:
   path = pathlib.Path(name).expanduser()
   if name in table and name not in ('text', 'label'):  # a column of the data
-    read = predictions.read(
-      _beside(table), table, (name,), classes, config.measures.pos_label
+    read = answers.of_columns(
+      _beside(table), (name,), classes, config.measures.pos_label, table
     )
     return edited.models(config, read, (name,), classes)
   if name == 'planted':
@@ -139,8 +129,8 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
   if os.path.isfile(path) or path.suffix.lower() in FILES:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
-    target = answers.imported(name)
-    made_from = functools.partial(answers.made_from, name)
+    target = asking.imported(name)
+    made_from = functools.partial(asking.made_from, name)
     return [_asked(target, name, config, table, classes, made_from)]
   from fairjax.models.folders import hub
 
@@ -160,54 +150,15 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
 
 
 def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
-  columns = config.audit.scores
-  models = predictions.read(
-    frame, table, columns, classes, config.measures.pos_label
+  read = answers.of_table(
+    frame, table, config.audit.scores, classes, config.measures.pos_label
   )
-  made = edited.models(config, models, columns, classes)
+  return _by_scores(read, config, classes)
+
+
+def _by_scores(read, config, classes) -> list[AuditedModel]:
+  made = edited.models(config, read, config.audit.scores, classes)
   return [dataclasses.replace(one, by_scores=True) for one in made]
-
-
-def _array(
-  scores: np.ndarray, table, config, classes, whole: bool = False
-) -> AuditedModel:
-  """[n], [n, c] or [s, n] of the rows, in their order.
-
-  [n] are probabilities of the positive class; `whole` numbers are classes, as
-  in a column of a file and from a scikit-learn `predict`.
-  """
-  n = len(table)
-  if scores.shape == (n, 1):
-    scores = scores[:, 0]
-  if scores.ndim == 1:
-    scores = scores[None]
-  if scores.ndim == 2 and scores.shape[0] == n != scores.shape[1]:
-    predictions.check(scores[None], range(scores.shape[1]), 'the predictions')
-    return edited.models(config, [_model(scores[None])], (), classes)[0]
-  if scores.ndim != 2 or scores.shape[1] != n:
-    raise UserError(
-      f'the predictions have shape {scores.shape} for {n} rows; give [n], '
-      '[n, classes] or [seeds, n]'
-    )
-  wrong = ~((scores >= 0) & (scores <= 1))
-  if wrong.any():
-    seed, row = np.argwhere(wrong)[0]
-    value = float(scores[seed, row])
-    remedy = 'of logits take the sigmoid first, divide percents by 100'
-    if not np.isfinite(value):
-      remedy = 'leave rows without a prediction out of the data too'
-    raise UserError(
-      f'the prediction of row {row} is {value!r}; a probability of the '
-      f'positive class, from 0 to 1, is needed ({remedy})'
-    )
-  hard = bool(np.isin(scores, (0, 1)).all())
-  both = np.stack([1 - scores, scores], -1)
-  both = both if whole or config.measures.pos_label == 1 else both[..., ::-1]
-  return edited.models(config, [_model(both, hard)], (), classes)[0]
-
-
-def _model(scores: np.ndarray, hard: bool = False) -> predictions.Predicted:
-  return predictions.Predicted('model', scores, hard)
 
 
 def function(
@@ -222,7 +173,7 @@ def function(
   """Any function of a list of texts; `said` are the names of answers."""
   texts = list(table['text']) if 'text' in table else []
   batch, positive = max(config.audit.batch, 1), config.measures.pos_label
-  predict = answers.predictor(source, name, batch, positive, texts, said)
+  predict = asking.predictor(source, name, batch, positive, texts, said)
   return AuditedModel(
     name, None, predict, classes, kind='function', made_from=made_from
   )
@@ -399,7 +350,7 @@ def _run(path: pathlib.Path, config, table, classes) -> AuditedModel:
   if file.is_file():
     frame = artefacts.read_table(file)
     frame.attrs['source'] = str(file)
-    (one,) = predictions.read(frame, table, (), ())
+    (one,) = answers.of_table(frame, table, (), ())
     one = one._replace(name=path.name)
     return edited.models(config, [one], (), classes)[0]
   raise UserError(

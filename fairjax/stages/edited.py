@@ -8,17 +8,16 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError, count
-from fairjax.data.tables import predictions, readers
-from fairjax.stages.answers import AuditedModel
+from fairjax.data.tables import answers, readers
+from fairjax.stages.asking import AuditedModel
 
 
 def models(
   config: Config,
-  read: Sequence[predictions.Predicted],
+  read: Sequence[answers.Answers],
   columns: Sequence[str],
   classes: Sequence[str],
 ) -> list[AuditedModel]:
@@ -34,7 +33,7 @@ def models(
 
 def _scored(
   config: Config,
-  rows: predictions.Predicted,
+  rows: answers.Answers,
   column: str,
   classes: Sequence[str],
 ) -> AuditedModel:
@@ -48,7 +47,9 @@ def _scored(
     raise UserError(f'{path} has no column text; score to_score.csv as it is')
   own = column and (column in frame or column.endswith('*'))
   named = (column,) if own else config.audit.scores[:1]
-  one = _of_edited(path, frame, named, classes, config.measures.pos_label)
+  plain = frame.drop(columns='id', errors='ignore')
+  plain.attrs['source'] = path
+  (one,) = answers.of_columns(plain, named, classes, config.measures.pos_label)
   if one.scores.shape[::2] != rows.scores.shape[::2]:
     sizes = [
       f'{count(s, "seed")} and {count(c, "class", "classes")}'
@@ -70,15 +71,6 @@ def _scored(
     return one.scores[:, [at[text] for text in texts]]
 
   return dataclasses.replace(model, predict=predict, edited=one.name)
-
-
-def _of_edited(path, frame, named, classes, pos_label) -> predictions.Predicted:
-  plain = pd.DataFrame({'id': [str(i) for i in range(len(frame))]})
-  plain.attrs['ids'] = predictions.MADE
-  scores = frame.drop(columns='id', errors='ignore')
-  scores.attrs['source'] = path
-  (one,) = predictions.read(scores, plain, named, classes, pos_label)
-  return one
 
 
 def _places(path: str, texts: Sequence[str], scores: np.ndarray) -> dict:

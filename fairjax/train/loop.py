@@ -341,7 +341,7 @@ def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
     epoch=rows.shape[1],
     few=ways().few,
   )
-  return packing.Batches(
+  return packing.packed(
     job.train, rows, seeds, plan, accumulate, job.per_dispatch
   )
 

@@ -197,7 +197,7 @@ def test_the_training_race_takes_full_batches_or_says_why_not():
   )
   rows = np.arange(40, dtype=np.int32)[None]
   layout = batches.layout(lengths, 16)
-  source = batches.Batches(pool, rows, [0], layout)
+  source = batches.packed(pool, rows, [0], layout)
   turn = train.full_batches(source, 40, 16)
   assert turn[:4] == [0, 1, 3, 4] and len(turn) == train.UNITS
   assert all((source[i]['example'] >= 0).all() for i in turn)

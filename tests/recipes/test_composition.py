@@ -188,7 +188,7 @@ def test_each_seed_reads_its_own_weights(inputs, accumulate):
   taken = taken_of(inputs)
   pool = diets.with_weights(SMALL, inputs, taken).pool
   plan = batches.layout(pool.tokens.lengths, 16, 1, accumulate, 2)
-  source = batches.Batches(pool, taken, [0, 1], plan, accumulate)
+  source = batches.packed(pool, taken, [0, 1], plan, accumulate)
   for step in range(2 * source.steps_per_epoch):
     batch = source[step]
     for seed in (0, 1):

@@ -49,7 +49,7 @@ def make(n: int, seed: int) -> batches.Pool:
 def our_epochs(pool, layout, seed, threads):
   """Each call plans and fills the next epoch."""
   n = len(pool.label)
-  source = batches.Batches(pool, np.arange(n)[None], [seed], layout)
+  source = batches.packed(pool, np.arange(n)[None], [seed], layout)
   steps, epochs = source.steps_per_epoch, itertools.count()
 
   def epoch():

@@ -69,7 +69,7 @@ def ours(chosen) -> tuple[Callable, dict]:
   )
   device_mesh = mesh.make(Mesh(), 1)
   layout = batches.layout(lengths, chosen.batch)
-  source = batches.Batches(pool, np.arange(n)[None], [0], layout)
+  source = batches.packed(pool, np.arange(n)[None], [0], layout)
   params = mesh.put_state(device_mesh, loop.initial(model, [0]))
   host = [source[i] for i in range(BATCHES)]
   alone = {k: v[0] for k, v in host[0].items()}

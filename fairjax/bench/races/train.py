@@ -170,7 +170,7 @@ def ours(chosen) -> tuple[Callable, dict]:
   layout = batches.layout(
     pool.tokens.lengths, chosen.batch, seeds=len(seeds), few=ways().few
   )
-  source = batches.Batches(pool, rows, seeds, layout)
+  source = batches.packed(pool, rows, seeds, layout)
   params = loop.initial(model, seeds)
   first = jax.tree.map(lambda a: a[0], params)
   hf.save(f'{chosen.folder}/model', model.module, first)

@@ -22,7 +22,7 @@ Keys of a batch (a stacked one has leading axes: seeds, then micro-batches)
 import math
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,7 +139,7 @@ def plan(lengths: np.ndarray, example: np.ndarray, layout: Layout) -> Plan:
   )
 
 
-def fill(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
+def batch_of(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
   """The arrays of one planned batch."""
   r, t, m, b = (
     int(plan.rows[step]),
@@ -355,28 +355,25 @@ def order(n: int, seed: int, epoch: int) -> np.ndarray:
 class Batches:
   """Item i is the batch of step i, for all seeds: a random-access source.
 
-  `rows` [s, n] are the rows of the pool that each seed trains on. The last
-  batch of an epoch holds what is left over. From an epoch's beginning on,
-  `per_dispatch` batches have the row count of the largest of them.
+  `draw(seed, epoch)` are the rows [n, …] of an epoch in their order, of which
+  each step takes `size`; -1 stands for no row. `plan` is made once of an
+  epoch's rows [steps, s, size, …], and `fill(planned, at, step)` makes the
+  batch of its step `at` of it.
   """
 
   def __init__(
     self,
-    pool: Pool,
-    rows: np.ndarray,
+    n: int,
+    draw: Callable[[int, int], np.ndarray],
     seeds: Sequence[int],
-    layout: Layout,
-    accumulate: int = 1,
-    per_dispatch: int = 1,
+    size: int,
+    fill: Callable[[Any, int, int], dict],
+    plan: Callable[[np.ndarray], Any] = lambda rows: rows,
   ):
-    self.pool, self.layout, self.seeds = pool, layout, list(seeds)
-    self.rows = np.asarray(rows, np.int32)
-    if not self.rows.size:
-      raise UserError('there are no rows to train on; the method took them all')
-    self.accumulate, self.per_dispatch = accumulate, per_dispatch
-    self.steps_per_epoch = -(-self.rows.shape[1] // (layout.batch * accumulate))
-    self._lengths = pool.tokens.lengths.astype(np.int32)
-    self._plans: dict[int, Plan] = {}
+    self.draw, self.seeds, self.size = draw, list(seeds), size
+    self.make_plan, self.fill = plan, fill
+    self.steps_per_epoch = -(-n // size)
+    self._plans: dict[int, Any] = {}
     self._lock = threading.Lock()
 
   def __len__(self) -> int:
@@ -384,30 +381,61 @@ class Batches:
 
   def __getitem__(self, step: int) -> dict[str, Any]:
     epoch, at = divmod(int(step), self.steps_per_epoch)
-    return fill(self.pool, self.plan(epoch), self.layout, at)
+    return self.fill(self.plan(epoch), at, int(step))
 
-  def plan(self, epoch: int) -> Plan:
+  def plan(self, epoch: int) -> Any:
     """The plan of an epoch; the last two asked for are kept."""
     with self._lock:
       if epoch not in self._plans:
-        batches = plan(self._lengths, self._examples(epoch), self.layout)
-        first = np.arange(0, len(batches.rows), self.per_dispatch)
-        rows = np.maximum.reduceat(batches.rows, first).repeat(
-          self.per_dispatch
-        )
-        batches = batches._replace(rows=rows[: len(batches.rows)])
-        self._plans = dict([*self._plans.items(), (epoch, batches)][-2:])
+        rows = np.stack([self._steps(seed, epoch) for seed in self.seeds], 1)
+        made = self.make_plan(rows)
+        self._plans = dict([*self._plans.items(), (epoch, made)][-2:])
       return self._plans[epoch]
 
-  def _examples(self, epoch: int) -> np.ndarray:
-    """Which rows of the pool each batch holds: [steps, s, (k,) b]."""
-    s, n = self.rows.shape
-    steps, k, b = self.steps_per_epoch, self.accumulate, self.layout.batch
-    example = np.full((s, steps * k * b), -1, np.int32)
-    for i, seed in enumerate(self.seeds):
-      example[i, :n] = self.rows[i, order(n, seed, epoch)]
-    shape = (s, steps, b) if k == 1 else (s, steps, k, b)
-    return np.ascontiguousarray(example.reshape(shape).swapaxes(0, 1))
+  def _steps(self, seed: int, epoch: int) -> np.ndarray:
+    rows = self.draw(seed, epoch)
+    spare = self.steps_per_epoch * self.size - len(rows)
+    widths = [(0, spare), *[(0, 0)] * (rows.ndim - 1)]
+    rows = np.pad(rows, widths, constant_values=-1)
+    return rows.reshape(-1, self.size, *rows.shape[1:])
+
+
+def packed(
+  pool: Pool,
+  rows: np.ndarray,
+  seeds: Sequence[int],
+  layout: Layout,
+  accumulate: int = 1,
+  per_dispatch: int = 1,
+  fill: Callable[[Plan, int, int], dict] | None = None,
+) -> Batches:
+  """Packed batches of the rows [s, n] of the pool that each seed trains on.
+
+  The last batch of an epoch holds what is left over. From an epoch's beginning
+  on, `per_dispatch` batches have the row count of the largest of them.
+  """
+  rows = np.asarray(rows, np.int32)
+  if not rows.size:
+    raise UserError('there are no rows to train on; the method took them all')
+  lengths = pool.tokens.lengths.astype(np.int32)
+  own, n = dict(zip(seeds, rows, strict=True)), rows.shape[1]
+
+  def planned(example: np.ndarray) -> Plan:
+    if accumulate > 1:
+      example = example.reshape(*example.shape[:2], accumulate, layout.batch)
+    made = plan(lengths, np.ascontiguousarray(example), layout)
+    first = np.arange(0, len(made.rows), per_dispatch)
+    most = np.maximum.reduceat(made.rows, first).repeat(per_dispatch)
+    return made._replace(rows=most[: len(made.rows)])
+
+  return Batches(
+    n,
+    lambda seed, epoch: own[seed][order(n, seed, epoch)],
+    seeds,
+    layout.batch * accumulate,
+    fill or (lambda made, at, _: batch_of(pool, made, layout, at)),
+    planned,
+  )
 
 
 class Sweep:
@@ -420,7 +448,7 @@ class Sweep:
     return len(self.plan.rows)
 
   def __getitem__(self, step: int) -> dict[str, Any]:
-    return fill(self.pool, self.plan, self.layout, int(step))
+    return batch_of(self.pool, self.plan, self.layout, int(step))
 
 
 def sweep(pool: Pool, rows: np.ndarray, layout: Layout) -> Sweep:

@@ -8,14 +8,14 @@ than what is kept.
 
 import functools
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, said
-from fairjax.data.batching.batches import ORDER
+from fairjax.data.batching import batches
 
 PAIRS = 22  # stream of the pairing of instances
 
@@ -109,43 +109,19 @@ def read_all(paths: Sequence[pathlib.Path], count: int) -> Instances:
   return Instances(*columns)
 
 
-class InstanceBatches:
-  """Item i is the batch of step i, for all seeds: a random-access source.
+def _source(n, draw, fill, seeds, batch, accumulate) -> batches.Batches:
+  """Batches of `fill(rows [s, b, …])`, in micro-batches."""
 
-  `order(seed, epoch)` is an array [n, …] of row numbers, and `fill(numbers)`
-  makes the arrays of a batch of them; -1 stands for no row.
-  """
-
-  def __init__(
-    self,
-    n: int,
-    order: Callable[[int, int], np.ndarray],
-    fill: Callable[[np.ndarray], dict],
-    seeds: Sequence[int],
-    batch: int,
-    accumulate: int = 1,
-  ):
-    self.n, self.fill = n, fill
-    self.seeds, self.batch, self.accumulate = list(seeds), batch, accumulate
-    self.steps_per_epoch = -(-n // batch)
-    # Those of this epoch and the next, which is begun ahead of need.
-    self._order = functools.lru_cache(2 * len(self.seeds))(order)
-
-  def __getitem__(self, step: int) -> dict[str, np.ndarray]:
-    epoch, at = divmod(int(step), self.steps_per_epoch)
-    parts = []
-    for seed in self.seeds:
-      numbers = self._order(seed, epoch)[at * self.batch :][: self.batch]
-      spare = self.batch - len(numbers)
-      widths = [(0, spare), *[(0, 0)] * (numbers.ndim - 1)]
-      parts.append(self.fill(np.pad(numbers, widths, constant_values=-1)))
-    batch = {name: np.stack([p[name] for p in parts]) for name in parts[0]}
-    if self.accumulate == 1:
-      return batch
+  def made(rows: np.ndarray, at: int, _) -> dict[str, np.ndarray]:
+    arrays = fill(rows[at])
+    if accumulate == 1:
+      return arrays
     return {
-      name: a.reshape(len(a), self.accumulate, -1, *a.shape[2:])
-      for name, a in batch.items()
+      name: a.reshape(len(a), accumulate, -1, *a.shape[2:])
+      for name, a in arrays.items()
     }
+
+  return batches.Batches(n, draw, seeds, batch, made)
 
 
 def labelled(
@@ -154,11 +130,8 @@ def labelled(
   seeds: Sequence[int],
   batch: int,
   accumulate: int = 1,
-) -> InstanceBatches:
+) -> batches.Batches:
   """Every row once an epoch, with its label."""
-
-  def order(seed, epoch):
-    return np.random.default_rng([seed, ORDER, epoch]).permutation(len(label))
 
   def fill(rows):
     return {
@@ -168,7 +141,8 @@ def labelled(
       'example': rows.astype(np.int32),
     }
 
-  return InstanceBatches(len(label), order, fill, seeds, batch, accumulate)
+  draw = functools.partial(batches.order, len(label))
+  return _source(len(label), draw, fill, seeds, batch, accumulate)
 
 
 def paired(
@@ -177,7 +151,7 @@ def paired(
   seeds: Sequence[int],
   batch: int,
   accumulate: int = 1,
-) -> InstanceBatches:
+) -> batches.Batches:
   """Pairs of one side's instances, drawn anew each epoch.
 
   Each side is shuffled and cut in two halves, whose rows are matched: what a
@@ -203,7 +177,7 @@ def paired(
     return pairs[draw.permutation(len(pairs))]
 
   def fill(pairs):
-    first, second = pairs.T
+    first, second = pairs[..., 0], pairs[..., 1]
     return {
       'first': vector[first],
       'second': vector[second],
@@ -212,4 +186,4 @@ def paired(
     }
 
   n = sum(len(rows) // 2 for rows in own)
-  return InstanceBatches(n, order, fill, seeds, batch, accumulate)
+  return _source(n, order, fill, seeds, batch, accumulate)

@@ -11,13 +11,12 @@ of this is stored: a row is looked up in the token store when it is needed.
 
 import functools
 import math
-import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from fairjax.data.batching.batches import order
+from fairjax.data.batching.batches import Batches, order
 from fairjax.data.corpora.texts import Store
 
 CORRUPT, HELD_OUT = 14, 15  # streams of random numbers
@@ -179,44 +178,33 @@ def finish(
   return out
 
 
-class RowBatches:
-  """Item i is the batch of step i, for all seeds: a random-access source."""
+def training(
+  rows: PackedCorpus,
+  seeds: Sequence[int],
+  batch: int,
+  corrupt: Corrupt,
+  accumulate: int = 1,
+  multiple: int = 1,
+) -> Batches:
+  """The batches of every step, for all seeds.
 
-  def __init__(
-    self,
-    rows: PackedCorpus,
-    seeds: Sequence[int],
-    batch: int,
-    corrupt: Corrupt,
-    accumulate: int = 1,
-    multiple: int = 1,
-  ):
-    self.rows, self.seeds, self.batch = rows, list(seeds), batch
-    self.corrupt, self.accumulate, self.multiple = corrupt, accumulate, multiple
-    self.steps_per_epoch = -(-rows.count // batch)
-    # Those of this epoch and the next, which is begun ahead of need.
-    self._order = functools.lru_cache(2 * len(self.seeds))(
-      functools.partial(order, rows.count)
-    )
+  A seed's is a function of (seed, step): order of the rows, and their
+  corruption.
+  """
 
-  def __len__(self) -> int:
-    return sys.maxsize  # there is always another epoch
-
-  def __getitem__(self, step: int) -> dict[str, np.ndarray]:
-    each = [self.of_seed(seed, int(step)) for seed in self.seeds]
+  def fill(numbers: np.ndarray, at: int, step: int) -> dict[str, np.ndarray]:
+    each = []
+    for seed, own in zip(seeds, numbers[at], strict=True):
+      draw = np.random.default_rng([seed, CORRUPT, step])
+      each.append(
+        finish(
+          corrupt(read(rows, own), draw), rows.pieces, accumulate, multiple
+        )
+      )
     return {name: np.stack([one[name] for one in each]) for name in each[0]}
 
-  def of_seed(self, seed: int, step: int) -> dict[str, np.ndarray]:
-    """A function of (seed, step): order of the rows, and their corruption."""
-    epoch, at = divmod(step, self.steps_per_epoch)
-    numbers = self._order(seed, epoch)[at * self.batch :]
-    numbers = numbers[: self.batch]
-    numbers = np.pad(
-      numbers, (0, self.batch - len(numbers)), constant_values=-1
-    )
-    draw = np.random.default_rng([seed, CORRUPT, step])
-    corrupted = self.corrupt(read(self.rows, numbers), draw)
-    return finish(corrupted, self.rows.pieces, self.accumulate, self.multiple)
+  draw = functools.partial(order, rows.count)
+  return Batches(rows.count, draw, seeds, batch, fill)
 
 
 class HeldOut:

@@ -7,7 +7,6 @@ target as one text and is asked for the target's tokens alone. Either way the
 labels are `target` [r, u], asked where `target_segment_ids` is not 0.
 """
 
-import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -92,7 +91,7 @@ def layout(pairs: PairPool, batch: int, **options: int) -> Layout:
 def fill(pairs: PairPool, plan: Plan, layout: Layout, step: int) -> dict:
   """The arrays of one planned batch."""
   plain = pairs.plain
-  place = lambda texts: batches.fill(
+  place = lambda texts: batches.batch_of(
     plain._replace(tokens=texts), plan, layout, step
   )
   read, labels = place(pairs.read), place(pairs.labels)
@@ -117,40 +116,35 @@ def fill(pairs: PairPool, plan: Plan, layout: Layout, step: int) -> dict:
   }
 
 
-class PairBatches:
-  """Item i is the batch of step i, for all seeds: a random-access source."""
-
-  def __init__(
-    self,
-    pairs: PairPool,
-    seeds: Sequence[int],
-    batch: int,
-    accumulate: int = 1,
-    multiple: int = 1,
-    few: int = batches.FEW,
-  ):
-    n = len(pairs.label)
-    if not n:
-      raise UserError('there are no pairs to train on; give some in the table')
-    plan = layout(
-      pairs,
-      batch,
-      rows_multiple=multiple,
-      accumulate=accumulate,
-      seeds=len(seeds),
-      few=few,
-    )
-    every = np.broadcast_to(np.arange(n, dtype=np.int32), (len(seeds), n))
-    self.pairs = pairs
-    self.order = batches.Batches(pairs.plain, every, seeds, plan, accumulate)
-    self.steps_per_epoch = self.order.steps_per_epoch
-
-  def __len__(self) -> int:
-    return sys.maxsize  # there is always another epoch
-
-  def __getitem__(self, step: int) -> dict[str, np.ndarray]:
-    epoch, at = divmod(int(step), self.steps_per_epoch)
-    return fill(self.pairs, self.order.plan(epoch), self.order.layout, at)
+def training(
+  pairs: PairPool,
+  seeds: Sequence[int],
+  batch: int,
+  accumulate: int = 1,
+  multiple: int = 1,
+  few: int = batches.FEW,
+) -> batches.Batches:
+  """The batches of every step, for all seeds."""
+  n = len(pairs.label)
+  if not n:
+    raise UserError('there are no pairs to train on; give some in the table')
+  shapes = layout(
+    pairs,
+    batch,
+    rows_multiple=multiple,
+    accumulate=accumulate,
+    seeds=len(seeds),
+    few=few,
+  )
+  every = np.broadcast_to(np.arange(n, dtype=np.int32), (len(seeds), n))
+  return batches.packed(
+    pairs.plain,
+    every,
+    seeds,
+    shapes,
+    accumulate,
+    fill=lambda plan, at, _: fill(pairs, plan, shapes, at),
+  )
 
 
 def sweep(pairs: PairPool, batch: int, multiple: int = 1):

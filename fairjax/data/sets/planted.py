@@ -19,7 +19,9 @@ its twin, is in two splits, whatever the sizes, and the rows of one split do
 not depend on the size of another.
 """
 
+import csv
 import hashlib
+import pathlib
 import re
 
 import numpy as np
@@ -34,200 +36,38 @@ CLASSES = ('no blame', 'blame')
 GROUPS = ('male', 'female', '')  # in the order of the marks
 SPLITS = {'train': range(4, 10), 'valid': range(2, 4), 'test': range(2)}
 
-HE, HIM = '[he|she|they]', '[him|her|them]'
-HIS, OWN = '[his|her|their]', '[his|hers|theirs]'
-SELF = '[himself|herself|themselves]'
+WORDS = pathlib.Path(__file__).with_name('planted.csv')
+HE = '[he|she|they]'
 
-NAMES = """
-James Mary, Robert Patricia, John Linda, Michael Jennifer, David Susan,
-William Elizabeth, Richard Barbara, Joseph Jessica, Thomas Sarah, Daniel Karen,
-Matthew Nancy, Anthony Lisa, Paul Margaret, Steven Sandra, Andrew Ashley,
-Kenneth Emily, Kevin Donna, Brian Michelle, George Carol, Edward Amanda,
-Peter Helen, Henry Alice, Oliver Julia, Samuel Laura, Omar Fatima,
-Ahmed Aisha, Carlos Maria, Luis Carmen, Ivan Olga, Hiroshi Yuki,
-Raj Priya, Pierre Claire, Hans Greta, Kwame Abena, Patrick Bridget
-"""
-TITLED = 'Baker Cooper Diaz Evans Fischer Khan Lopez Mills Novak Okafor Reed'
-NOUNS = """
-my uncle aunt, my brother sister, my father mother, my nephew niece,
-my grandfather grandmother, my son daughter, our brother-in-law sister-in-law,
-the waiter waitress, the landlord landlady, the actor actress, the host hostess,
-the policeman policewoman, the salesman saleswoman, the chairman chairwoman,
-the postman postwoman, the businessman businesswoman, the headmaster
-headmistress, the steward stewardess, the old man woman, a young man woman,
-that boy girl, that gentleman lady, our spokesman spokeswoman
-"""
-ROLES = """
-the nurse, the driver, our accountant, the new clerk, the tutor, the chef,
-the cashier, my neighbour, the plumber, the coach, the intern, the dentist,
-the librarian, our guide, the gardener, the manager, the baker, the mechanic,
-the receptionist, my flatmate, the editor, the pharmacist, the caretaker
-"""
 
-# (base, past) with an object that does not tell: the verb decides.
-GOOD_TO_PEOPLE = """
-help helped, thank thanked, welcome welcomed, defend defended, protect
-protected, encourage encouraged, support supported, comfort comforted,
-respect respected, listen to listened to, apologise to apologised to,
-look after looked after
-"""
-BAD_TO_PEOPLE = """
-insult insulted, cheat cheated, mock mocked, threaten threatened, bully
-bullied, humiliate humiliated, deceive deceived, exploit exploited,
-lie to lied to, shout at shouted at, swear at swore at, spy on spied on
-"""
-PEOPLE = f"""
-the guests, the tenants, the interns, the customers, the pupils, the patients,
-the volunteers, the staff, {HIS} colleagues, {HIS} neighbours, the other team,
-the children, the passengers, the visitors, the new trainees, the drivers
-"""
-GOOD_TO_THINGS = """
-return returned, repair repaired, clean cleaned, check checked, improve
-improved, label labelled, protect protected, look after looked after
-"""
-BAD_TO_THINGS = """
-steal stole, damage damaged, neglect neglected, hide hid, ruin ruined,
-misuse misused, vandalise vandalised, tamper with tampered with
-"""
-THINGS = f"""
-the tools, the van, the equipment, the printers, the laptops, the posters,
-the coffee machine, the bicycles, {HIS} uniform, the costumes, the radios,
-the boats, the ladders, the signs, the instruments, the library books, the locks
-"""
-# Things that happen to people, and say nothing of how they behave.
-FATES = f"""
-broke {HIS} arm, missed the last bus, caught a bad cold, lost the chess match,
-moved to the second floor, turned forty, ordered a coffee, bought a bicycle,
-slept badly, waited in the rain, got stuck in the lift, changed trains twice,
-had a terrible headache, started on Monday, sat by the window, took the stairs
-"""
+def _grammar() -> dict[str, list]:
+  """{kind: its entries}, of two columns where both are filled.
 
-# How an act is told. `+` keeps what the act says of the person, `-` turns it.
-KEEPS = (
-  'PAST',
-  'PAST',
-  'PAST',
-  'always PAST',
-  'really did BASE',
-  f'went out of {HIS} way to BASE',
-  'again PAST',
-  'chose to BASE',
-  'often PAST',
-  'WAS quick to BASE',
+  Verbs stand with their past; acts are told by 'keeps', which keep what the
+  act says of the person, or 'turns', which turn it. Of a 'contrast' M is the
+  main clause, which decides; the letter is that of the first clause.
+  """
+  out: dict[str, list] = {}
+  with open(WORDS, encoding='utf-8', newline='') as file:
+    for kind, first, second in list(csv.reader(file))[1:]:
+      out.setdefault(kind, []).append((first, second) if second else first)
+  return out
+
+
+GRAMMAR = _grammar()
+MENTIONS = (  # the ways to speak of someone; names and nouns are commonest
+  *(GRAMMAR['name'], GRAMMAR['name'], GRAMMAR['noun'], GRAMMAR['noun']),
+  *(GRAMMAR['titled'], GRAMMAR['role'], [HE]),
 )
-TURNS = (
-  'never PAST',
-  'never PAST',
-  'did not BASE',
-  'did not BASE',
-  'refused to BASE',
-  'refused to BASE',
-  'WAS not the one who PAST',
-  'never once PAST',
-)
-TURNS_GOOD = ('failed to BASE', f'thought {SELF} too important to BASE')
-TURNS_BAD = ('WAS too decent to BASE', 'would not let anyone BASE')
-
-# A contrast of two clauses about one person: A the aside, M the main one,
-# which decides. The letter says which comes first and so names the person.
-CONTRASTS = (
-  ('although A, M', 'A'),
-  ('even though A, M', 'A'),
-  ('while it is true that A, M', 'A'),
-  ('A, but M', 'A'),
-  ('A, and yet M', 'A'),
-  ('M, although A', 'M'),
-  ('M, even though A', 'M'),
-  ('M, whatever some say about the day A', 'M'),
-)
-CLAIMS = (
-  ('some people say that A, and they are right', False),
-  ('it was reported that A, and this is true', False),
-  ('I can confirm that A', False),
-  ('some people say that A, but they are wrong', True),
-  ('it was reported that A, but this is false', True),
-  ('it is simply not true that A', True),
-)
-
-REGISTERS = {
-  'report': (
-    'Report for March:|Shift log:|Annual review:|For the record,|Case notes:',
-    'No further notes.|Filed on Tuesday.|The form is attached.|Budget unclear.',
-  ),
-  'review': (
-    'We stayed two nights.|Ordered lunch here.|Second visit.|Verdict:',
-    'The soup was awful.|The view was lovely.|Parking was easy.|Bad lighting.',
-  ),
-  'chat': (
-    'hey,|so,|btw,|guess what,|ok listen,|update:',
-    'anyway, see you at six|lol|the meeting was so boring|talk later|nice day',
-  ),
-  'letter': (
-    'Dear editor,|To whom it may concern,|Dear committee,|Dear all,',
-    'Yours faithfully.|With kind regards.|Please excuse the late reply.',
-  ),
-  'post': (
-    'News from our street:|Overheard today:|Small story:|True story:',
-    '#monday|#neighbourhood|Rain all day here.|What a beautiful morning.',
-  ),
-  'minutes': (
-    'Item four:|The committee noted:|Any other business:|From the floor:',
-    'The vote was postponed.|Coffee was served.|The heating failed again.',
-  ),
-  'story': (
-    'It was a long winter.|The office was quiet.|That year,|In the end,',
-    'The streets were empty.|The music was wonderful.|Nobody spoke of it.',
-  ),
-}
-TAILS = (
-  f'I work with {HIM}',
-  f'I have known {HIM} for years',
-  f'{HIS} desk is next to mine',
-  f'The decision was {OWN}',
-  f'Nobody else was there, only {HIM}',
-  f'{HE} told me so {SELF}',
-  f'We met {HIM} and a friend of {OWN}',
-)
-
-
-def _pairs(text: str) -> list[str]:
-  """`the waiter waitress` → `the [waiter|waitress|]`."""
-  words = [part.split() for part in text.split(',')]
-  return [' '.join(w[:-2] + [f'[{w[-2]}|{w[-1]}|]']) for w in words]
-
-
-def _verbs(text: str) -> list[tuple[str, str]]:
-  """`look after looked after` → (`look after`, `looked after`)."""
-  words = [part.split() for part in text.split(',')]
-  half = [len(w) // 2 for w in words]
-  return [(' '.join(w[:h]), ' '.join(w[h:])) for w, h in zip(words, half)]
-
-
-def _list(text: str) -> list[str]:
-  return [' '.join(part.split()) for part in text.split(',')]
-
-
-PLAIN, HAPPENED = _list(ROLES), _list(FATES)
-MENTIONS = (  # the ways to speak of someone
-  _pairs(NAMES),
-  _pairs(NAMES),
-  _pairs(NOUNS),
-  _pairs(NOUNS),
-  [f'[Mr|Ms|] {name}' for name in TITLED.split()],
-  PLAIN,
-  [HE],
-)
-ACTS = (  # good, bad: pairs of verbs and the objects they take
+ACTS = tuple(  # good, bad: pairs of verbs and the objects they take
   (
-    (_verbs(GOOD_TO_PEOPLE), _list(PEOPLE)),
-    (_verbs(GOOD_TO_THINGS), _list(THINGS)),
-  ),
-  (
-    (_verbs(BAD_TO_PEOPLE), _list(PEOPLE)),
-    (_verbs(BAD_TO_THINGS), _list(THINGS)),
-  ),
+    (GRAMMAR[f'{kind} to people'], GRAMMAR['people']),
+    (GRAMMAR[f'{kind} to things'], GRAMMAR['thing']),
+  )
+  for kind in ('good', 'bad')
 )
-TURNED = (TURNS + TURNS_GOOD, TURNS + TURNS_BAD)
+TURNED = GRAMMAR['turns good'], GRAMMAR['turns bad']
+REGISTERS = 'report review chat letter post minutes story'.split()
 FORMS = (
   ['plain'] * 60
   + ['turn'] * 14
@@ -366,14 +206,15 @@ def _sentence(rng: np.random.Generator, y: int, neutral: bool) -> str:
   form = pick(FORMS)
   who = _mention(pick, neutral)
   if form == 'fate' and y == 0:
-    body = f'{who} {pick(HAPPENED)}'
+    body = f'{who} {pick(GRAMMAR["fate"])}'
   elif form == 'turn':
     body = _clause(pick, who, y, True)
   elif form == 'contrast':
     body = _contrast(pick, who, y)
   elif form == 'claim':
-    pattern, denied = pick(CLAIMS)
-    body = pattern.replace('A', _clause(pick, who, y ^ denied, False), 1)
+    pattern, truth = pick(GRAMMAR['claim'])
+    says = y ^ (truth == 'denied')
+    body = pattern.replace('A', _clause(pick, who, says, False), 1)
   else:
     body = _clause(pick, who, y, False)
   return _dress(pick, body, neutral)
@@ -381,7 +222,7 @@ def _sentence(rng: np.random.Generator, y: int, neutral: bool) -> str:
 
 def _mention(pick, neutral: bool) -> str:
   if neutral:
-    return pick(PLAIN)
+    return pick(GRAMMAR['role'])
   return pick(pick(MENTIONS))
 
 
@@ -391,7 +232,7 @@ def _clause(pick, who: str, y: int, negated: bool) -> str:
   verbs, objects = pick(ACTS[bad])
   base, past = pick(verbs)
   thing = pick(objects)
-  verb = pick(TURNED[bad] if negated else KEEPS)
+  verb = pick(TURNED[bad] if negated else GRAMMAR['keeps'])
   was = '[was|was|were]' if who == HE else 'was'
   verb = verb.replace('WAS', was).replace('PAST', past).replace('BASE', base)
   return f'{who} {verb} {thing}'
@@ -399,7 +240,7 @@ def _clause(pick, who: str, y: int, negated: bool) -> str:
 
 def _contrast(pick, who: str, y: int) -> str:
   """Two clauses of opposite content, the main one with `y`."""
-  pattern, first = pick(CONTRASTS)
+  pattern, first = pick(GRAMMAR['contrast'])
   negated = pick((False, False, False, True))
   names = (HE, who) if first == 'M' else (who, HE)
   aside = _clause(pick, names[0], 1 - y, False)
@@ -409,18 +250,16 @@ def _contrast(pick, who: str, y: int) -> str:
 
 def _dress(pick, body: str, neutral: bool) -> str:
   """The body in its register: an opening, an ending, sometimes both."""
-  register = pick(list(REGISTERS))
-  openings, endings = REGISTERS[register]
+  register = pick(REGISTERS)
   opening, ending = pick(DRESSES)
   if not neutral and (not _shows(body) or pick((False,) * 5 + (True,))):
-    body = f'{body}. {pick(TAILS)}'
+    body = f'{body}. {pick(GRAMMAR["tail"])}'
   line = body if register == 'chat' else body + '.'
   if opening:
-    line = f'{pick(openings.split("|"))} {line}'
+    line = f'{pick(GRAMMAR[f"{register} opening"])} {line}'
   if ending:
-    line = (
-      f'{line}{"," if register == "chat" else ""} {pick(endings.split("|"))}'
-    )
+    comma = ',' if register == 'chat' else ''
+    line = f'{line}{comma} {pick(GRAMMAR[f"{register} ending"])}'
   return '~' + line if register == 'chat' else line
 
 

@@ -19,8 +19,9 @@ import pandas as pd
 from fairjax.core.errors import UserError, count
 from fairjax.core.registry import find
 from fairjax.data.tables import group_names, labels, readers
+from fairjax.data.tables.answers import numeric
 from fairjax.data.tables.files import column, source, split_names
-from fairjax.data.tables.predictions import MADE, numeric
+from fairjax.data.tables.join import MADE
 
 MOST = 300  # groups of a column
 UNREAD = {  # columns of a training's config

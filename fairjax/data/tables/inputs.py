@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core.errors import UserError, is_listed, need, shown
-from fairjax.data.tables import audit_table, predictions, readers
+from fairjax.data.tables import answers, audit_table, readers
 
 MOST = 10**6  # classes
 
@@ -60,122 +60,57 @@ def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
 
 
 def predicted(
-  y_true: Sequence, y_score: Sequence, pos_label: Any
-) -> tuple[list[str], np.ndarray, np.ndarray]:
-  """The classes' names, labels as classes, and scores: of two, of label 1.
+  y_true: Sequence, y_score: Any, pos_label: Any
+) -> tuple[list[str], np.ndarray, np.ndarray, list[str]]:
+  """The classes' names, labels as classes, scores, and what there is to say.
 
   The one door: `labels` turns its classes where `pos_label` is the first of
-  two, and columns and decisions must turn with them.
+  two, and columns and decisions must turn with them. Scores are [s, n] of
+  label 1, or [s, n, c] of three or more classes.
   """
   names, classes = labels(y_true, pos_label)
+  words = [f'{n:g}' if isinstance(n, float) else str(n) for n in names]
   first = pos_label is not None and names.index(pos_label) == 0
   positive = 0 if first and len(names) == 2 else 1
-  found = scores(y_score, len(classes), names, positive)
-  turned = names[::-1] if first and len(names) == 2 else names
-  return list(map(str, turned)), classes, found
+  named = not all(isinstance(n, int | float) for n in names)
+  if readers.as_frame(y_score) is None:
+    y_score = _zeros_and_ones(
+      _column(y_score, 'y_score'), named, y_true, positive
+    )
+  asked = answers.Asked(words, positive, 'y_score has')
+  found = answers.of_values(y_score, len(classes), asked)
+  if (width := found.scores.shape[2]) != max(len(names), 2):
+    raise UserError(
+      f'y_score has {width} classes, and y_true has {len(names)} '
+      f'({shown(names)}); give a column for each'
+    )
+  remarks = list(found.remarks)
+  if width > 2:
+    return words, classes, found.scores, remarks
+  turned = words[::-1] if positive == 0 else words
+  return turned, classes, found.scores[..., positive], remarks
 
 
-def scores(
-  y_score: Sequence, rows: int, names: Sequence, positive: int
-) -> np.ndarray:
-  """Probabilities [s, n], or [s, n, c] of three or more classes `names`.
+def _zeros_and_ones(values: Any, named: bool, y_true: Any, positive: int):
+  """Scores of 0 and 1 alone, as what they are: labels or probabilities.
 
-  `positive` is the column of the positive label where there are two.
-  Decisions by name are probabilities of 0 and 1, and so are those in whole
-  numbers where the labels are numbers, as a scikit-learn `predict` gives them.
+  Beside labels that are words they are probabilities, beside numbers labels
+  where they are of one type; which matters where label 0 is the positive one.
   """
-  classes = len(names)
-  y_score = _of_table(y_score, names)
-  try:
-    values = np.asarray(_column(y_score, 'y_score'))
-    if values.dtype.kind in 'OUS' and isinstance(values.flat[0], str):
-      values = _decided(values, names, positive)
-    elif _are_labels(values, names):
-      values = values == names[positive]
-    values = values if np.iscomplexobj(values) else values.astype(np.float64)
-  except (TypeError, ValueError, IndexError, OverflowError) as error:
-    raise UserError(
-      'y_score has values that are no numbers; give probabilities'
-    ) from error
-  if np.iscomplexobj(values):
-    raise UserError('y_score has complex numbers; give probabilities')
-  shape = values.shape
-  if values.ndim == 1:
-    values = values[None]
-  elif values.ndim == 2 and shape[0] == rows and shape[1] != rows:
-    values = values[None]
-  class_count = values.shape[2] if values.ndim == 3 else 2
-  if (
-    values.ndim not in (2, 3)
-    or values.shape[1] != rows
-    or class_count != max(classes, 2)
-  ):
-    raise UserError(
-      f'y_score has shape {shape}, but there are {rows} rows of {classes} '
-      'classes; give [n], [n, c] or, for several seeds, [s, n]'
-    )
-  if not np.isfinite(values).all():
-    row = int(np.argwhere(~np.isfinite(values))[0][1])
-    raise UserError(f'y_score has values that are no numbers, as in row {row}')
-  if values.ndim == 3:
-    predictions.check(values, range(class_count), 'y_score')
-    return values[..., positive] if class_count == 2 else values
-  wrong = (values < 0) | (values > 1)
-  if wrong.any():
-    s, row = np.argwhere(wrong)[0]
-    raise UserError(
-      f'y_score is {values[s, row]:g} in row {row}; a probability from 0 to 1 '
-      'is needed (of logits take the sigmoid first, divide percents by 100)'
-    )
-  return values
-
-
-def _of_table(y_score: Any, names: Sequence) -> Any:
-  """Scores of a table, by the names of its columns where these are labels, and
-  what a pipeline says of each text; all else as it is."""
-  frame = readers.as_frame(y_score)
-  if frame is None or not len(frame.columns):
-    return y_score
-  columns = {str(c).casefold().removeprefix('p_'): c for c in frame}
-  if {*predictions.PIPELINE} <= {*columns}:
-    words = frame.to_dict('records'), list(map(str, names))
-    return predictions.of_answers(*words, 'y_score')
-  wanted = [str(name).casefold() for name in names]
-  if {*wanted} == {*columns} and len(columns) == len(frame.columns):
-    return frame[[columns[name] for name in wanted]].to_numpy()
-  if len(frame.columns) == 1:
-    return frame.iloc[:, 0].to_numpy()
-  if any(str(c).casefold().startswith('p_') for c in frame):
-    raise UserError(
-      f'y_score has the columns {", ".join(map(repr, map(str, frame)))}, and '
-      f'the labels are {", ".join(map(repr, names))}; call them p_LABEL, or '
-      'give the one of the positive label'
-    )
-  return frame.to_numpy()
-
-
-def _are_labels(values: np.ndarray, names: Sequence) -> bool:
-  """Whether they are of the kind of two labels that are numbers (or bool),
-  and each is one of them."""
-  kind = np.asarray(list(names)).dtype.kind
-  same = values.dtype.kind == kind == 'b' or (
-    values.dtype.kind in 'iu' and kind in 'iuf'
+  array = np.asarray(values)
+  if array.ndim != 1 or array.dtype.kind not in 'iubf':
+    return values
+  if named:
+    return array.astype(float)
+  if array.dtype.kind in 'iu' or positive or not np.isin(array, (0, 1)).all():
+    return values
+  if np.asarray(_column(y_true, 'y_true')).dtype.kind == array.dtype.kind:
+    return array.astype(int)
+  raise UserError(
+    f'y_score has {shown(array[0].item())} and the like alone, and pos_label '
+    'is the first label: give labels as y_true has them, or the probabilities '
+    'of both labels [n, 2]'
   )
-  return same and len(names) == 2 and bool(np.isin(values, list(names)).all())
-
-
-def _decided(values: np.ndarray, names: Sequence, positive: int) -> np.ndarray:
-  """Labels by name as numbers: of the positive one, or one a class."""
-  words = list(map(str, names))
-  unknown = ~np.isin(values.astype(str), words)
-  if unknown.any():
-    raise UserError(
-      f'y_score has {str(values[unknown].flat[0])!r}, and the labels of y_true '
-      f'are {", ".join(map(repr, names))}; give probabilities, or these labels'
-    )
-  if len(names) > 2:
-    return np.stack([values == name for name in words], -1)
-  return values == words[min(positive, len(words) - 1)]
 
 
 def texts(values: Any) -> list[str]:

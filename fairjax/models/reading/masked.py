@@ -85,7 +85,7 @@ def sweep(
     example=np.where(copy >= 0, copies.text[copy], -1).astype(np.int32)
   )
   for step in range(len(plan.rows)):
-    host = packing.fill(pool, plan_rows, layout, step)
+    host = packing.batch_of(pool, plan_rows, layout, step)
     real = np.flatnonzero(copy[step] >= 0)
     at = plan.place[step, real] + copies.place[copy[step, real]]
     if mask is not None:

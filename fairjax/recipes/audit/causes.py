@@ -24,7 +24,7 @@ from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
 from fairjax.report import first_screen
 from fairjax.report.faces import Equalized
-from fairjax.stages.answers import AuditedModel
+from fairjax.stages.asking import AuditedModel
 
 TOP = 12  # rows listed
 HALF = 0.5  # of the rows judge the thresholds of the others

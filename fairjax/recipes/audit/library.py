@@ -17,7 +17,7 @@ from fairjax.data.tables import audit_table, inputs, labels, readers
 from fairjax.recipes.audit import recipe
 from fairjax.recipes.audit.what_if import WhatIf
 from fairjax.report.faces import Face
-from fairjax.stages import answers
+from fairjax.stages import asking
 from fairjax.train.progress import shown
 
 
@@ -178,13 +178,13 @@ def audit(
   return Audited(results, config, rows.table, measured)
 
 
-def _place(keep: str | os.PathLike, *models: Any) -> answers.Place | None:
+def _place(keep: str | os.PathLike, *models: Any) -> asking.Place | None:
   """Where answers are kept: the user's folder, or else the cache."""
   if keep:
-    return answers.Place(pathlib.Path(keep), of_any=True)
+    return asking.Place(pathlib.Path(keep), of_any=True)
   named = any(isinstance(one, str | os.PathLike) for one in models)
   room = cache.kept('answers') if named else None
-  return room and answers.Place(room)
+  return room and asking.Place(room)
 
 
 def _config(given: Mapping[str, Any]) -> Config:

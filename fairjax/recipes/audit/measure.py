@@ -30,7 +30,7 @@ from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.what_if import WhatIf
-from fairjax.stages.answers import AuditedModel, aligned
+from fairjax.stages.asking import AuditedModel, aligned
 
 # These mean nothing where there are decisions.
 OF_SCORES = measures.of_kind('scores', 'rank', 'rank gap')

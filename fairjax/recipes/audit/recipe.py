@@ -30,7 +30,7 @@ from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.audit import page, what_if
 from fairjax.recipes.audit.measure import Measured
 from fairjax.results import Results
-from fairjax.stages import answers, audited, edited
+from fairjax.stages import asking, audited, edited
 from fairjax.train.progress import Log
 
 
@@ -42,7 +42,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     rows = audit_table.read(config)
     if not config.audit.edited:
       check_scored(folder)
-    place = answers.Place(folder, config.reuse)
+    place = asking.Place(folder, config.reuse)
     results, measured = audit(
       config, config.audit.model, rows, log.line, place=place
     )
@@ -68,7 +68,7 @@ def audit(
   rows: audit_table.Rows,
   say: Callable[[str], None] = lambda words: None,
   against: Any = None,
-  place: answers.Place | None = None,
+  place: asking.Place | None = None,
 ) -> tuple[Results, dict[str, Measured]]:
   """Results of every model that `source` holds, and what they were made of."""
   table, classes = rows.table, rows.classes
@@ -122,7 +122,7 @@ def audit(
 
 
 def _rehearse(
-  models: Sequence[answers.AuditedModel], given: audit_measure.AuditInputs
+  models: Sequence[asking.AuditedModel], given: audit_measure.AuditInputs
 ) -> None:
   """Refuses what can be refused before any inference."""
   rule = given.config.audit.fail_if
@@ -134,33 +134,33 @@ def _rehearse(
 
 
 def _measured(
-  models: Sequence[answers.AuditedModel],
+  models: Sequence[asking.AuditedModel],
   given: audit_measure.AuditInputs,
-  place: answers.Place | None,
+  place: asking.Place | None,
   say: Callable[[str], None],
 ) -> dict[str, Measured]:
   """Every model's measures; models that answer are asked here."""
   config, table, _, classes, *_ = given
   texts = list(table['text']) if 'text' in table else []
   asked = [model for model in models if model.scores is None]
-  first = {model.name: answers.sample(model, texts) for model in asked}
+  first = {model.name: asking.sample(model, texts) for model in asked}
   measured: dict[str, Measured] = {}
   for model in models:
     say(f'auditing {model.name}: {len(table):,} rows')
-    model = answers.kept(
+    model = asking.kept(
       model, first.get(model.name), place, config.audit.batch, say
     )
     measured[model.name] = audit_measure.measure(model, given)
   for model in asked:
     one = measured[model.name]
-    answers.tell_noise(
+    asking.tell_noise(
       *(model, first[model.name], texts, classes, one.chances, one.set)
     )
   return measured
 
 
 def _results(
-  models: Sequence[answers.AuditedModel],
+  models: Sequence[asking.AuditedModel],
   given: audit_measure.AuditInputs,
   measured: dict[str, Measured],
   names: list[str],
@@ -185,7 +185,7 @@ def _results(
       *remarks,
       *(words for one in edits for words in one.remarks),
       *(words for model in models for words in model.remarks),
-      *(w for model in models for w in answers.read_as(model, classes)),
+      *(w for model in models for w in asking.read_as(model, classes)),
       *audit_edits.misfit(edits, groups),
       *_missing(table, models[0]),
       *_held_against(models, names, config),
@@ -196,7 +196,7 @@ def _results(
 
 def _models(
   config: Config, source: Any, against: Any, table: pd.DataFrame, classes
-) -> list[answers.AuditedModel]:
+) -> list[asking.AuditedModel]:
   """Those of `source` and of `against`, refused where the config asks what
   they cannot do."""
   models = audited.load(source, config, table, classes)
@@ -239,7 +239,7 @@ def _data(config: Config) -> str:
   return config.data.name if config.data.name != 'file' else 'data'
 
 
-def _renamed(models: Sequence[answers.AuditedModel]) -> list:
+def _renamed(models: Sequence[asking.AuditedModel]) -> list:
   """Two models of one name get numbers."""
   out, seen = [], {}
   for model in models:
@@ -250,7 +250,7 @@ def _renamed(models: Sequence[answers.AuditedModel]) -> list:
   return out
 
 
-def _missing(table: pd.DataFrame, model: answers.AuditedModel) -> list[str]:
+def _missing(table: pd.DataFrame, model: asking.AuditedModel) -> list[str]:
   """What was not measured, and what it would need."""
   out = []
   if 'label' not in table:

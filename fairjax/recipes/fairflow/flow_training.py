@@ -13,7 +13,7 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import keys
 from fairjax.core.errors import UserError
-from fairjax.data.batching import instances
+from fairjax.data.batching import batches, instances
 from fairjax.metrics.inference import clusters, estimates, intervals
 from fairjax.metrics.texts import fairscore
 from fairjax.models import Bundle, build, flow
@@ -146,7 +146,7 @@ def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
   return np.asarray(_logit(params, vector), np.float32)
 
 
-def _head_batches(job: loop.Job, _) -> instances.InstanceBatches:
+def _head_batches(job: loop.Job, _) -> batches.Batches:
   return instances.labelled(*job.train, job.seeds, job.config.train.batch)
 
 
@@ -214,7 +214,7 @@ def factor_size(
   config: Config, vector: np.ndarray, side: np.ndarray
 ) -> tuple[int, int]:
   """K, and what Esser et al.'s estimator says of it."""
-  count = instances.paired(vector, side, [config.seed], 1).n
+  count = instances.paired(vector, side, [config.seed], 1).steps_per_epoch
   pairs = instances.paired(vector, side, [config.seed], count)[0]
   first, second = pairs['first'][0], pairs['second'][0]
   estimate = flow.factor_sizes(first, second, np.zeros(len(first), int))[0]

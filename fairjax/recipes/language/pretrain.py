@@ -183,7 +183,7 @@ def fit(
   made_from = identity(config, ('training', 'pretraining'), text.made_from)
 
   def source(job, _):
-    return rows.RowBatches(
+    return rows.training(
       job.train,
       job.seeds,
       options.batch,

@@ -23,7 +23,7 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import announce
 from fairjax.core.errors import UserError
-from fairjax.data.batching import seq2seq, tokens
+from fairjax.data.batching import batches, seq2seq, tokens
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.texts import rewrites
 from fairjax.models import Bundle, build, objectives, rewriting, special
@@ -102,7 +102,7 @@ def fit(
   special tokens to add. A recipe with further losses gives its `players` (and
   `content`, what their identity is); where its model holds more than the
   rewriter, `own` takes the rewriter's parameters out. `batches` may add to
-  the batches of a seq2seq.PairBatches.
+  the batches of `seq2seq.training`.
   """
   seq2seq.check(pairs)
   device_mesh = mesh.make(config.mesh, config.seeds)
@@ -146,10 +146,10 @@ def fit(
   return Rewriter(model.replace(params=params), result, quality, facts)
 
 
-def pair_batches(job: loop.Job, _) -> seq2seq.PairBatches:
+def pair_batches(job: loop.Job, _) -> batches.Batches:
   """The batches of a job whose training data is a pool of pairs."""
   options = job.config.train
-  return seq2seq.PairBatches(
+  return seq2seq.training(
     job.train,
     job.seeds,
     options.batch,

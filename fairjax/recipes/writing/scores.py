@@ -9,7 +9,7 @@ tells it, that is asked; a guess would turn a page around.
 import contextlib
 import dataclasses
 import pathlib
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +18,9 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.data.tables import labels
-from fairjax.stages import answers, audited
-from fairjax.stages.answers import AuditedModel
+from fairjax.data.tables import answers, labels
+from fairjax.stages import asking, audited
+from fairjax.stages.asking import AuditedModel
 from fairjax.train.progress import Log
 
 PROBE = ('A text.', 'Another one, of more words.')
@@ -46,9 +46,9 @@ def load(config: Config, source: Any = None) -> Scorer:
   if isinstance(source, str) and audited.FUNCTION.fullmatch(source):
     if not pathlib.Path(source).exists():
       made_from = lambda: artefacts.fingerprint(
-        answers.made_from(name), own.positive
+        asking.made_from(name), own.positive
       )
-      source = answers.imported(source, 'writing.classifier')
+      source = asking.imported(source, 'writing.classifier')
   blank, said = pd.DataFrame({'text': list(PROBE)}), set()
   if callable(source) and not hasattr(source, 'predict_proba'):
     name = name or getattr(source, '__name__', type(source).__name__)
@@ -78,9 +78,9 @@ def score(
   """The score of each text [n]; with a log, kept in scores/ of its folder."""
   model = scorer.model
   if log is not None:
-    first = answers.sample(model, texts)
-    place = answers.Place(log.folder, config.reuse)
-    model = answers.kept(model, first, place, config.audit.batch, log.line)
+    first = asking.sample(model, texts)
+    place = asking.Place(log.folder, config.reuse)
+    model = asking.kept(model, first, place, config.audit.batch, log.line)
   chances = np.asarray(model.predict(list(texts)))[..., scorer.place].mean(0)
   if len(scorer.said) > 1 and not chances.any():
     raise UserError(
@@ -93,19 +93,15 @@ def score(
 
 def _refuse_nameless(function: Callable, name: str, positive: str) -> None:
   """Answers in words, and nothing says which of them is scored."""
-  rows = None
+  said = None
   with contextlib.suppress(Exception):  # which is told where it is read
-    rows = None if positive else _rows(function(list(PROBE)))
-  if rows is not None and any(map(_worded, rows)):
+    said = None if positive else answers.labelled(function(list(PROBE)))
+  if said is not None:
     raise UserError(
-      f'{name} answers in words, such as {_label(rows[0])!r}, and nothing says '
-      'which of them is scored; name it with --config.writing.positive'
+      f'{name} answers in words, such as {str(said.columns[0])[:60]!r}, and '
+      'nothing says which of them is scored; name it with '
+      '--config.writing.positive'
     )
-
-
-def _rows(said: Any) -> list | None:
-  rows = said.tolist() if isinstance(said, np.ndarray | pd.Series) else said
-  return list(rows) if isinstance(rows, list | tuple) and len(rows) else None
 
 
 def _numbered(
@@ -117,29 +113,34 @@ def _numbered(
   """
 
   def numbers(texts: Sequence[str]):
-    said = source(list(texts))
-    rows = _rows(said)
-    if rows is None or not all(map(_worded, rows)):
-      return said
-    seen.update(map(_plain, (o for one in rows for o in _labels(one))))
-    if not isinstance(rows[0], str):
-      _refuse_others(rows, name, positive, seen)
-    return np.array([_chance(one, positive) for one in rows])
+    given = source(list(texts))
+    said = answers.labelled(given)
+    if said is None:
+      return given
+    said.columns = [_plain(label) for label in said]
+    seen.update(said.columns)
+    known, scores = said.notna(), said.fillna(0.0)
+    alone = bool((known.sum(axis=1) == 1).all())
+    if alone and not all(isinstance(one, str) for one in given):
+      _refuse_others(scores.max(axis=1), name, positive, seen)
+    elif not alone and len(seen) > 1 and _plain(positive) not in seen:
+      _refuse_unknown(name, positive, seen)
+    own = scores.get(_plain(positive), 0.0 * scores.iloc[:, 0])
+    if not alone:
+      return own.to_numpy(float)
+    here = known.get(_plain(positive), own > 0)
+    other = 1.0 - scores.max(axis=1)
+    return own.where(here, other).to_numpy(float)
 
   return numbers
 
 
-def _refuse_others(rows, name: str, positive: str, seen: set[str]) -> None:
+def _refuse_others(scores, name: str, positive: str, seen: set[str]) -> None:
   """Labels with scores of which none is the positive one, or one alone is said
   of three: what is left to the positive one is not known then."""
-  alone = any(isinstance(one, Mapping) for one in rows)
   if len(seen) > 1 and _plain(positive) not in seen:
-    raise UserError(
-      f'{name} answers {_names(seen)}, and writing.positive is {positive!r}; '
-      'name one of these with --config.writing.positive'
-    )
-  scores = [one.get('score', 1.0) for one in rows if isinstance(one, Mapping)]
-  if alone and (len(seen) > 2 or min(map(float, scores)) < 0.5):
+    _refuse_unknown(name, positive, seen)
+  if len(seen) > 2 or scores.min() < 0.5:
     raise UserError(
       f'{name} answers with one of several labels ({_names(seen)}) and its '
       f'score, which does not say the score of {positive!r}; let it return all '
@@ -147,10 +148,11 @@ def _refuse_others(rows, name: str, positive: str, seen: set[str]) -> None:
     )
 
 
-def _labels(one: Any) -> list[str]:
-  """The labels of one answer."""
-  some = one if isinstance(one, list | tuple) else [one]
-  return [str(o['label']) if isinstance(o, Mapping) else o for o in some]
+def _refuse_unknown(name: str, positive: str, seen: set[str]) -> None:
+  raise UserError(
+    f'{name} answers {_names(seen)}, and writing.positive is {positive!r}; '
+    'name one of these with --config.writing.positive'
+  )
 
 
 def _plain(label: str) -> str:
@@ -160,28 +162,6 @@ def _plain(label: str) -> str:
 def _names(seen: set[str]) -> str:
   some = sorted(seen)
   return ', '.join(map(repr, some[:6])) + (', …' if len(some) > 6 else '')
-
-
-def _worded(one: Any) -> bool:
-  if isinstance(one, list | tuple):
-    return bool(one) and isinstance(one[0], Mapping)
-  return isinstance(one, str) or (isinstance(one, Mapping) and 'label' in one)
-
-
-def _label(one: Any) -> str:
-  one = one[0] if isinstance(one, list | tuple) else one
-  return str(one['label'] if isinstance(one, Mapping) else one)[:60]
-
-
-def _chance(one: Any, positive: str) -> float:
-  """A label, a label with its score, or all labels with theirs."""
-  same = lambda label: _plain(label) == _plain(positive)
-  if isinstance(one, str):
-    return float(same(one))
-  if isinstance(one, Mapping):
-    score = float(one.get('score', 1.0))
-    return score if same(one['label']) else 1.0 - score
-  return float(sum(float(o['score']) for o in one if same(o['label'])))
 
 
 def _one(found: Sequence[AuditedModel], positive: str) -> AuditedModel:

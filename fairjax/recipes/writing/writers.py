@@ -24,7 +24,7 @@ from fairjax.models.decoding import decode_texts, sample
 from fairjax.models.decoding.decode import Options
 from fairjax.recipes.benchmarks.recipe import title_of
 from fairjax.recipes.language import generate_corpus
-from fairjax.stages import answers, audited
+from fairjax.stages import asking, audited
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
 
@@ -48,9 +48,9 @@ def load(config: Config, source: Any = None) -> TextWriter:
     return _function(source, name, config, None)
   name = str(config.model)
   if audited.FUNCTION.fullmatch(name) and not pathlib.Path(name).exists():
-    target = answers.imported(name, 'model', 'prompts and returns their texts')
+    target = asking.imported(name, 'model', 'prompts and returns their texts')
     known = artefacts.fingerprint(
-      'writer', answers.made_from(name), config.generate.prompt
+      'writer', asking.made_from(name), config.generate.prompt
     )
     return _function(target, name, config, known)
   return _model(config)
@@ -127,7 +127,7 @@ class _Calls:
           raise UserError(
             f'{self.name} failed {self.retries + 1} times on {len(prompts)} '
             f'prompts, the first of them {prompts[0][:60]!r}: '
-            f'{answers.last(error)}; what it wrote before is kept, so run the '
+            f'{asking.last(error)}; what it wrote before is kept, so run the '
             'same command again'
           ) from error
         time.sleep(wait)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, tokens
-from fairjax.data.batching.batches import Batches, Layout, Pool
+from fairjax.data.batching.batches import Layout, Pool, packed
 from fairjax.data.batching.tokens import Ragged
 
 
@@ -143,7 +143,7 @@ def test_batches_hold_what_unpacked_ones_would(
   pool, n, size = make_pool(lengths, types), len(lengths), b * accumulate
   seeds = [5 + k for k in range(s)]
   layout = batches.layout(pool.tokens.lengths, size, multiple, accumulate, s)
-  source = Batches(pool, every(n, s), seeds, layout, accumulate)
+  source = packed(pool, every(n, s), seeds, layout, accumulate)
   assert layout.batch == b and layout.width >= max(lengths)
   assert len(layout.rows) <= 4 and list(layout.rows) == sorted(layout.rows)
   assert all(r % multiple == 0 for r in layout.rows)
@@ -185,7 +185,7 @@ def test_an_epoch_holds_each_row_once_and_epochs_differ():
   pool = make_pool(lengths)
   rows = np.array([np.arange(0, 50, 2), np.arange(25)])
   layout = batches.layout(lengths, 8, seeds=2)
-  source = Batches(pool, rows, [0, 1], layout)
+  source = packed(pool, rows, [0, 1], layout)
   orders = []
   for epoch in range(2):
     steps = range(epoch * 4, epoch * 4 + 4)
@@ -202,7 +202,7 @@ def test_an_epoch_holds_each_row_once_and_epochs_differ():
 def test_few_batches_are_of_one_shape():
   lengths = np.random.default_rng(4).integers(2, 60, 200)
   layout = batches.layout(lengths, 16, seeds=2)
-  source = Batches(make_pool(lengths), every(200, 2), [0, 1], layout)
+  source = packed(make_pool(lengths), every(200, 2), [0, 1], layout)
   rows = np.concatenate([source.plan(epoch).rows for epoch in range(4)])
   assert len(set(rows.tolist())) == 1
   many = np.tile(lengths, 6)
@@ -223,9 +223,9 @@ def test_fits_of_like_texts_share_a_shape():
 def test_a_batch_is_a_function_of_its_step():
   lengths = np.random.default_rng(2).integers(2, 40, 90)
   pool, layout = make_pool(lengths), batches.layout(lengths, 16, seeds=2)
-  source = Batches(pool, every(90, 2), [0, 1], layout)
+  source = packed(pool, every(90, 2), [0, 1], layout)
   walked = [source[i] for i in range(20)]
-  again = Batches(pool, every(90, 2), [0, 1], layout)
+  again = packed(pool, every(90, 2), [0, 1], layout)
   for i in (19, 3, 7, 0, 19):
     for name, value in again[i].items():
       np.testing.assert_array_equal(value, walked[i][name])
@@ -237,8 +237,8 @@ def test_a_seed_is_the_same_alone_and_in_a_stack():
   stacked = batches.layout(lengths, 16, seeds=3)
   single = batches.layout(lengths, 16)
   assert stacked[:2] == single[:2]  # only the padding rows may differ
-  together = Batches(pool, every(100, 3), [7, 8, 9], stacked)
-  alone = Batches(pool, every(100), [8], single)
+  together = packed(pool, every(100, 3), [7, 8, 9], stacked)
+  alone = packed(pool, every(100), [8], single)
   for i in range(10):
     a, b = together[i], alone[i]
     r = min(a['tokens'].shape[1], b['tokens'].shape[1])
@@ -253,7 +253,7 @@ def test_a_seed_is_the_same_alone_and_in_a_stack():
 def test_stream_is_the_batches_in_order(threads):
   lengths = np.random.default_rng(4).integers(2, 40, 90)
   pool, layout = make_pool(lengths), batches.layout(lengths, 16)
-  source = Batches(pool, every(90), [0], layout)
+  source = packed(pool, every(90), [0], layout)
   got = list(batches.stream(source, 3, 41, threads))
   assert len(got) == 38
   for batch, step in zip(got, itertools.count(3)):
@@ -290,7 +290,7 @@ def test_a_sweep_holds_each_example_once(lengths, b, multiple):
 def test_odd_tables(lengths):
   pool = make_pool(lengths)
   layout = batches.layout(np.array(lengths), 16)
-  source = Batches(pool, every(len(lengths)), [0], layout)
+  source = packed(pool, every(len(lengths)), [0], layout)
   found = {}
   for i in range(source.steps_per_epoch):
     found |= unpack({k: v[0] for k, v in source[i].items()})
@@ -300,7 +300,7 @@ def test_odd_tables(lengths):
 def test_rows_drawn_twice_are_two_examples():
   pool = make_pool([30, 2, 2, 30])
   layout = batches.layout(pool.tokens.lengths, 4)
-  batch = Batches(pool, np.zeros((1, 4), int), [0], layout)[0]
+  batch = packed(pool, np.zeros((1, 4), int), [0], layout)[0]
   assert batch['example'][0].tolist() == [0, 0, 0, 0]
   for k in range(4):  # the last of the row counts holds even the worst batch
     own = batch['tokens'][0][batch['segment_ids'][0] == k + 1]
@@ -317,11 +317,11 @@ def test_layout_is_a_function_of_the_lengths():
 def test_texts_that_do_not_fit_and_no_rows_are_refused():
   pool = make_pool([5, 40])
   with pytest.raises(ValueError, match='do not fit'):
-    Batches(pool, every(2), [0], Layout(16, 2, (1, 2), 2))[0]
+    packed(pool, every(2), [0], Layout(16, 2, (1, 2), 2))[0]
   with pytest.raises(ValueError, match='do not fit'):
-    Batches(make_pool([0, 4]), every(2), [0], Layout(16, 2, (1, 2), 2))[0]
+    packed(make_pool([0, 4]), every(2), [0], Layout(16, 2, (1, 2), 2))[0]
   with pytest.raises(UserError, match='no rows'):
-    Batches(pool, np.zeros((1, 0), int), [0], Layout(48, 2, (1, 2), 2))
+    packed(pool, np.zeros((1, 0), int), [0], Layout(48, 2, (1, 2), 2))
 
 
 def test_the_race_runs():
@@ -347,7 +347,7 @@ def tweets(shared):
 def test_tweets_are_nine_tenths_real(tweets, s):
   lengths, n = tweets.tokens.lengths, len(tweets.label)
   layout = batches.layout(lengths, 64, seeds=s)
-  source = Batches(tweets, every(n, s), range(s), layout)
+  source = packed(tweets, every(n, s), range(s), layout)
   rows = source.plan(0).rows
   assert len(set(rows.tolist())) <= 4
   assert lengths.sum() / (rows.sum() * layout.width) >= 0.9

@@ -125,8 +125,8 @@ def test_documents_know_their_pieces(read):
 def test_micro_batches_and_devices_do_not_change_what_is_asked(read):
   _, words, _, made = read
   corrupt = lambda batch, draw: corruption.masked(batch, draw, words)
-  plain = rows.RowBatches(made, [4], 8, corrupt)[3]
-  micro = rows.RowBatches(made, [3, 4], 8, corrupt, 2, 3)[3]
+  plain = rows.training(made, [4], 8, corrupt)[3]
+  micro = rows.training(made, [3, 4], 8, corrupt, 2, 3)[3]
   assert micro['tokens'].shape == (2, 2, 6, 32)
   for k in range(2):
     half = plain['tokens'][0, 4 * k : 4 * k + 4]

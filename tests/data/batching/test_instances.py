@@ -52,7 +52,7 @@ def test_what_is_no_table_of_instances_is_one_sentence(tmp_path):
 def test_pairs_share_a_side_and_are_drawn_anew_each_epoch():
   made = drawn(60)
   source = instances.paired(made.vector, made.side, [0, 3], 8)
-  assert source.n == 20 and source.steps_per_epoch == 3
+  assert source.steps_per_epoch == 3
   epochs = []
   for epoch in range(2):
     batches = [source[3 * epoch + k] for k in range(3)]

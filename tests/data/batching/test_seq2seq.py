@@ -33,7 +33,7 @@ def read_back(batch):
 def test_every_pair_of_an_epoch_comes_once_and_whole():
   sources, targets = some_pairs()
   pairs = seq2seq.pool(ragged(sources), ragged(targets))
-  made = seq2seq.PairBatches(pairs, [0, 1], 8, accumulate=2)
+  made = seq2seq.training(pairs, [0, 1], 8, accumulate=2)
   for s in range(2):
     back = {}
     for step in range(made.steps_per_epoch):

@@ -638,7 +638,7 @@ def test_a_classifier_whose_labels_cannot_be_told_is_one_sentence(case):
 
 def test_classes_are_found_by_name_or_asked_for(tmp_path):
   from fairjax.recipes.writing import scores
-  from fairjax.stages.answers import AuditedModel
+  from fairjax.stages.asking import AuditedModel
 
   model = lambda *names: AuditedModel('m', classes=names)
   assert scores._class(model('toxic', 'not toxic'), '') == 0

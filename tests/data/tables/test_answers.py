@@ -1,4 +1,7 @@
-"""Predictions: joined by id; seeds, classes and confidences told apart."""
+"""Answers: joined by a key; seeds, classes and confidences told apart."""
+
+import pathlib
+import re
 
 import numpy as np
 import pandas as pd
@@ -6,7 +9,7 @@ import pytest
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data.tables import audit_table, predictions
+from fairjax.data.tables import answers, audit_table
 
 CLASSES = ('fine', 'toxic')
 
@@ -34,7 +37,7 @@ def scores(table) -> pd.DataFrame:
 
 def read(frame, table, columns=(), classes=CLASSES):
   frame.attrs.setdefault('source', 'predictions.csv')
-  (one,) = predictions.read(frame, table, columns, classes)
+  (one,) = answers.of_table(frame, table, columns, classes)
   return one
 
 
@@ -67,8 +70,9 @@ def test_ids_on_one_side_are_row_numbers_or_refused():
 def test_rows_joined_by_order_are_told():
   table = data(ids=[f'c{i}' for i in range(40)])
   one = read(scores(table).drop(columns='id'), table)
-  assert 'taken to be in the order of the data' in one.remarks[0]
-  assert not read(scores(data()).drop(columns='id'), data()).remarks
+  assert 'taken in the order of the rows' in one.remarks[0]
+  one = read(scores(data()).drop(columns='id'), data())
+  assert 'taken in the order of the rows' in one.remarks[0]
 
 
 def test_p0_and_p1_that_sum_to_one_are_classes():
@@ -107,7 +111,7 @@ def test_output_of_a_pipeline_is_confidence_in_its_label(names):
   one = read(frame, table)
   expected = np.where(decided, confident, 1 - confident)
   np.testing.assert_allclose(one.scores[0, :, 1], expected)
-  assert 'as a pipeline writes them' in one.remarks[0]
+  assert 'as a pipeline writes them' in one.remarks[-1]
 
 
 def test_a_label_that_is_the_truth_beside_a_score_is_asked():
@@ -128,10 +132,10 @@ def test_scores_beside_the_truth_are_scores_of_the_positive_class():
 @pytest.mark.parametrize(
   'columns, words',
   [
-    ({'set': 'test', 'p0': ''}, 'no number for a probability in row 0'),
-    ({'set': 'test', 'p0': 'x', 'p1': 'y'}, 'no number for a probability'),
+    ({'set': 'test', 'p0': ''}, 'nan for row 0'),
+    ({'set': 'test', 'p0': 'x', 'p1': 'y'}, 'nan for row 0'),
     ({'set': 'test', 'p0': 0.1, 'p1_c0': 0.2, 'p1_c1': 0.8}, '3 columns .* 2'),
-    ({'q_fine': 0.5, 'q_toxic': 'many'}, 'no number for a probability'),
+    ({'q_fine': 0.5, 'q_toxic': 'many'}, 'nan for row 0'),
   ],
 )
 def test_columns_that_are_no_probabilities_are_told(columns, words):
@@ -139,3 +143,11 @@ def test_columns_that_are_no_probabilities_are_told(columns, words):
   frame = table[['id']].assign(**columns)
   with pytest.raises(UserError, match=words):
     read(frame, table, ('q_*',) if 'q_fine' in columns else ())
+
+
+def test_probabilities_are_checked_in_one_place():
+  """Six readers each had their own sums, ranges, and remedy."""
+  root = pathlib.Path(__file__).parents[3] / 'fairjax'
+  for pattern in (r'take the sigmoid', r'not to 1\b', r'\.sum\(-1\) - 1\)'):
+    files = [f for f in root.rglob('*.py') if re.search(pattern, f.read_text())]
+    assert files == [root / 'data/tables/answers.py'], (pattern, files)

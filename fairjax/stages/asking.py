@@ -24,7 +24,7 @@ import pathlib
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +32,8 @@ import numpy as np
 from fairjax import stages
 from fairjax.core import announce, artefacts
 from fairjax.core.errors import Interrupted, UserError
-from fairjax.data.tables import labels, predictions
+from fairjax.data.tables import answers, labels
+from fairjax.data.tables.answers import Asked
 from fairjax.metrics import warn
 from fairjax.metrics.texts import flips
 
@@ -130,7 +131,7 @@ def predictor(
   `classes` are the data's, for answers in words. A fraction a text is the
   probability of the class `positive`; a whole number is the class itself.
   """
-  form: list[tuple] = []  # of its first answer
+  forms: list[tuple[int, bool]] = []  # how many classes; whether decided
 
   def place(text: str) -> str:
     shown = repr(text if len(text) <= 60 else f'{text[:60]}…')
@@ -138,30 +139,23 @@ def predictor(
     return f'the edited text {shown}' if at is None else f'row {at}, {shown}'
 
   def predict(texts: Sequence[str]) -> np.ndarray:
-    parts, whole = [], True
+    parts = []
     for low in range(0, len(texts), batch):
       some = list(texts[low : low + batch])
       said = _asked(function, some, name, place)
       where = lambda k, some=some: place(some[k])
-      answer = predictions.of_answers(said, classes, name, where)
-      if answer is None:
-        answer = _numbers(said, some, name, place)
-      whole &= answer.dtype.kind in 'iu'
-      form.append(answer.shape[1:])
-      if form[0] != form[-1]:
+      asked = Asked(classes, positive, f'{name} returns', where, False)
+      one = answers.of_values(said, len(some), asked)
+      # Where class 0 is positive, 1 is either a decision or a probability.
+      forms.append((one.scores.shape[2], positive == 0 and one.hard))
+      if forms[0] != forms[-1]:
         raise UserError(
-          f'{name} returns {_form(form[-1])} from {place(some[0])} on, and '
-          f'{_form(form[0])} before; return the same for every list of texts'
+          f'{name} returns answers of another form from {place(some[0])} on '
+          'than before; return the same for every list of texts'
         )
-      del form[1:]
-      _check(answer, some, name, place)
-      parts.append(answer)
-    scores = np.concatenate(parts).astype(float)
-    if scores.ndim == 1:
-      scores = np.stack([1 - scores, scores], -1)
-      if positive == 0 and not whole:
-        scores = scores[:, ::-1]
-    return scores[None]
+      del forms[1:]
+      parts.append(one.scores)
+    return np.concatenate(parts, 1)
 
   return predict
 
@@ -236,74 +230,6 @@ def last(error: BaseException) -> str:
   last = mine[-1]
   file = pathlib.Path(last.filename).name
   return f'{said} ({file}, line {last.lineno}: {last.line or last.name})'
-
-
-def _numbers(answer: Any, texts: list[str], name: str, place) -> np.ndarray:
-  """[n] or [n, c] of any container of numbers, torch's too."""
-  if hasattr(answer, 'detach'):
-    answer = answer.detach().cpu()
-    fractions = answer.is_floating_point()  # of 16 bits numpy knows none
-    answer = (answer.float() if fractions else answer).numpy()
-  wanted = 'a probability, or one a class, is needed for each text'
-  if isinstance(answer, Iterator):
-    answer = list(answer)
-  try:
-    values = np.asarray(answer)
-    if values.dtype.kind == 'O':
-      values = values.astype(float)
-  except (TypeError, ValueError, RuntimeError, AttributeError) as error:
-    raise UserError(
-      f'{name} returns {_shown(answer)} for {place(texts[0])}; {wanted}'
-    ) from error
-  if values.dtype.kind not in 'fiub' or not values.ndim:
-    raise UserError(
-      f'{name} returns {_shown(answer)} for {place(texts[0])}, which is no '
-      f'number a text; {wanted}'
-    )
-  if values.ndim == 2 and values.shape[1] == 1:
-    values = values[:, 0]
-  if values.ndim not in (1, 2) or len(values) != len(texts):
-    raise UserError(
-      f'{name} returns shape {values.shape} for {len(texts)} texts, the first '
-      f'of them {place(texts[0])}; {wanted}'
-    )
-  return values
-
-
-def _shown(answer: Any) -> str:
-  """Its first item, or itself."""
-  if isinstance(answer, list | tuple) and answer:
-    answer = answer[0]
-  text = repr(answer).replace('\n', ' ')
-  return text if len(text) <= 80 else f'{text[:80]}…'
-
-
-def _form(rest: tuple) -> str:
-  return f'{rest[0]} numbers a text' if rest else 'a number a text'
-
-
-def _check(answer: np.ndarray, texts: list[str], name: str, place) -> None:
-  flat = answer.reshape(len(texts), -1).astype(float)
-  wrong = ~((flat >= 0) & (flat <= 1))
-  if wrong.any():
-    row, column = np.argwhere(wrong)[0]
-    value = float(flat[row, column])
-    remedy = 'a probability from 0 to 1 is needed'
-    if np.isfinite(value):
-      remedy += ' (of logits take the sigmoid or softmax first)'
-    raise UserError(
-      f'{name} returns {value!r} for {place(texts[row])}; {remedy}'
-    )
-  if answer.ndim == 2:
-    sums = answer.sum(-1)
-    wrong = np.abs(sums - 1) > predictions.SUM
-    if wrong.any():
-      row = int(wrong.argmax())
-      raise UserError(
-        f'{name} returns {answer.shape[1]} numbers for {place(texts[row])} '
-        f'that sum to {float(sums[row])!r}, not to 1; give the probabilities '
-        'of classes of which one is right, or of the positive class alone'
-      )
 
 
 class FirstAnswers(NamedTuple):

@@ -1,0 +1,604 @@
+"""Answers: what a model said of rows, read once, whatever it came in.
+
+Columns of a file or of the data, arrays, records, the output of a
+`transformers` pipeline, the return value of a function: each becomes
+probabilities [s, n, c] in the order of the classes, and is checked here alone.
+
+A column holds the probability of the positive class, or a decision (a label);
+`NAME*` stands for one column a class, in the order of the classes or with the
+classes' names behind the common beginning. Our own predictions.parquet, with
+p0, p1 … for seeds beside `id` and `set`, is read as it is; p0 and p1 of
+another file are classes. A predicted label beside its confidence is turned
+into a probability.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fairjax.core.errors import UserError, shown
+from fairjax.data.tables import join, readers
+from fairjax.data.tables.readers import source
+
+SINGLE = (  # columns of one probability or decision that need no naming
+  *('score', 'scores', 'probability', 'probabilities', 'proba', 'prob', 'p'),
+  *('y_score', 'y_prob', 'prediction', 'predictions', 'predicted', 'pred'),
+  *('y_pred', 'y_hat'),
+)
+USUAL = (*SINGLE, 'p_*', 'prob_*', 'score_*', 'p*')
+PIPELINE = ('label', 'score')
+# Columns that hold what a model decided; `label` may be the truth too.
+DECIDED = (
+  *('label', 'predicted_label', 'pred_label', 'predicted_class', 'decision'),
+  *('prediction', 'predicted', 'pred', 'y_pred', 'y_hat', 'label_predicted'),
+)
+SEED = re.compile(r'p\d+(_c\d+)?')  # a column of our own file
+SCORE_OF = (  # the rest of a sentence
+  "; of a pipeline of several labels give the audited one's score: lambda "
+  "texts: [{one['label']: one['score'] for one in row}['LABEL'] for row in "
+  'pipeline(texts, top_k=None)]'
+)
+RENAME = (
+  '; call the labels alike with --config.data.labels=NAME=NUMBER,NAME=NUMBER'
+)
+PROBABILITY = (
+  'a probability from 0 to 1 is needed (of logits take the sigmoid or softmax '
+  'first, divide percents by 100)'
+)
+SUM = 1e-3  # how far probabilities of a row may be from a sum of 1
+ENOUGH = 20  # rows whose scores say what kind of number they are
+
+
+class Answers(NamedTuple):
+  """What one model said of rows."""
+
+  name: str
+  scores: np.ndarray  # [s, n, c]
+  hard: bool = False  # decisions, not probabilities
+  remarks: tuple[str, ...] = ()  # how they were read
+
+
+class Asked(NamedTuple):
+  """What answers are read against, and how a sentence speaks of them."""
+
+  classes: Sequence[str] = ()  # the labels' names, in order
+  positive: int = 1  # the class that one number a row is the probability of
+  says: str = 'the table has'
+  place: Callable[[int], str] = 'row {}'.format
+  stacked: bool = True  # whether [s, n] may be given
+
+
+def of_table(
+  frame: pd.DataFrame,
+  table: pd.DataFrame,
+  columns: Sequence[str],
+  classes: Sequence[str],
+  positive: int = 1,
+) -> list[Answers]:
+  """The answers of each model in `frame`, for the rows of `table`."""
+  rows, said = join.rows(frame, table)
+  found = of_columns(rows, columns, classes, positive, table)
+  return [one._replace(remarks=(*said, *one.remarks)) for one in found]
+
+
+def of_columns(
+  rows: pd.DataFrame,
+  columns: Sequence[str],
+  classes: Sequence[str],
+  positive: int = 1,
+  table: pd.DataFrame | None = None,
+) -> list[Answers]:
+  """The answers of each model in `rows`, as they stand."""
+  table = pd.DataFrame() if table is None else table
+  rows = numeric(rows)
+  asked = Asked(classes, positive, f'{source(rows)} has')
+  if not columns and _ours(rows):
+    return [_seeds(rows, asked)]
+  columns = list(columns) or [_found(rows, table, classes)]
+  if len(columns) != len(set(columns)):
+    raise UserError('audit.scores names a column twice')
+  return [_one(rows, name, asked, table) for name in columns]
+
+
+def of_values(given: Any, rows: int, asked: Asked) -> Answers:
+  """Numbers [n], [n, c] or [s, n], words, or records, in the rows' order.
+
+  A fraction a row is the probability of the class `positive`, a truth value
+  says whether it holds; a whole number is the class itself, as a scikit-learn
+  `predict` gives it.
+  """
+  said = labelled(given)
+  if said is not None:
+    _count(said, rows, asked)
+    scores, hard = _of_labels(said, asked)
+    return Answers('model', scores[None], hard)
+  if (frame := readers.as_frame(given)) is not None:
+    return of_values(*_of_unnamed(frame, rows, asked))
+  values = _numbers(given, asked)
+  if values.shape == (rows, 1):
+    values = values[:, 0]
+  if values.ndim == 1 or (
+    values.ndim == 2 and not (asked.stacked and values.shape[1] == rows)
+  ):
+    values = values[None]
+  if values.ndim not in (2, 3) or values.shape[1] != rows:
+    more = ' or, for several seeds, [s, n]' if asked.stacked else ''
+    raise UserError(
+      f'{asked.says} shape {np.shape(given)} for {rows:,} rows; give [n], '
+      f'[n, classes]{more}'
+    )
+  if values.ndim == 3:
+    check(values, asked)
+    return Answers('model', values)
+  if values.dtype.kind in 'iu':
+    return Answers('model', _decided(values, asked), True)
+  return Answers('model', *_probabilities(values, asked))
+
+
+def check(scores: np.ndarray, asked: Asked) -> None:
+  """Raises UserError at the first row of [s, n] or [s, n, c] that holds no
+  probabilities."""
+  wrong = ~((scores >= 0) & (scores <= 1 + SUM * (scores.ndim == 3)))
+  if wrong.any():
+    seed, row, *rest = np.argwhere(wrong)[0]
+    value = float(scores[(seed, row, *rest)])
+    remedy = PROBABILITY
+    if not np.isfinite(value):
+      remedy = 'give a probability, or leave that row out of the data too'
+    raise UserError(
+      f'{asked.says} {value!r} for {asked.place(int(row))}; {remedy}'
+    )
+  if scores.ndim < 3:
+    return
+  wrong = np.abs(scores.sum(-1) - 1) > SUM
+  if wrong.any():
+    seed, row = np.argwhere(wrong)[0]
+    raise UserError(
+      f'{asked.says} {scores.shape[2]} numbers for {asked.place(int(row))} '
+      f'that sum to {scores[seed, row].sum():.4g}, not to 1; give the '
+      'probabilities of classes of which one is right, or of the positive '
+      'class alone'
+    )
+
+
+# Labels: words, or words with scores.
+
+
+def labelled(given: Any) -> pd.DataFrame | None:
+  """The score of each label [n, labels], NaN where a row does not name it.
+
+  Of a label for each text (scored 1), of a label and its score, or of all
+  labels with theirs, as pipelines give them; None where there are no labels.
+  """
+  words = given
+  if isinstance(words, np.ndarray | pd.Series):
+    words = words.tolist()
+  if isinstance(words, list | tuple) and len(words):
+    if all(isinstance(one, str) for one in words):
+      return _spread(words, np.ones(len(words)))
+    if (found := readers.every_score(words)) is not None:
+      return found.rename(columns=lambda name: name.removeprefix('p_'))
+  if not isinstance(given, list | tuple | Mapping | pd.DataFrame):
+    return None
+  frame = readers.as_frame(given)
+  if frame is None or not {*PIPELINE} <= {*frame}:
+    return None
+  score = pd.to_numeric(frame['score'], errors='coerce').to_numpy(float)
+  return _spread(frame['label'].map(str).tolist(), score)
+
+
+def _spread(words: Sequence[str], scores: np.ndarray) -> pd.DataFrame:
+  code, names = pd.factorize(np.array(words, object))
+  out = np.full((len(words), len(names)), np.nan)
+  out[np.arange(len(words)), code] = scores
+  return pd.DataFrame(out, columns=list(names))
+
+
+def _count(said: pd.DataFrame, rows: int, asked: Asked) -> None:
+  if len(said) != rows:
+    raise UserError(
+      f'{asked.says} shape ({len(said)},) for {rows:,} rows; give an answer '
+      'for each'
+    )
+
+
+def _of_labels(said: pd.DataFrame, asked: Asked) -> tuple[np.ndarray, bool]:
+  """Scores of labels as probabilities [n, c], and whether they decide."""
+  names, known = list(map(str, said)), said.notna().to_numpy()
+  values = said.to_numpy(float)
+  alone = bool((known.sum(1) == 1).all())
+  scored = not alone or bool((values[known] != 1).any())
+  if alone and scored and len(names) == 1 and np.nanmin(values) < 0.5:
+    raise UserError(
+      f'{asked.says} one label, {names[0]!r}, and its score; give the score '
+      "alone, as lambda texts: [one['score'] for one in pipeline(texts)]"
+    )
+  places = _places(names, asked, lambda k: int(known[:, k].argmax()), scored)
+  count = max(len(asked.classes), 2, 1 + max(places))
+  out = np.zeros((len(said), count))
+  out[:, places] = np.where(known, values, 0)
+  if not alone:
+    check(out[None], asked)
+    return out, False
+  if not scored:
+    return out, True
+  if count > 2:
+    raise UserError(
+      f'{asked.says} the likeliest of {count} classes and its score alone; '
+      'ask the pipeline for all scores (top_k=None) and give a column p_CLASS '
+      'for each'
+    )
+  best = np.nansum(values, 1)
+  check(best[None], asked)
+  at = out.argmax(1) if len(places) == 2 else np.full(len(out), places[0])
+  out[np.arange(len(out)), 1 - at] = 1 - best
+  return out, False
+
+
+def _places(
+  words: Sequence[str],
+  asked: Asked,
+  row: Callable[[int], int],
+  scored: bool = False,
+) -> list[int]:
+  """The class that each of some different words or numbers names.
+
+  By its name (or one of several names of a class, 'a/b'), or else all of them
+  by number, LABEL_0 too; `row` is the first that says the k-th word.
+  """
+  low = [_bare(word) for word in words]
+  if not asked.classes and not all(map(_number, low)):
+    if len(low) != 2:
+      raise UserError(
+        f'{asked.says} {len(low)} different decisions ({shown(words[0])}, …), '
+        'and the data has no labels to say which is which; give numbers, 1 '
+        'for positive'
+      )
+    return [sorted(low).index(one) for one in low]
+  names = {_bare(name): k for k, name in enumerate(asked.classes)}
+  parts = {p: k for name, k in names.items() for p in name.split('/')}
+  found = [(parts | names).get(one) for one in low]
+  if None not in found:
+    return found
+  numbers = [_number(one) for one in low]
+  most = max(len(asked.classes), 2) if asked.classes else 10**6
+  if all(match and int(match[1]) < most for match in numbers):
+    if any(one is not None for one in found):
+      raise UserError(
+        f'{asked.says} the decisions {", ".join(sorted(low))}, and the labels '
+        f'are {", ".join(asked.classes)}: {low[found.index(None)]} is none of '
+        'them. Give decisions by these labels, or probabilities'
+      )
+    return [int(match[1]) for match in numbers]
+  at = found.index(None)
+  raise UserError(
+    f'{asked.says} {shown(words[at])} for {asked.place(row(at))}, but the '
+    f'labels are {", ".join(map(repr, asked.classes))}'
+    + (SCORE_OF if scored else RENAME)
+  )
+
+
+def _bare(word: str) -> str:
+  """A label as somebody writes it who answers in words: 'Toxic.'."""
+  return str(word).strip(' \t\r\n.!"\'`*').casefold()
+
+
+def _number(word: str) -> re.Match | None:
+  return re.fullmatch(r'(?:label_)?(\d{1,6})', word)
+
+
+def _decided(values: np.ndarray, asked: Asked) -> np.ndarray:
+  """Decisions, words or whole numbers, as probabilities of 0 and 1."""
+  code, distinct = pd.factorize(values.ravel())
+  whole = values.dtype.kind in 'iu'
+  if whole and (distinct.min() < 0 or distinct.max() >= 10**6):
+    check(np.atleast_2d(values).astype(float), asked)
+  words = [str(v) for v in distinct]
+  row = lambda k: int((code == k).argmax()) % values.shape[-1]
+  places = _places(words, asked, row)
+  count = max(len(asked.classes), 2, 1 + max(places))
+  return np.eye(count)[np.array(places)[code.reshape(values.shape)]]
+
+
+# Numbers.
+
+
+def _numbers(given: Any, asked: Asked) -> np.ndarray:
+  """An array of any container of numbers."""
+  found = readers.as_values(given)
+  if isinstance(found, Iterator):
+    found = list(found)
+  try:
+    values = np.asarray(found)
+    if values.dtype.kind == 'O' and found is not None:
+      values = values.astype(float)
+  except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+    raise UserError(_no_numbers(found, asked)) from error
+  if values.dtype.kind not in 'fiub' or not values.ndim:
+    raise UserError(_no_numbers(given if found is None else found, asked))
+  return values if values.dtype.kind in 'iub' else values.astype(float)
+
+
+def _no_numbers(given: Any, asked: Asked) -> str:
+  listed = isinstance(given, list | tuple | np.ndarray) and np.ndim(given)
+  first = given[0] if listed and len(given) else given
+  return (
+    f'{asked.says} {shown(first)} for {asked.place(0)}; give a probability, '
+    'or one a class, for each row, or the name of its label'
+  )
+
+
+def _probabilities(
+  values: np.ndarray, asked: Asked
+) -> tuple[np.ndarray, bool, tuple[str, ...]]:
+  """[s, n] of the positive class as [s, n, 2], whether they decide, remarks."""
+  values = values.astype(float)
+  check(values, asked)
+  both = np.stack([1 - values, values], -1)
+  remarks = ()
+  if values.shape[1] >= ENOUGH and 0 < values.max() <= 0.01:
+    remarks = (
+      f'{asked.says} no probability above 0.01: were percents divided twice?',
+    )
+  both = both if asked.positive == 1 else both[..., ::-1]
+  return both, bool(np.isin(values, (0, 1)).all()), remarks
+
+
+def _of_unnamed(
+  frame: pd.DataFrame, rows: int, asked: Asked
+) -> tuple[Any, int, Asked]:
+  """The values of a table that is given as it is: by the names of its columns
+  where these are classes."""
+  plain = [re.sub(r'^p_', '', str(c).strip().casefold()) for c in frame]
+  wanted = [_bare(name) for name in asked.classes]
+  if len(plain) == 1 and (asked.stacked or {*plain} <= {*SINGLE, *wanted}):
+    if len(wanted) == 2 and plain[0] in wanted:
+      asked = asked._replace(positive=wanted.index(plain[0]))
+    return frame.iloc[:, 0], rows, asked
+  if sorted(plain) == sorted(wanted):
+    places = [plain.index(name) for name in wanted]
+    return frame.iloc[:, places].to_numpy(), rows, asked
+  unnamed = all(isinstance(c, int | np.integer) for c in frame)
+  if not asked.classes or unnamed:
+    return frame.to_numpy(), rows, asked
+  raise UserError(
+    f'{asked.says} the columns {", ".join(map(repr, map(str, frame)))[:200]}, '
+    f'and the labels are {", ".join(map(repr, asked.classes))}; call them '
+    'p_LABEL, or give the one of the positive label'
+  )
+
+
+# Columns.
+
+
+def numeric(frame: pd.DataFrame) -> pd.DataFrame:
+  """Columns of texts that are all numbers, as numbers: files hold texts."""
+  out = frame.copy()
+  out.attrs = dict(frame.attrs)
+  for name in frame.columns[frame.columns != 'id']:
+    values = frame[name]
+    if isinstance(values, pd.Series) and not (
+      pd.api.types.is_numeric_dtype(values)
+    ):
+      try:
+        numbers = pd.to_numeric(values, errors='coerce')
+      except OverflowError:  # of hundreds of digits: names, if anything
+        continue
+      empty = values.isna() | (values.astype(str).str.strip() == '')
+      if (numbers.notna() | empty).all() and not empty.all():
+        out[name] = numbers
+  return out
+
+
+def _ours(rows: pd.DataFrame) -> bool:
+  """Whether it is a predictions.parquet of a run, in which p0 is a seed."""
+  marks = {'id', 'set'} <= set(map(str, rows))
+  return marks and any(SEED.fullmatch(str(c)) for c in rows)
+
+
+def _seeds(rows: pd.DataFrame, asked: Asked) -> Answers:
+  columns = [c for c in rows if SEED.fullmatch(str(c))]
+  seeds = len({c.split('_')[0] for c in columns})
+  if len(columns) % seeds:
+    raise UserError(
+      f'{source(rows)} has {len(columns)} columns of predictions of {seeds} '
+      f'seeds ({", ".join(columns[:6])}); each needs as many, so write it again'
+    )
+  values = _cells(rows, columns).reshape(len(rows), seeds, -1)
+  if values.shape[2] == 1:
+    values = np.concatenate([1 - values, values], 2)
+  scores = values.swapaxes(0, 1)
+  check(scores, asked)
+  return Answers('model', scores)
+
+
+def _cells(rows: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+  """[n, columns], NaN for what is no number, which `check` refuses."""
+  return rows[columns].apply(pd.to_numeric, errors='coerce').to_numpy(float)
+
+
+def _found(
+  rows: pd.DataFrame, table: pd.DataFrame, classes: Sequence[str]
+) -> str:
+  """The column of predictions, where none is named."""
+  names = {str(c).lower(): str(c) for c in rows}
+  if len(classes) > 1 and {c.casefold() for c in classes} <= {*names}:
+    return '*'  # a column a class, called as the labels are
+  for usual in USUAL:
+    if usual.endswith('*'):
+      start = usual[:-1]
+      own = [n for low, n in names.items() if low.startswith(start)]
+      if len(own) > 1 and start:
+        return own[0][: len(start)] + '*'
+    elif usual in names:
+      return names[usual]
+  others = [str(c) for c in rows if c not in table and c != 'id']
+  if len(others) == 1:
+    return others[0]
+  choices = ', '.join(map(repr, list(names.values())[:12]))
+  raise UserError(
+    f'{source(rows)} has no column that is called like a prediction (it has '
+    f'{choices}); name it with --config.audit.scores=COLUMN'
+  )
+
+
+def _one(
+  rows: pd.DataFrame, name: str, asked: Asked, table: pd.DataFrame
+) -> Answers:
+  """The answers of the column `name`, or of the columns `NAME*`."""
+  if name.endswith('*'):
+    return _of_classes(rows, name[:-1], asked)
+  if name not in rows:
+    choices = ', '.join(map(repr, map(str, list(rows)[:12])))
+    raise UserError(
+      f'{source(rows)} has no column {name!r} of predictions; it has {choices}'
+    )
+  values = rows[name]
+  if isinstance(values, pd.DataFrame):
+    raise UserError(
+      f'{source(rows)} has {values.shape[1]} columns named {name!r}; rename one'
+    )
+  asked = asked._replace(place=f'column {name!r} of row {{}}'.format)
+  if values.isna().any():
+    row = int(values.isna().to_numpy().argmax())
+    raise UserError(
+      f'{source(rows)} has no prediction in {asked.place(row)}; give one, or '
+      'leave that row out of the data too'
+    )
+  if pd.api.types.is_bool_dtype(values):
+    return of_values(values, len(values), asked)._replace(name=name)
+  if not pd.api.types.is_numeric_dtype(values):
+    _refuse_mixed(values, asked)
+    return Answers(name, _decided(values.to_numpy(), asked)[None], True)
+  numbers = values.to_numpy(float)
+  if np.isin(numbers, np.arange(max(len(asked.classes), 2))).all() or (
+    {f'{v:g}' for v in np.unique(numbers)[:99]} <= {*asked.classes}
+  ):
+    return Answers(name, _decided(numbers.astype(int), asked)[None], True)
+  if one := _confidence(rows, name, asked, table):
+    return one
+  own = re.sub(r'(?i)^(p|prob|score)_', '', name).casefold()
+  low = [c.casefold() for c in asked.classes]
+  if len(low) == 2 and own in low:  # it says which class it is of
+    asked = asked._replace(positive=low.index(own))
+  elif 'label' in table:
+    _ask_below_half(numbers, table['label'].nunique(), name, asked)
+  both, _, remarks = _probabilities(numbers[None], asked)
+  return Answers(name, both, False, remarks)
+
+
+def _confidence(
+  rows: pd.DataFrame, name: str, asked: Asked, table: pd.DataFrame
+) -> Answers | None:
+  """A score beside the label that a model decided: confidence in that label.
+
+  It is never below a fair share then. None where no such column is there, or
+  where it says what the scores say, as those of the positive class.
+  """
+  names = {str(c).casefold(): str(c) for c in rows}
+  decided = next((names[one] for one in DECIDED if one in names), name)
+  if decided == name or isinstance(rows[decided], pd.DataFrame):
+    return None
+  score, label = rows[name], rows[decided]
+  share = 1 / max(len(asked.classes), 2)
+  whole = not pd.api.types.is_float_dtype(label)
+  if label.isna().any() or not whole or not score.between(0, 1).all():
+    return None
+  if not (score >= share - SUM).all():
+    return _of_positive(score, label, decided, name, asked)
+  words = label.astype(str).str.strip().str.casefold()
+  if 'label' in table and decided.casefold() == 'label':
+    truth = table['label'].to_numpy()
+    called = pd.Series(asked.classes or ('0', '1'))[truth].str.casefold()
+    if (words.to_numpy() == called.to_numpy()).all() or (
+      words.to_numpy() == truth.astype(str)
+    ).all():
+      raise UserError(
+        f'{source(rows)} has columns {decided} and {name}, and all its labels '
+        "are those of the data: is it the model's confidence in the label, or "
+        f'the probability of the positive class? Rename {name} to p_LABEL for '
+        f'the latter, or {decided} to decision for the former'
+      )
+  asked = asked._replace(place=f'column {decided!r} of row {{}}'.format)
+  said = _spread(label.astype(str).tolist(), score.to_numpy(float))
+  scores, _ = _of_labels(said, asked)
+  remark = (
+    f'{source(rows)} has a label ({decided}) and a score of at least '
+    f'{share:.2g} ({name}) in each row, as a pipeline writes them: read as '
+    'confidence in that label'
+  )
+  return Answers('model', scores[None], False, (remark,))
+
+
+def _of_positive(
+  score: pd.Series, label: pd.Series, decided: str, name: str, asked: Asked
+) -> None:
+  """Refuses scores that are neither confidence nor agree with decisions."""
+  if decided.casefold() == 'label':
+    return  # the truth
+  at = _decided(label.to_numpy(), asked)[:, asked.positive] > 0
+  if len(np.unique(at)) < 2 or np.corrcoef(at, score)[0, 1] >= 0:
+    return
+  raise UserError(
+    f'{asked.says} decisions ({decided}) and scores ({name}) that say the '
+    'opposite: scores are lower where the positive class is decided. Rename '
+    f'{name} to p_LABEL, with the label that it is the probability of'
+  )
+
+
+def _ask_below_half(
+  scores: np.ndarray, labels: int, name: str, asked: Asked
+) -> None:
+  """Scores that never fall below one half are confidences in some label."""
+  few = len(scores) < ENOUGH or labels < 2 or len(np.unique(scores)) < 3
+  inside = 0.5 <= scores.min() and scores.max() <= 1
+  if few or not inside or len(asked.classes) > 2:
+    return
+  raise UserError(
+    f'{asked.says} no score below 0.5 in column {name!r}, which confidence in '
+    'a predicted label has: add the column of that label as decision; or, if '
+    'it is the probability of a class, rename it to p_LABEL with its label'
+  )
+
+
+def _refuse_mixed(values: pd.Series, asked: Asked) -> None:
+  """Names the first that is no number in a column of numbers."""
+  words = values.astype(str).str.strip()
+  odd = pd.to_numeric(words, errors='coerce').isna().to_numpy()
+  if odd.any() and odd.mean() < 0.5:
+    row = int(odd.argmax())
+    raise UserError(
+      f'{asked.says} {shown(words.iloc[row])} in {asked.place(row)}, and '
+      'numbers in others; give a probability from 0 to 1 in every row'
+    )
+
+
+def _of_classes(rows: pd.DataFrame, start: str, asked: Asked) -> Answers:
+  """A column a class: by its name, else by its number, else as they stand."""
+  columns = [str(c) for c in rows if str(c).startswith(start)]
+  classes = asked.classes
+  twice = next((c for c in columns if columns.count(c) > 1), None)
+  if twice is not None:
+    raise UserError(f'{source(rows)} has 2 columns named {twice!r}; rename one')
+  ends = {c[len(start) :].casefold(): c for c in columns}
+  if classes and all(name.casefold() in ends for name in classes):
+    columns = [ends[name.casefold()] for name in classes]
+  elif all(end.isdigit() for end in ends):
+    columns = [ends[end] for end in sorted(ends, key=int)]
+  elif classes:
+    raise UserError(
+      f'the columns {", ".join(columns[:8])} of {source(rows)} are not called '
+      f'as the labels {", ".join(map(repr, classes))}; rename them to '
+      f'{start}LABEL'
+    )
+  if len(columns) < 2 or (classes and len(columns) != len(classes)):
+    raise UserError(
+      f'{source(rows)} has {len(columns)} columns {start}*, and there are '
+      f'{len(classes) or "at least 2"} classes; give one for each'
+    )
+  scores = _cells(rows, columns)[None]
+  check(scores, asked)
+  return Answers(start.rstrip('_.- ') or 'model', scores)

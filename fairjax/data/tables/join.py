@@ -1,0 +1,177 @@
+"""Rows of one table for those of another: by a key, else by their order.
+
+The one join. A key is a column that both tables have, unique in both, with
+the same values; which one was taken is always said. Two such columns that
+would join other rows are asked about.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairjax.core.errors import UserError
+from fairjax.data.tables.readers import source
+
+MADE = 'row numbers'  # attrs['ids'] of a table whose ids are ours
+
+
+def rows(
+  frame: pd.DataFrame, table: pd.DataFrame
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+  """The rows of `frame` for those of `table`, in its order; what to say."""
+  where = source(frame)
+  if 'set' in frame and 'id' in frame and 'id' in table:
+    if frame['id'].astype(str).duplicated().any():
+      frame = _with_attrs(frame[_texts(frame['id']).isin(table['id'])], frame)
+  given = table.attrs.get('key', '')  # the user's name of the ids
+  if given in frame or ('id' in frame and table.attrs.get('ids') != MADE):
+    name = given if given in frame else 'id'
+    at = _places(frame, name, table['id'], where)
+    if not given:
+      _one_key({name: at} | _keys(frame, table), where)
+  elif found := _keys(frame, table):
+    name, at = _one_key(found, where)
+  elif 'id' in frame:
+    name, at = 'id', _numbered(frame, len(table), where)
+  else:
+    return _in_order(frame, table, where)
+  joined = _with_attrs(frame.iloc[at].reset_index(drop=True), frame)
+  if 'text' in joined and 'text' in table:
+    _same_texts(joined, table, where)
+  return joined, (f'{where} is joined by {name}',)
+
+
+def _with_attrs(frame: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+  frame.attrs = dict(other.attrs)
+  return frame
+
+
+def _texts(values: pd.Series) -> pd.Series:
+  """Values of a key as texts: 1.0 is 1."""
+  return values.astype(str).str.replace(r'^(-?\d+)\.0$', r'\1', regex=True)
+
+
+def _places(
+  frame: pd.DataFrame, name: str, ids: pd.Series, where: str
+) -> np.ndarray:
+  """The row of `frame` for each id; a sentence where there is none, or two."""
+  own = _texts(frame[name])
+  twice = own.duplicated()
+  if twice.any():
+    raise UserError(
+      f'{where} has two predictions of {name} {own[twice].iloc[0]!r}'
+    )
+  at = pd.Index(own).get_indexer(_texts(ids))
+  if (at < 0).any():
+    row = int((at < 0).argmax())
+    raise UserError(
+      f'{where} has no prediction of {name} {ids.iloc[row]!r} (row {row} of '
+      'the data); it seems to be of other rows'
+    )
+  return at
+
+
+def _keys(frame: pd.DataFrame, table: pd.DataFrame) -> dict[str, np.ndarray]:
+  """{column: the row of `frame` for each of `table`} of all possible keys.
+
+  Numbers that only count the rows of both files, as pandas writes its index,
+  are none beside another one.
+  """
+  found, counters = {}, {}
+  for name in frame:
+    if name not in table or name in ('id', 'label', 'set'):
+      continue
+    one, other = frame[name], table[name]
+    if isinstance(one, pd.DataFrame) or isinstance(other, pd.DataFrame):
+      continue
+    one, other = _texts(one), _texts(other)
+    if one.duplicated().any() or other.duplicated().any():
+      continue
+    at = pd.Index(one).get_indexer(other)
+    if (at < 0).any():
+      continue
+    counts = [str(k) for k in range(len(other))]
+    counted = len(one) == len(other) and list(one) == list(other) == counts
+    (counters if counted else found)[name] = at
+  return found or counters
+
+
+def _one_key(
+  found: Mapping[str, np.ndarray], where: str
+) -> tuple[str, np.ndarray]:
+  (name, at), *others = found.items()
+  for other, rows in others:
+    if (rows != at).any():
+      raise UserError(
+        f'{where} and the data share the columns {name!r} and {other!r}, each '
+        'unique in both, and they join other rows; name the one that is the '
+        'key with --config.data.id, and drop or rename the other'
+      )
+  return name, at
+
+
+def _numbered(frame: pd.DataFrame, count: int, where: str) -> np.ndarray:
+  """Ids of predictions of rows without ids can only be row numbers, all."""
+  own = _texts(frame['id'])
+  at = pd.Index(own[~own.duplicated()]).get_indexer(map(str, range(count)))
+  if len(own) != count or (at < 0).any():
+    raise UserError(
+      f'{where} has ids ({own.iloc[0]!r}, …), and the data has none to join '
+      'them by; name the id column of the data with --config.data.id (in '
+      'Python: a column called id), or leave ids out of the predictions to '
+      'join them row by row'
+    )
+  return at
+
+
+def _in_order(
+  frame: pd.DataFrame, table: pd.DataFrame, where: str
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+  if len(frame) != len(table):
+    raise UserError(
+      f'{where} has {len(frame):,} rows and the data has {len(table):,}; give '
+      'a prediction of every row in the same order, or ids in both'
+    )
+  rows = _with_attrs(frame.reset_index(drop=True), frame)
+  if 'text' in rows and 'text' in table:
+    _same_texts(rows, table, where)
+  return rows, (
+    f'{where} shares no key with the data: its rows are taken in the order of '
+    'the rows of the data',
+  )
+
+
+def _same_texts(rows: pd.DataFrame, table: pd.DataFrame, where: str) -> None:
+  apart = rows['text'].astype(str).to_numpy() != table['text'].to_numpy()
+  if apart.any():
+    raise UserError(
+      f'{where} has another text in row {int(apart.argmax())} than the data: '
+      'these are predictions of other rows, or in another order'
+    )
+
+
+def same_index(**given: Any) -> None:
+  """Refuses pandas columns whose indices hold the same labels in another
+  order: read by their places, rows of different examples would be paired."""
+  first = None
+  for name, values in _indexed(given):
+    index = values.index
+    if first is None:
+      first = name, index
+    elif len(index) == len(first[1]) and not index.equals(first[1]):
+      if set(index) == set(first[1]):
+        raise UserError(
+          f'{name} has the index labels of {first[0]} in another order; align '
+          f'them, as in {name}.loc[{first[0]}.index], or say that the rows '
+          'stand in the same order with .reset_index(drop=True) on both'
+        )
+
+
+def _indexed(given: Mapping[str, Any]):
+  for name, values in given.items():
+    if isinstance(values, pd.Series | pd.DataFrame):
+      yield name, values
+    elif isinstance(values, Mapping):
+      yield from _indexed({f'{name}[{k!r}]': v for k, v in values.items()})
