@@ -18,15 +18,18 @@ CASES = {
   'roberta': ('SequenceClassification', 'MaskedLM'),
   'electra': ('SequenceClassification', 'MaskedLM', 'PreTraining'),
   'distilbert': ('SequenceClassification', 'MaskedLM'),
+  'mpnet': ('SequenceClassification', 'MaskedLM'),
   'modernbert': ('SequenceClassification', 'MaskedLM'),
   'deberta-v2': ('SequenceClassification',),
 }
+PADS_1 = ('roberta', 'mpnet')
 TYPED = ('bert', 'electra', 'deberta-v2')
 NAMES = {
   'bert': 'Bert',
   'roberta': 'Roberta',
   'electra': 'Electra',
   'distilbert': 'DistilBert',
+  'mpnet': 'MPNet',
   'modernbert': 'ModernBert',
   'deberta-v2': 'DebertaV2',
 }
@@ -47,6 +50,8 @@ GRADIENTS = (
   '.1.attn_norm.weight',
   '.2.mlp.Wi.weight',
   'final_norm.weight',
+  'relative_attention_bias.weight',
+  'layer.0.attention.attn.q.weight',
   'rel_embeddings.weight',
   'encoder.LayerNorm.weight',
   'layer.0.attention.self.query_proj.weight',
@@ -66,7 +71,7 @@ def config(family, **changes):
     'intermediate_size': 24,
     'max_position_embeddings': LONGEST + 4,
     'initializer_range': 0.25,
-    'pad_token_id': 1 if family == 'roberta' else 0,
+    'pad_token_id': int(family in PADS_1),
     'num_labels': 3,
     'attn_implementation': 'eager',
   }
@@ -118,7 +123,7 @@ def model(family, head, seed=0, **changes):
 
 def texts(family, seed=0):
   rng = np.random.default_rng(seed)
-  tokens = np.full((len(LENGTHS), LONGEST), 1 if family == 'roberta' else 0)
+  tokens = np.full((len(LENGTHS), LONGEST), int(family in PADS_1))
   types = np.zeros_like(tokens)
   for i, n in enumerate(LENGTHS):
     tokens[i, :n] = rng.integers(3, VOCAB, n)

@@ -192,6 +192,8 @@ KINDS = {  # family of encoder, and options of the classifier
   'scan': ('bert', {'scan': True}),
   'ELECTRA, scan and remat': ('electra', {'scan': True, 'remat': True}),
   'DistilBERT': ('distilbert', {}),
+  'MPNet, a table of distances': ('mpnet', {}),
+  'MPNet, scan': ('mpnet', {'scan': True}),
   'ModernBERT, first place': ('modernbert', {'remat': True}),
   'DeBERTa, projections of content and distance': (
     'deberta-v2',

@@ -29,6 +29,8 @@ In this room:
   llama        Llama (Touvron et al. 2023, arXiv:2302.13971), the block of
                SmolLM2 too
   modernbert   ModernBERT (Warner et al. 2024, arXiv:2412.13663)
+  mpnet        MPNet (Song et al. 2020, arXiv:2004.09297): BERT with relative
+               positions
   roberta      RoBERTa: BERT without token types, its positions counted after
                the pad
   xlm_roberta  XLM-RoBERTa: RoBERTa over 100 languages, with a vocabulary of
@@ -67,6 +69,7 @@ FAMILIES = {
     'xlm-roberta': 'XLM-RoBERTa (Conneau et al. 2020, arXiv:1911.02116)',
     'electra': 'ELECTRA (Clark et al. 2020, arXiv:2003.10555)',
     'distilbert': 'DistilBERT (Sanh et al. 2019, arXiv:1910.01108)',
+    'mpnet': 'MPNet (Song et al. 2020, arXiv:2004.09297)',
     'modernbert': 'ModernBERT (Warner et al. 2024, arXiv:2412.13663)',
     'deberta-v2': 'DeBERTa-v2, v3 (He et al. 2021, arXiv:2111.09543)',
     'bart': 'BART (Lewis et al. 2020, arXiv:1910.13461)',

@@ -10,6 +10,7 @@ from typing import Any
 
 import flax.linen as nn
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, UInt32
 
 from fairjax.models.kernels import kernel_table
@@ -31,6 +32,7 @@ from fairjax.models.layers.probed import (
   Dense,
   Embed,
   LayerNorm,
+  Segments,
   is_probed,
   rematerialised,
 )
@@ -49,6 +51,7 @@ class EncoderShape:
   positions: int = 512  # rows of the position table
   types: int = 2  # 0: tokens have no types
   position_offset: int = 0  # rows of that table before position 0
+  buckets: int = 0  # of distances, each with a bias a head (MPNet)
   eps: float = 1e-12
   activation: str = 'gelu'
   dropout: float = 0.1
@@ -77,12 +80,13 @@ class EncoderLayer(nn.Module):
     x: Float[Array, 'r t d'],
     keys: UInt32[Array, '3'] | None,
     places: Places,
+    bias: Float[Array, 's h t t'] | None = None,
     head_columns: Int[Array, 'r m'] | None = None,
   ) -> tuple[Float[Array, 'r q d'], None]:
     """The layer at all places, or at the columns `head_columns` only.
 
-    `keys` are those of its three dropouts. The None beside the result is what
-    nn.scan asks for.
+    `keys` are those of its three dropouts; `bias` is added to the attention
+    scores. The None beside the result is what nn.scan asks for.
     """
     s = self.shape
     dense = lambda features, name: Dense(
@@ -93,6 +97,8 @@ class EncoderLayer(nn.Module):
     if head_columns is not None:
       read = columns_of(x, head_columns)
       at = places.at(head_columns)
+      if bias is not None:
+        bias = queries_of(bias, head_columns)
     use = lambda kind: None if keys is None else keys[kind]
     drop = lambda y, kind: dropout(y, s.dropout, use(kind), at.identity)
 
@@ -104,6 +110,7 @@ class EncoderLayer(nn.Module):
     )
     fused = (
       read is x
+      and bias is None
       and not is_heard(self)
       and kernel_table.takes(
         'attention', x.shape[1], s.width // s.heads, self.dtype
@@ -117,8 +124,8 @@ class EncoderLayer(nn.Module):
     else:
       memory = split_key_value(key_value(x, places.rows), s.heads)
       asked = query(read, at.rows)
-      hear(self, asked, memory, visible)
-      y = attention(asked, memory, visible, drop_seen)
+      hear(self, asked, memory, visible, bias)
+      y = attention(asked, memory, visible, drop_seen, bias)
     y = dense(s.width, 'attention_out')(y, at.rows)
     y = norm('attention_norm')(read + drop(y, 1), at.rows)
 
@@ -154,6 +161,8 @@ class Encoder(nn.Module):
     self.position = embed(s.positions)
     if s.types:
       self.type = embed(s.types)
+    if s.buckets:
+      self.distance = Embed(s.buckets, s.heads, deviation=s.deviation)
     self.norm = LayerNorm(s.eps, self.dtype)
     if s.embedding != s.width:
       self.project = Dense(s.width, dtype=self.dtype, deviation=s.deviation)
@@ -163,7 +172,7 @@ class Encoder(nn.Module):
         rematerialised(EncoderLayer, self.remat, scanned=True),
         variable_axes={'params': 0, 'probes': 0, 'calls': 0, RECEIVED: 0},
         split_rngs={'params': True},
-        in_axes=(0, nn.broadcast),
+        in_axes=(0, nn.broadcast, nn.broadcast),
         length=s.depth - 1,
       )(s, self.dtype)
       alone = range(s.depth - 1, s.depth)
@@ -183,16 +192,18 @@ class Encoder(nn.Module):
     # All at once: each alone would be an op of its own on an accelerator.
     keys = fold(key, jnp.arange(3 * s.depth + 1))
     x = self.embed(batch, None if keys is None else keys[0], at)
+    bias = self.bias_of_distances(batch, at) if s.buckets else None
     own, last = [None] * s.depth, s.depth - 1
     if keys is not None:
       own = keys[1:].reshape(s.depth, 3)
     if self.scan and s.depth > 1:
-      x, _ = self.layers(x, own[:last] if keys is not None else None, at)
+      x, _ = self.layers(x, own[:last] if keys is not None else None, at, bias)
     else:
       for i in range(last):
-        x, _ = getattr(self, f'layer_{i}')(x, own[i], at)
+        x, _ = getattr(self, f'layer_{i}')(x, own[i], at, bias)
     head_columns = jnp.asarray(batch['head_columns']) if heads_only else None
-    x, _ = getattr(self, f'layer_{last}')(x, own[last], at, head_columns)
+    layer = getattr(self, f'layer_{last}')
+    x, _ = layer(x, own[last], at, bias, head_columns)
     if not heads_only:
       return x
     return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['head_index']))[
@@ -212,3 +223,55 @@ class Encoder(nn.Module):
     x = self.norm(x, rows)
     x = dropout(x, s.dropout, key, at.identity)
     return self.project(x, rows) if s.embedding != s.width else x
+
+  def bias_of_distances(
+    self, batch: Batch, at: Places
+  ) -> Float[Array, 's h t t']:
+    """What each head adds to the score of a query and a key, by distance.
+
+    An example's places lie side by side, so that its distances are those of
+    columns, and one bias serves all rows. Where per-example norms are asked
+    for, each example reads a copy of the table of its own.
+    """
+    s, t = self.shape, at.positions.shape[1]
+    index = jnp.asarray(bucket_of(s.buckets, t))[None]
+    owner = jnp.ones((1, 1), jnp.int32)
+    if is_probed(self):
+      owner = at.at(jnp.asarray(batch['head_columns'])).rows.segment_ids
+      mine = at.rows.segment_ids[:, :, None] == owner[:, None, :]
+      copy = jnp.argmax(mine, axis=2).astype(jnp.int32)
+      index = index + s.buckets * copy[:, :, None]
+    copies = owner.shape[1]
+    rows = Segments(jnp.repeat(owner, s.buckets, axis=1), at.rows.count, copies)
+    ids = jnp.tile(jnp.arange(s.buckets), copies)
+    values = self.distance(jnp.broadcast_to(ids, rows.segment_ids.shape), rows)
+    flat = index.reshape(index.shape[0], t * t, 1)
+    read = jnp.take_along_axis(values, flat, axis=1)
+    return jnp.moveaxis(read.reshape(-1, t, t, s.heads), 3, 1)
+
+
+def bucket_of(buckets: int, t: int) -> Int[np.ndarray, 't t']:
+  """The bucket of the distance of a key (column) from a query (row).
+
+  Half of them are for keys behind the query. Of each half the first half are
+  of one distance each, the others grow by a factor up to 128 (Raffel et al.
+  2020, arXiv:1910.10683).
+  """
+  half, exact = buckets // 2, buckets // 4
+  behind = np.arange(t)[None] - np.arange(t)[:, None]
+  far = np.abs(behind)
+  # As torch rounds: float32 throughout.
+  ratio = np.log(np.maximum(far, 1).astype(np.float32) / np.float32(exact))
+  steps = ratio / np.float32(np.log(128 / exact)) * np.float32(half - exact)
+  large = np.minimum(exact + steps.astype(np.int32), half - 1)
+  bucket = np.where(far < exact, far, large)
+  return (bucket + half * (behind > 0)).astype(np.int32)
+
+
+def queries_of(
+  bias: Float[Array, 's h t t'], columns: Int[Array, 'r m']
+) -> Float[Array, 'r h m t']:
+  """The bias of the queries at these columns of each row."""
+  r = columns.shape[0]
+  bias = jnp.broadcast_to(bias, (r, *bias.shape[1:]))
+  return jnp.take_along_axis(bias, columns[:, None, :, None], axis=2)

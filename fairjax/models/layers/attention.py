@@ -174,7 +174,7 @@ def attention(
   memory: KeyValue | Merged,
   visible: Bool[Array, 'r q k'],
   drop: Callable | None,
-  bias: Float[Array, 'r h q k'] | None = None,
+  bias: Float[Array, '#r h q k'] | None = None,
 ) -> Float[Array, 'r q d']:
   """softmax(q·k / √(d/h) + bias) v; `drop` is applied to the softmax.
 
@@ -215,7 +215,7 @@ def hear(
   query: Float[Array, 'r q d'],
   memory: KeyValue,
   visible: Bool[Array, 'r q k'],
-  bias: Float[Array, 'r h q k'] | None = None,
+  bias: Float[Array, '#r h q k'] | None = None,
 ) -> None:
   """Leaves what `received` says in the module's collection, if that is asked.
 
@@ -235,7 +235,7 @@ def received(
   query: Float[Array, 'r q d'],
   memory: KeyValue,
   visible: Bool[Array, 'r q k'],
-  bias: Float[Array, 'r h q k'] | None = None,
+  bias: Float[Array, '#r h q k'] | None = None,
 ) -> Float[Array, 'r k']:
   """The attention that each place receives: Σ_q mean_h softmax(q·k / √e)."""
   r, heads, _, e = memory.keys.shape

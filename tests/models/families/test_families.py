@@ -12,7 +12,7 @@ from fairjax import models
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.models import families
-from fairjax.models.families import FAMILIES, deberta_v2
+from fairjax.models.families import FAMILIES, deberta_v2, encoder
 from fairjax.models.families.family import CAPABILITIES
 from fairjax.models.folders import hf
 from fairjax.models.layers import layer_params, places, probed
@@ -127,6 +127,16 @@ def test_the_buckets_of_distances_are_those_of_transformers():
     np.testing.assert_array_equal(ours, expect)
 
 
+def test_the_buckets_of_mpnet_are_those_of_transformers():
+  torch = pytest.importorskip('torch')
+  theirs = pytest.importorskip('transformers.models.mpnet.modeling_mpnet')
+  places = torch.arange(512)
+  expect = theirs.MPNetEncoder.relative_position_bucket(
+    places[None] - places[:, None]
+  )
+  np.testing.assert_array_equal(encoder.bucket_of(32, 512), expect.numpy())
+
+
 @pytest.mark.parametrize(
   'key, value',
   [
@@ -205,7 +215,7 @@ def folder_of(family, can, words, path, make=params_of, **changes):
 NAMES = {'0': 'clean', '1': 'rude', '2': 'toxic'}
 
 
-@pytest.mark.parametrize('family', ['distilbert', 'modernbert', 'deberta-v2'])
+@pytest.mark.parametrize('family', ['mpnet', 'modernbert', 'deberta-v2'])
 def test_a_classifier_keeps_its_names_and_fields(family, words, tmp_path):
   """Loaded as it is, and written again with what its config.json said."""
   more = {
