@@ -143,7 +143,7 @@ class Train:
   )
   save_every: int = knob(
     200,
-    'steps between checkpoints; 0 saves only at the end',
+    'steps between checkpoints; 0 saves only where a run is asked to stop',
     at_least(0),
     changes=(),
   )

@@ -27,6 +27,7 @@ from fairjax.stages.reuse import stage
 from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log
 
+READ = ('id', 'text', 'text_pair')  # what a model is given of a test set
 WORDS = 'tokenizer.json'  # of a fit: what its tokenizer learned
 RUN = 'run.json'  # of an export: the config of the run that wrote it
 BLIND = 'blind.json'  # of a model that reads blind texts: how they are made
@@ -238,6 +239,52 @@ def write_models(
       # The fit's classes exclude each other, whatever it began from.
       config = {k: v for k, v in model.config.items() if k != 'problem_type'}
       hf.save(target, model.module, one, names, config, model.labels)
+
+
+def answers_once(
+  config: Config,
+  model: Bundle,
+  train_pool: batches.Pool,
+  valid_pool: batches.Pool,
+  sets: Tables,
+  folder: pathlib.Path,
+  log: Log,
+  rows: np.ndarray | None = None,
+  part: str = '',
+  keep: Callable[[Any], None] | None = None,
+) -> dict[str, np.ndarray]:
+  """Probabilities [s, n, c] of each set by the classifier of these rows.
+
+  They lie in `folder`/answers, so that a run that goes on, on another machine
+  too, needs neither the weights nor their training. `keep` is given the
+  weights, which are then trained or read in any case.
+  """
+  texts = loading.as_read(config, sets)
+  made_from = identity(
+    config,
+    'training',
+    *pool_parts(train_pool),
+    *pool_parts(valid_pool),
+    'all' if rows is None else np.asarray(rows),
+    list(texts),
+    *(t[[c for c in READ if c in t]] for t in texts.values()),
+  )
+
+  def make(path: pathlib.Path) -> None:
+    pools = train_pool, valid_pool
+    fit = train(config, model, *pools, folder, log, rows=rows, part=part)
+    if keep:
+      keep(fit.params)
+    chances = of_sets(config, model, fit.params, sets)
+    if mesh.is_main():
+      with artefacts.atomic(path) as temporary:
+        np.savez(temporary, **chances)
+
+  path = folder / 'answers' / f'{made_from}.npz'
+  if keep:
+    artefacts.seal_path(path).unlink(missing_ok=True)
+  read = lambda path: dict(np.load(path))
+  return stage(path, made_from, make, read, log, config.reuse)
 
 
 def probabilities(

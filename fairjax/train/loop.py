@@ -297,8 +297,10 @@ def train_to_the_end(
         evaluate(job, state, meta, recent.means(), done, done / epoch)
       stop_requested = stop.asked_anywhere(done, len(hosts))
       meta['ended'] = all(meta['stopped']) or done == total
-      regular = options.save_every > 0 and done % options.save_every == 0
-      if regular or stop_requested or meta['ended']:
+      save = options.save_every > 0
+      regular = save and done % options.save_every == 0
+      # The weights are written next: without `save_every` they are enough.
+      if regular or stop_requested or (save and meta['ended']):
         meta['recent'] = recent.plain()
         checkpoint.save(checkpoints, done, state, meta)
         log.spent()

@@ -124,8 +124,9 @@ def by_method(
   config, tables = with_method(config, name), inputs.mitigated[name]
   model = stages.prepare(config, tables, log)  # it may learn its words there
   pools = stages.pools(model, tables)
-  fit = stages.train(config, model, *pools, folder, log, part=name)
-  chances = stages.of_sets(config, model, fit.params, inputs.sets)
+  chances = stages.answers_once(
+    config, model, *pools, inputs.sets, folder, log, part=name
+  )
   rows = len(tables['train'])
   notes = [f'{name}: {note}' for note in stages.notes(tables)]
   return Trained(
@@ -267,19 +268,19 @@ def predictions(
   export: bool = False,
 ) -> dict[str, np.ndarray]:
   """Trains on the rows `taken` [s, n] of the pool, and predicts the sets."""
-  fit = stages.train(
+  write = lambda params: stages.export(config, inputs.model, params, folder, log)
+  return stages.answers_once(
     config,
     inputs.model,
     inputs.pool,
     inputs.valid,
+    tables or inputs.sets,
     folder,
     log,
     rows=rows,
     part=part,
+    keep=write if export and config.train.export else None,
   )
-  if export:
-    stages.export(config, inputs.model, fit.params, folder, log)
-  return stages.of_sets(config, inputs.model, fit.params, tables or inputs.sets)
 
 
 def verdicts(config: Config, inputs: Inputs, results: Results) -> list[dict]:
