@@ -4,7 +4,7 @@
 # its last line, one JSON object, in OUT/races.jsonl; one that fails or runs out
 # of time does not stop the next. A summary comes last, also OUT/summary.txt.
 # The names: device train kernels library unfused compiled train5 train256
-# grand16 grand64 grand256 scores table precision compiling resamples generate.
+# grand16 grand64 grand256 scores resamples generate.
 # See fairjax/bench/README.md. `kernels` is `train` with kernels of ours. On an
 # H200 a shape took 84 to 99 s, so `library` and `unfused` train without parts
 # of XLA's trials: they show what a trial costs and what it gains.
@@ -84,15 +84,6 @@ for batch in ${BATCHES:-16 64 256}; do
 done
 race scores "${LIMIT:-240}" scores "--model=$model" "--rows=${ROWS:-13525}" \
   --epochs=2 --rounds=2
-# The whole table of scores, as a user gets it: training, scores, cold and
-# cached. Forgetting looks at what changes between epochs, so there are two.
-table=(--config=configs/rank_twitter.py "--config.data.path=${tweets%/*}")
-table+=(--config.grid.cells=none "--config.tokens.tokenizer=$vocab")
-table+=("--config.model=$model" --config.net.init=random)
-table+=(--config.train.epochs=2.0 "--config.data.limit=${ROWS:-0}")
-race table "${LIMIT:-400}" compiling "${table[@]}"
-race precision "${LIMIT:-180}" precision "--rows=${ROWS:-2000}"
-race compiling "${LIMIT:-240}" compiling
 race resamples "${LIMIT:-180}" groups --what=resamples \
   "--rows=${ROWS:-10000000}" --rounds=1
 race generate "${LIMIT:-240}" generate "--size=$size" "--device=$device" \

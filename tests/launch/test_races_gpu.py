@@ -11,7 +11,7 @@ def test_races_go_on_and_end_with_a_summary(tmp_path):
   """One that fails, one that takes too long, one that has a peer, one not."""
   with_peer = {'ours': 12.5, 'peer': 5, 'peer_name': 'group', 'ratio': 2.5}
   alone = {'ours': 7, 'peer': None, 'ratio': None}
-  for name, facts in (('train', with_peer), ('compiling', alone)):
+  for name, facts in (('train', with_peer), ('resamples', alone)):
     line = json.dumps(facts | {'unit': 'seconds'})
     (tmp_path / name).write_text(f'a table\n{line}\n')
   python = stand_in(
@@ -24,10 +24,10 @@ def test_races_go_on_and_end_with_a_summary(tmp_path):
       *'bench train '*--seeds=5*) echo 'no memory' >&2; exit 3 ;;
       *'bench train '*) cat {tmp_path}/train ;;
       *'bench scores '*) exec sleep 9 ;;
-      *'bench compiling') cat {tmp_path}/compiling ;;
+      *'bench groups '*) cat {tmp_path}/resamples ;;
     esac""",
   )
-  names = ['device', 'train', 'train5', 'scores', 'compiling']
+  names = ['device', 'train', 'train5', 'scores', 'resamples']
   done = run(
     [
       *('bash', str(LAUNCH / 'races_gpu.sh'), 'a/b.csv', 'vocab'),
@@ -45,7 +45,7 @@ def test_races_go_on_and_end_with_a_summary(tmp_path):
     'train ours 12.5, best peer 5 (group), ratio 2.5, seconds; N s in all',
     'train5 ended with 3: no memory',
     'scores ran out of its 1 seconds',
-    'compiling ours 7, best peer - (no peer), ratio -, seconds; N s in all',
+    'resamples ours 7, best peer - (no peer), ratio -, seconds; N s in all',
   ]
   races = (tmp_path / 'out' / 'races.jsonl').read_text().splitlines()
   assert len(races) == 2
