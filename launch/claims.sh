@@ -22,12 +22,16 @@ print(pathlib.Path(spec.origin).parent / "model" if spec else "")'
 }
 flags() {
   case $1 in
-    diet_tweets)
+    diet_tweets | diet_base)
       echo "data.path=$data/train_original.csv"
       echo "data.twin_path=$data/train_gender_swap.csv"
       echo "data.valid_path=$data/valid_original.csv"
       echo "data.test_path=$data/test_original_even.csv"
-      echo "model=$(minilm)"
+      if [[ $1 == diet_tweets ]]; then
+        echo "model=$(minilm)"
+      else
+        echo "model=$data/all-mpnet-base-v2"
+      fi
       ;;
     weighting_tweets)
       echo "data.path=$data/train_original.csv"
@@ -69,7 +73,7 @@ flags() {
 tables() { # makes of the published files what a claim reads, once
   local made parts=()
   case $1 in
-    diet_tweets | weighting_tweets) made=test_original_even.csv parts=(tweets) ;;
+    diet_* | weighting_tweets) made=test_original_even.csv parts=(tweets) ;;
     weighting_comments) made=comments.csv parts=(comments) ;;
     fairtune_sst2) made=sst2_train.csv parts=(sst2) ;;
     fairtune_glue) made=GLUE/SST-2/dev.csv parts=(CoLA RTE SST-2) ;;
@@ -88,6 +92,7 @@ run() {
   fi
   [[ -z $said ]] || while read -r flag; do args+=("--config.$flag"); done <<< "$said"
   tables "$name"
+  [[ $name != diet_base ]] || launch/mpnet.sh "$data"
   python -m fairjax.main --config="$config" \
     --workdir="runs/claims/$name" "${args[@]}"
   python -m fairjax.main report --keep "runs/claims/$name" \
@@ -109,7 +114,7 @@ worker() { # takes what no other worker has taken, on core $1
   done
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets weighting_tweets weighting_comments)
+[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets diet_base weighting_tweets weighting_comments)
 if [[ -z ${JOBS:-} ]]; then
   for name in "${names[@]}"; do run "$name"; done
 else

@@ -35,8 +35,8 @@ import importlib
 _STAGES = {
   'assessment': 'adjusted assess clusters_of compare inference of_positive '
   'prediction_table predictions',
-  'fits': 'answers_once export fitted_once of_sets pool pool_parts pools prepare '
-  'probabilities train write_models',
+  'fits': 'answers_once export fitted_once of_sets pool pool_parts pools '
+  'prepare probabilities train write_models',
   'loading': 'as_read load membership mitigate notes test_sets',
   'reuse': 'stage write_json write_table',
   'runs': 'begin file_name keep_config keep_predictions leave publish results '

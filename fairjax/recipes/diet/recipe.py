@@ -268,12 +268,11 @@ def predictions(
   export: bool = False,
 ) -> dict[str, np.ndarray]:
   """Trains on the rows `taken` [s, n] of the pool, and predicts the sets."""
-  write = lambda params: stages.export(
-    config, inputs.model, params, folder, log
-  )
+  model = inputs.model
+  write = lambda params: stages.export(config, model, params, folder, log)
   return stages.answers_once(
     config,
-    inputs.model,
+    model,
     inputs.pool,
     inputs.valid,
     tables or inputs.sets,
