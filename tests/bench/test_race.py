@@ -205,19 +205,9 @@ def test_the_training_race_takes_full_batches_or_says_why_not():
 
 
 def test_last_line_is_json():
+  words = '-m fairjax.bench groups --rows 2000 --groups 5 --rounds 1'.split()
   done = subprocess.run(
-    [
-      sys.executable,
-      '-m',
-      'fairjax.bench',
-      'groups',
-      '--rows',
-      '2000',
-      '--groups',
-      '5',
-      '--rounds',
-      '1',
-    ],
+    [sys.executable, *words],
     capture_output=True,
     text=True,
     check=True,
