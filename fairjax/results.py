@@ -46,6 +46,7 @@ class Results:
   focus: str = ''  # the contender that the page shows in full
   tests: list[dict] = dataclasses.field(default_factory=list)
   verdicts: list[dict] = dataclasses.field(default_factory=list)
+  findings: list[dict] = dataclasses.field(default_factory=list)
   facts: dict[str, Any] = dataclasses.field(default_factory=dict)
   notes: list[str] = dataclasses.field(default_factory=list)
   sections: list[dict] = dataclasses.field(default_factory=list)
@@ -175,6 +176,24 @@ SCHEMA = {
       'test': str,
       'p': NUMBER,
       '*': ANY,
+    }
+  ],
+  'findings?': [
+    {
+      'kind': str,
+      'subject': str,
+      'set': str,
+      'measure': str,
+      'comparison': str,
+      'groups': [str],
+      'estimate': ESTIMATE,
+      'bound': NUMBER,
+      'p': NUMBER,
+      'adjusted': NUMBER,
+      'family': int,
+      'unit': str,
+      'verdict': str,
+      'beside': {'*': ANY},
     }
   ],
   'facts': {'*': ANY},

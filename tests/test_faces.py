@@ -324,7 +324,7 @@ def test_a_page_of_an_assessment_has_the_names_of_labels(tmp_path, positive):
   assert f'decided ‘{positive}’' in words or f'decided ‘{other}’' in words
   kept = pd.read_parquet(tmp_path / 'predictions.parquet')
   assert (kept['label'] == (y == positive)).all()
-  assert f'probability of &#x27;{positive}&#x27;' in words
+  assert f'probability of ‘{positive}’' in words
 
 
 def test_assessments_of_classes_and_of_seeds_are_saved(tmp_path):

@@ -333,7 +333,7 @@ def test_the_positive_label_turns_labels_and_scores():
   rows = stages.prediction_table('test', table, both)
   shown, words = measured._probabilities(rows, 0, ('fine', 'toxic'))
   np.testing.assert_allclose(shown, 1 - chance)
-  assert words == "the probability of 'fine'"
+  assert words == 'the probability of ‘fine’'
   labels, one, two = stages.of_positive(config, table, both, chance)
   assert list(labels) == [1, 1, 0, 0]
   np.testing.assert_allclose(one, two)

@@ -18,7 +18,7 @@ from fairjax.pairs import recase
 from fairjax.pairs.persons import chain, perturb
 from fairjax.pairs.swapping import controls, dictionary
 from fairjax.recipes.audit import edits
-from fairjax.report import blocks
+from fairjax.report import render
 from fairjax.stages import fits
 
 SIZE = 150_000
@@ -53,7 +53,7 @@ DOORS = {
   'neutral': lambda text: dictionary.swap([text], direction='neutral'),
   'controls': lambda text: controls.controls([text], swapped(text).spans),
   'twins': aligned,
-  'page': lambda text: blocks.versions([text, swapped(text).texts[0]]),
+  'page': lambda text: render.marked([text, swapped(text).texts[0]]),
   'persons': chain.mentions,
   'recase': lambda text: recase.restore(text, swapped(text).texts[0].lower()),
   'spelling': lambda text: perturb.restore(text, swapped(text).texts[0]),

@@ -342,15 +342,13 @@ def test_many_numbers_are_cut_into_bands():
 
 def test_scores_that_sort_the_wrong_way_are_named_first():
   """Their light was 'not told from chance'."""
-  from fairjax.report import first_screen, lights
+  from fairjax.report import findings, words
 
   result = assess(y_score=1 - P, groups=G)
   assert result.warnings[0].startswith('Worse than chance: the AUC is 0.0')
-  one = result.results.sets['data']
-  page = lights.html_of(one, None)
-  assert 'worse than chance: labels or scores reversed?' in page
-  first = first_screen.answer(result.results, 'data', one, None)[0]
-  assert 'labels or scores reversed' in first
+  found = findings.of(result.results)
+  assert found[0].kind == 'quality' and found[0].verdict == findings.BELOW
+  assert 'reversed' in words.lines(result.results)[0]
   assert not any('Worse' in w for w in assess(groups=G).warnings)
 
 

@@ -161,6 +161,7 @@ def test_the_schema_is_documented():
     'A contender': results.SCHEMA['contenders']['*'],
     'A test': results.SCHEMA['tests'][0],
     'A verdict': results.SCHEMA['verdicts'][0],
+    'A finding': results.SCHEMA['findings?'][0],
     'An Estimate': results.SCHEMA['tests'][0]['difference'],
   }.items():
     part = text.partition(f'## {heading}\n')[2].partition('\n## ')[0]

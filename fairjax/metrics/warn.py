@@ -1,7 +1,7 @@
 """Warnings about degenerate measurements."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -31,12 +31,6 @@ def note_of_constant(decisions: Integer[np.ndarray, 's n']) -> str:
   if len(seeds) == len(decisions):
     return CONSTANT + (' in every seed' if len(seeds) > 1 else '')
   return f'{CONSTANT} in {count(len(seeds), "seed")} of {len(decisions)}'
-
-
-def is_void(fairness: Mapping[str, Mapping]) -> bool:
-  """Whether every seed decides all rows alike, so that no gap means a thing."""
-  notes = [one.get('note') or '' for one in fairness.values()]
-  return any(n.startswith(CONSTANT) and ' of ' not in n for n in notes)
 
 
 def of_constant(decisions: Integer[np.ndarray, 's n']) -> list[str]:

@@ -168,5 +168,5 @@ def notes(runs: dict[str, Results], tests: list[dict]) -> list[str]:
         why = '; '.join(LIMITS[m] for m in parts if m in LIMITS)
         out.append(f'{where}: {what}: {why}')
       if test['measure'] == 'auc' and high is not None and high < 0:
-        out.append(f'{where}: loses AUC, by more than chance')
+        out.append(f'{where}: the AUC is lower')
   return out

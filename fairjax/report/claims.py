@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fairjax.metrics import measures
-from fairjax.report import kept, names, tables, verdict
+from fairjax.report import kept, tables, verdict
 from fairjax.results import Results, read
 
 LARGE = 100  # times a run's size
@@ -188,8 +188,7 @@ def for_people(
   for row in rows(folders, papers):
     said = f'{row["claim"]}: {row["by"]}' if row.get('by') else row['claim']
     data = f' ({row["data"]})' if row.get('data') else ''
-    said = names.said_by_people(said + data, names.NAMES)
-    lines = textwrap.wrap(tables.printable(said), 62)
+    lines = textwrap.wrap(tables.printable(said + data), 62)
     heads = [row['verdict'], *[''] * len(lines)]
     own = out.setdefault(row['paper'], [''])
     own += [f'  {head:15} {line}' for head, line in zip(heads, lines)]

@@ -1,5 +1,4 @@
-"""Exports of a page: csv, LaTeX, json, a model card, and what
-regulators ask to be documented.
+"""Exports of a page: csv, LaTeX, json and a model card.
 
 Everything is made of results.json; the files lie in documents/ and, embedded,
 behind the page's links. What only the user can say is left empty, by name.
@@ -13,17 +12,16 @@ import re
 from collections.abc import Mapping, Sequence
 
 from fairjax.core import artefacts, escape
-from fairjax.core.escape import tex
 from fairjax.metrics import measures
-from fairjax.report import tables
-from fairjax.report.tables import defined, printable
+from fairjax.report import render, tables, words
+from fairjax.report.tables import defined
 from fairjax.results import FILE, Results, plain
 
 FOLDER = 'documents'
 LARGEST = 400_000  # bytes of a document that is embedded in the page
 # Documents that not every run has.
 OURS = re.compile(r'groups\.tex|tests\.csv|\d\d+_\w{1,40}\.csv')
-EMPTY = '(to be filled in by the provider)'
+EMPTY = '(to be filled in)'
 KINDS = {
   '.csv': 'text/csv',
   '.tex': 'application/x-tex',
@@ -74,22 +72,14 @@ def publish(folder: str | os.PathLike, results: Results) -> dict[str, str]:
   return every
 
 
-def links(documents: Mapping[str, str]) -> str:
+def links(documents: Mapping[str, str]) -> dict:
   """Links that hold the documents themselves: no server, no network."""
-  items = []
+  files = []
   for name, text in documents.items():
-    raw = text.encode()
-    kind = KINDS[pathlib.Path(name).suffix]
-    if len(raw) > LARGEST:
-      words = escape.html(f'{name} is in {FOLDER}/')
-      items.append(f'<li>{words}</li>')
-      continue
-    data = base64.b64encode(raw).decode()
-    items.append(
-      f'<li><a download="{escape.html(name)}" '
-      f'href="data:{kind};base64,{data}">{escape.html(name)}</a></li>'
-    )
-  return f'<ul class="downloads">{"".join(items)}</ul>'
+    raw, kind = text.encode(), KINDS[pathlib.Path(name).suffix]
+    data = f'data:{kind};base64,{base64.b64encode(raw).decode()}'
+    files.append({'name': name, 'data': data if len(raw) <= LARGEST else ''})
+  return {'part': 'downloads', 'files': files, 'folder': FOLDER}
 
 
 def numbers(results: Results) -> str:
@@ -125,7 +115,7 @@ def _flat(row: Mapping) -> dict:
   return out
 
 
-def _cell(value: Mapping) -> str:
+def _cell(value: Mapping | None) -> str:
   if not defined(value):
     return '--'
   middle = f'{value["value"]:.3f}'
@@ -134,35 +124,19 @@ def _cell(value: Mapping) -> str:
   return f'{middle} [{value["low"]:.3f}, {value["high"]:.3f}]'
 
 
-def _booktabs(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-  columns = 'l' + 'r' * (len(heads) - 1)
-  lines = [
-    '% \\usepackage{booktabs}',
-    f'\\begin{{tabular}}{{{columns}}}',
-    '\\toprule',
-    ' & '.join(map(tex, heads)) + r' \\',
-    '\\midrule',
-    *(' & '.join(row) + r' \\' for row in rows),
-    '\\bottomrule',
-    '\\end{tabular}',
-  ]
-  return '\n'.join(lines) + '\n'
-
-
 def latex(results: Results) -> str:
   """The leading measures of every contender and set, as a booktabs table."""
   out = []
   for name in results.set_names():
     measured = {c: results.measured(c, name) for c in results.contenders}
     keys = measures.leading(k for one in measured.values() for k in one)
-    keys = [k for k in keys if not measures.is_rate(k)]
     rows = [
-      [tex(_title(key))]
-      + [_cell(one[key]) if key in one else '--' for one in measured.values()]
+      [_title(key), *(_cell(one.get(key)) for one in measured.values())]
       for key in keys
+      if not measures.is_rate(key)
     ]
-    out.append(f'% {printable(name)}\n' + _booktabs(['', *measured], rows))
-  return '\n'.join(out)
+    out.append({'title': name, 'heads': ['', *measured], 'rows': rows})
+  return render.template('tables.tex').render(tables=out)
 
 
 def _title(key: str) -> str:
@@ -180,78 +154,54 @@ def group_table(results: Results) -> str:
       for k in ('selection_rate', 'fpr', 'fnr', 'accuracy', 'flips')
       if any(tables.is_estimate(g.get(k)) for g in groups.values())
     ]
+    rows = [
+      [g, values.get('rows', ''), *(_cell(values.get(k)) for k in keys)]
+      for g, values in groups.items()
+    ]
+    heads = ['group', 'rows', *(measures.label(k) for k in keys)]
     if keys:
-      rows = [
-        [tex(g), str(values.get('rows', ''))]
-        + [_cell(values[k]) if k in values else '--' for k in keys]
-        for g, values in groups.items()
-      ]
-      heads = ['group', 'rows', *(measures.label(k) for k in keys)]
-      out.append(f'% {printable(name)}\n' + _booktabs(heads, rows))
-  return '\n'.join(out)
+      out.append({'title': name, 'heads': heads, 'rows': rows})
+  return render.template('tables.tex').render(tables=out) if out else ''
 
 
 def card(results: Results) -> str:
   """A model card: Hugging Face's model-index, and what is known in words."""
-  name = results.focus or results.model or 'model'
-  lines = ['---', 'model-index:', f'- name: {json.dumps(printable(name))}']
-  lines.append('  results:')
-  for set_name, one in results.sets.items():
+  sets = []
+  for name, one in results.sets.items():
     every = {**one.get('quality', {}), **one.get('fairness', {})}
-    keys = [k for k in measures.leading(every) if defined(every[k])]
-    if not keys:
-      continue
-    lines += [
-      '  - task:',
-      '      type: text-classification',
-      '    dataset:',
-      f'      name: {json.dumps(printable(set_name))}',
-      f'      type: {json.dumps(printable(results.data or set_name))}',
-      '    metrics:',
-    ]
-    for key in keys:
-      lines += [
-        f'    - type: {json.dumps(key)}',
-        f'      name: {json.dumps(_title(key))}',
-        f'      value: {every[key]["value"]:.6g}',
-      ]
-      low, high = every[key].get('low'), every[key].get('high')
-      if defined(low) and defined(high):
-        lines += [
-          '      args:',
-          f'        interval: [{low:.6g}, {high:.6g}]',
-          f'        level: {results.level:g}',
-        ]
-  lines += ['---', '', f'# {escape.markdown(name)}', '']
-  for title, about, words in documentation(results):
-    lines += [f'## {title}', '']
-    if about:
-      lines += [f'({about})', '']
-    lines += [escape.markdown(words), '']
-  return '\n'.join(lines)
+    metrics = []
+    for key in measures.leading(every):
+      if not defined(every[key]):
+        continue
+      ends = [every[key].get(end) for end in ('low', 'high')]
+      metrics.append(
+        {
+          'key': key,
+          'title': _title(key),
+          'value': f'{every[key]["value"]:.6g}',
+          'interval': [f'{v:.6g}' for v in ends]
+          if all(map(defined, ends))
+          else [],
+        }
+      )
+    if metrics:
+      sets.append({'name': name, 'metrics': metrics})
+  return render.template('model_card.md').render(
+    name=results.focus or results.model or 'model',
+    sets=sets,
+    level=f'{results.level:g}',
+    about=documentation(results),
+  )
 
 
-def _weighted(one: Mapping) -> str:
-  if 'effective_rows' not in one:
-    return ''
-  return f', weighted: as sure as {one["effective_rows"]:,.0f}'
-
-
-def _adjusted(results: Results) -> bool:
-  """Whether p values of its paired tests were adjusted: measures.adjust."""
-  return any(test.get('p_adjusted') is not None for test in results.tests)
-
-
-def documentation(results: Results) -> list[tuple[str, str, str]]:
-  """(what is asked, where, what is known); what only users know is empty."""
-  data, groups, numbers, warnings = [], [], [], []
+def documentation(results: Results) -> list[tuple[str, str]]:
+  """(title, what is known); what only users know is left to them."""
+  data, groups, numbers, limits = [], [], [], []
   for name, one in results.sets.items():
     if 'rows' in one:
-      data.append(
-        f'{name}: {tables.plural(one["rows"], "row")}{_weighted(one)}'
-      )
+      data.append(f'{name}: {tables.plural(one["rows"], "row")}')
     groups += [
-      f'{g} ({v["rows"]:,} rows{_weighted(v)})' if 'rows' in v else g
+      f'{g} ({v["rows"]:,} rows)' if 'rows' in v else g
       for g, v in (one.get('groups') or {}).items()
     ]
     every = {**one.get('quality', {}), **one.get('fairness', {})}
@@ -260,42 +210,22 @@ def documentation(results: Results) -> list[tuple[str, str, str]]:
       for k in measures.leading(every)
       if not measures.is_rate(k)
     ]
-    warnings += one.get('warnings', []) + one.get('notes', [])
-  facts = '; '.join(f'{k}: {tables.cell(v)}' for k, v in results.facts.items())
-  act = 'EU AI Act'
+    limits += one.get('warnings', []) + one.get('notes', [])
+  over = 'examples and seeds' if len(results.seeds) > 1 else 'examples'
   return [
-    ('Intended use', f'{act} Art. 13', EMPTY),
-    ('Who is affected, and how errors harm them', f'{act} Art. 9', EMPTY),
+    ('Intended use', EMPTY),
+    ('What was found', ' '.join(words.lines(results)) or '(nothing)'),
+    ('Data', f'Assessed on {"; ".join(data) or "(nothing)"}.'),
+    ('Groups', ', '.join(groups) or 'no groups were compared'),
+    ('Accuracy and fairness', '; '.join(numbers) or '(nothing was measured)'),
     (
-      'Data',
-      f'{act} Art. 10: origin, collection, examination for biases',
-      f'Assessed on {"; ".join(data) or "(nothing)"}. {facts} Origin and '
-      f'collection: {EMPTY}',
-    ),
-    (
-      'Groups',
-      f'{act} Art. 10 (2) (f), (g)',
-      ', '.join(groups) or 'no groups were compared',
-    ),
-    (
-      'Accuracy and fairness',
-      f'{act} Art. 15: levels of accuracy and the metrics used',
-      '; '.join(numbers) or '(nothing was measured)',
-    ),
-    (
-      'How sure this is',
-      f'{act} Art. 15',
-      f'{tables.percent(results.level)} intervals over examples'
-      + (' and seeds' if len(results.seeds) > 1 else '')
-      + ' (Bayesian bootstrap).'
-      + ' P values are adjusted for their number.' * _adjusted(results),
+      'Uncertainty',
+      f'{tables.percent(results.level)} intervals over {over} (Bayesian '
+      'bootstrap); p values are adjusted for their number.',
     ),
     (
       'Known limits',
-      f'{act} Art. 13 (3) (b), Art. 15',
-      ' '.join([*warnings, *results.notes])
-      or 'No warning was raised. The numbers hold for data like these.',
+      ' '.join([*limits, *results.notes]) or 'No warning was raised.',
     ),
-    ('Measures taken against bias', f'{act} Art. 10 (2) (g)', EMPTY),
-    ('Human oversight and contact', f'{act} Art. 14', EMPTY),
+    ('Contact', EMPTY),
   ]

@@ -84,11 +84,9 @@ class Face:
     return self.results.to_frame().drop(columns='set')
 
   def __repr__(self) -> str:
-    from fairjax.report import first_screen  # `import fairjax` needs no page
+    from fairjax.report import words  # `import fairjax` needs no page
 
-    one = self.results.sets[self._set]
-    gap = first_screen.headline(one)
-    lines = first_screen.answer(self.results, self._set, one, gap)
+    lines = words.lines(self.results)
     frame = self.to_frame()
     everyone = frame[frame['group'] == ''].drop(columns='group')
     return '\n'.join([*lines, escape.lines_of(everyone)])

@@ -1,225 +1,454 @@
-"""The first sentences of a page where no groups' decisions were compared.
+"""What a run found: numbers and verdicts, without a word of English.
 
-Benchmarks, dictionaries of pairs, rewriters, language models: what the leading
-measures say in words that need no paper, and one picture of them.
+A finding is about a subject (a contender), a measure, and what it is held
+against: another contender, a control, chance, a bound. Its verdict is that of
+its interval, corrected over the family of findings that it was looked at with;
+report/words.py says it.
 """
 
-import math
-from collections.abc import Mapping
+import dataclasses
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from fairjax.config.axes import AXES
-from fairjax.metrics import measures
-from fairjax.report import tables
-from fairjax.report.blocks import beside, bullets, text
-from fairjax.report.names import named, of_set
-from fairjax.report.parts import Pictures
-from fairjax.report.pictures import plots
-from fairjax.report.tables import defined, printable
+from fairjax.metrics import measures, warn
+from fairjax.metrics.inference import significance
+from fairjax.report.tables import defined
 from fairjax.results import Results
 
-MOST = 5  # sentences of the first screen
-
-# By the start of a measure's name: {0} is the value, {1} a share of 100, {2}
-# what it is the log of, {3} and {4} the two values of an axis.
-WORDS = {
-  'crows': 'in {0:.0f} of 100 pairs the sentence with the stereotype is the '
-  'likelier',
-  'stereoset_ss': 'in {0:.0f} of 100 items the stereotype is likelier than its '
-  'opposite',
-  'stereoset_lm': 'in {0:.0f} of 100 items a sensible word is likelier than a '
-  'senseless one',
-  'sembias_definition': 'asked for a pair like he and she, it takes a right '
-  'one in {0:.0f} of 100',
-  'sembias_stereotype': 'asked for a pair like he and she, it takes a '
-  'stereotype in {0:.0f} of 100',
-  'winogender_rho': 'its pronouns follow who holds an occupation with a rank '
-  'correlation of {0:.2f}',
-  'bbq_accuracy': 'it answers {0:.0f} of 100 questions rightly',
-  'bbq_bias': 'its answers lean to the stereotype by {0:+.2f}, from −1 '
-  '(against it) to 1',
-  'weat_mean': 'words of two groups are nearer to stereotyped words by an '
-  'effect of {0:.2f} on average (0 is none, 0.8 is large)',
-  'twins_log_odds': 'a text’s {3} version is {2:.2g} times as likely as its '
-  '{4} one, on the mean of logs',
-  'different': 'of 100 texts in which one person becomes another {1:.0f} are '
-  'decided otherwise',
-  'perplexity': 'it is as unsure of a token as if it drew from {0:,.0f} that '
-  'are equally likely',
-  'transfer_accuracy': 'of 100 texts {1:.0f} are taken for the other '
-  'group’s when they are rewritten',
-  'group_tprd': 'a classifier trained on its texts finds the groups’ positives '
-  '{1:.0f} points apart',
-  'exact': '{1:.0f} of 100 texts are rewritten just as the reference has them',
-  'top_vote': 'of 100 known words {1:.0f} become their partner in most of the '
-  'sentences that they stand in',
-  'precision': 'of 100 of its pairs that known words tell, {1:.0f} are right',
-  'recall': 'of 100 known pairs it finds {1:.0f}',
-}
-GUESSED = ('bbq_accuracy', 'stereoset_lm', 'sembias_definition')
+# Verdicts: where the whole interval lies. SMALL is within what is called
+# little, VOID what these data cannot say at all.
+ABOVE, BELOW, SMALL, OPEN, VOID = 'above', 'below', 'small', 'open', 'void'
+LITTLE = 0.05  # a gap that is called small
+RARE = 0.02  # flips that are called few
+WELL = 0.8  # an AUC from which on a model ranks well
+OTHER = {'fpr': 'fnr', 'fnr': 'fpr'}  # the other error
 
 
-def html_of(results: Results, pictures: Pictures) -> str:
-  """Sentences and a picture; '' where no measure leads.
+@dataclasses.dataclass(frozen=True)
+class Finding:
+  kind: str  # gap, contest, flips, quality, score, count
+  subject: str
+  set: str
+  measure: str  # its name in the results
+  estimate: Mapping[str, Any]  # corrected: the interval that decides
+  verdict: str
+  comparison: str = ''  # what the subject is held against
+  groups: tuple[str, ...] = ()
+  bound: float | None = None
+  p: float | None = None
+  adjusted: float | None = None
+  family: int = 1  # findings that p and interval are corrected over
+  unit: str = ''
+  beside: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
-  The first is of one number: those of the others stand in the picture.
+
+def simultaneous(
+  estimate: Mapping, level: float, tests: int, seeds: int = 0
+) -> dict:
+  """The interval of one of several estimates that hold together.
+
+  Bonferroni's: each end is farther from the value by the ratio of the
+  quantiles, Student's of `seeds` − 1 where seeds alone made the interval.
   """
-  found = [*lines(results, False)[:1], *lines(results)[1:]]
-  if not found:
-    return _of_corpus(results, pictures)
-  words = text(found[0], kind='lead')
-  if found[1:]:
-    words += bullets(found[1:MOST])
-  return beside(words, _picture(results, pictures))
+  out, ends = dict(estimate), ('low', 'high')
+  if tests < 2 or not all(defined(out.get(k)) for k in ('value', *ends)):
+    return out
+  tail, value = (1 - level) / 2, out['value']
+  if seeds > 1:
+    from scipy.special import stdtrit
 
-
-def _of_corpus(results: Results, pictures: Pictures) -> str:
-  """How many texts of a folder were changed, and by what."""
-  count = results.facts.get
-  rows, changed, files = count('rows'), count('changed'), count('shards')
-  if not rows or not all(isinstance(n, int) for n in (changed, files)):
-    return ''
-  done = {'generate': 'are written anew'}.get(results.recipe, 'are changed')
-  share = 100 * changed / rows
-  share = f'{share:.0f}' if share >= 1 else f'{share:.2g}'
-  said = (
-    f'Of 100 texts {share} {done}: {changed:,} of {rows:,}, in '
-    f'{tables.plural(files, "file")}.'
-  )
-  words = text(said, kind='lead')
-  shown = {
-    axis.replace('_', ' '): {'value': count(axis)}
-    for axis in AXES
-    if count(axis)
-  }
-  if shown:
-    each = [f'{k} {v["value"]:,}' for k, v in shown.items()]
-    words += bullets([f'What was turned: {", ".join(each)}.'])
-  if failed := count('shards failed'):
-    words += bullets([f'{tables.plural(failed, "file")} failed: see below.'])
-  shown |= {'not changed': {'value': rows - changed}}
-  if len(shown) == 1:
-    shown = {done.removeprefix('are '): {'value': changed}} | shown
-  numbers = {'texts': [one['value'] for one in shown.values()]}
-  plot = plots.bars([*shown], numbers, 'texts')
-  caption = (
-    f'Texts of {printable(named(results.data))}, by what became of them.'
-  )
-  return beside(words, pictures.add('answer', plot, caption))
-
-
-def lines(results: Results, others: bool = True) -> list[str]:
-  """What the first contender's leading measures say, a set after another, and
-  what the `others` have."""
-  first = _ours(results)
-  who = printable(
-    named(first if len(results.contenders) > 1 else results.model)
-  )
-  out = []
-  for name in results.set_names():
-    values = results.measured(first, name)
-    said = [_words(key, values[key]) for key in _leading(values)[: 1 + others]]
-    rest = _others(results, first, name, values) if others else ''
-    if said:
-      where = f'On {of_set(name)}, {who or "the model"}: '
-      out.append(where + '; '.join(said) + f'{rest}.')
+    quantile = lambda share: float(stdtrit(seeds - 1, share))
+  else:
+    quantile = statistics.NormalDist().inv_cdf
+  wider = quantile(1 - tail / tests) / quantile(1 - tail)
+  share = out['low'] >= 0 and out['high'] <= 1
+  for end in ends:
+    out[end] = value + wider * (out[end] - value)
+    out[end] = min(max(out[end], 0.0), 1.0) if share else out[end]
   return out
 
 
-def _ours(results: Results) -> str:
-  """Who the sentences are about: beside original texts, the whole rewriter."""
+def within(estimate: Mapping, measure: measures.Measure) -> dict:
+  """An interval kept in the range of its measure."""
+  ends = (
+    (estimate.get('low'), measure.low),
+    (estimate.get('high'), measure.high),
+  )
+  (low, least), (high, most) = ends
+  if not (defined(low) and defined(high)):
+    return dict(estimate)
+  return {**estimate, 'low': max(low, least), 'high': min(high, most)}
+
+
+def side(estimate: Mapping, bound: float = 0.0) -> str:
+  """On which side of a bound the whole interval lies."""
+  low, high = estimate.get('low'), estimate.get('high')
+  if defined(low) and low > bound:
+    return ABOVE
+  return BELOW if defined(high) and high < bound else OPEN
+
+
+def decided(
+  estimate: Mapping, bound: float, adjusted: float | None, level: float
+) -> str:
+  """`side`, unless the adjusted p does not reject; both have to."""
+  sure = adjusted is None or significance.is_significant(adjusted, 1 - level)
+  return side(estimate, bound) if sure else OPEN
+
+
+def of(results: Results) -> list[Finding]:
+  """The findings of the first test set, in the order of a page."""
+  if not results.sets:
+    return scores(results) or count(results)
+  name, one = next(iter(results.sets.items()))
+  who = results.focus or results.model
+  gap = leading(gaps(one, results.level, name, who))
+  found = [*contests(results, name), *gap, *flips(results, name, one)[:1]]
+  ranks = quality(results, name, one)
+  # Reversed labels or scores would turn all of it around.
+  worse = bool(ranks) and ranks[0].verdict == BELOW
+  found = [*ranks, *found] if worse else [*found, *ranks]
+  said, known = (
+    scores(results),
+    any(f.kind in ('contest', 'gap') for f in found),
+  )
+  if known:  # a fairscore was asked for, so it leads
+    said = [f for f in said if measures.bare(f.measure) == 'different']
+  elif defined(one.get('fairness', {}).get('dp')):
+    said = []
+  return [*said, *found] or count(results)
+
+
+def gaps(
+  one: Mapping, level: float, name: str = '', subject: str = ''
+) -> list[Finding]:
+  """Every gap of a set between groups of one attribute, corrected by Holm."""
+  fairness, by_group = one.get('fairness', {}), one.get('groups', {})
+  adjusted = significance.of_gaps(fairness)
+  out = []
+  for rate, bare in measures.parities().items():
+    for key, parity in fairness.items():
+      if measures.bare(key) != bare or ' at ' in key or not defined(parity):
+        continue
+      if 'class' in parity and bare != 'eqopp1':
+        continue  # of many classes the worst one's rate alone
+      own = f'tpr_{parity["class"]}' if 'class' in parity else rate
+      groups = of_attribute(key, by_group)
+      rates = {
+        g: values[own]['value']
+        for g, values in groups.items()
+        if defined(values.get(own)) and not values[own].get('few')
+      }
+      if len(rates) < 2:
+        continue
+      order = sorted(rates, key=rates.get)
+      minus = lambda end, parity=parity: (
+        1 - parity[end] if defined(parity.get(end)) else None
+      )
+      gap = {'value': 1 - parity['value'], 'low': minus('high')}
+      gap |= {'high': minus('low'), 'seeds': parity.get('seeds', ())}
+      out.append(
+        Finding(
+          *('gap', subject, name, key, gap),
+          _of_gap(gap, adjusted.get(key), parity, level),
+          groups=(order[-1], order[0]),
+          bound=0.0,
+          p=parity.get('p'),
+          adjusted=adjusted.get(key),
+          family=max(len(adjusted), 1),
+          unit='points',
+          beside={
+            'rate': own,
+            'rates': rates,
+            'p_at_floor': parity.get('p_at_floor', False),
+          },
+        )
+      )
+  return out
+
+
+def _of_gap(
+  gap: Mapping, adjusted: float | None, parity: Mapping, level: float
+) -> str:
+  if (parity.get('note') or '').startswith(warn.VOID):
+    return VOID
+  if defined(gap['high']) and gap['high'] <= LITTLE:
+    return SMALL
+  return decided(gap, 0.0, adjusted, level)
+
+
+def of_attribute(key: str, by_group: Mapping) -> dict[str, dict]:
+  """The groups that a measure compares: those of its attribute."""
+  attribute = key.rpartition('/')[0]
+  if not attribute:
+    return dict(by_group)
+  if ' × ' in attribute:
+    return {g: v for g, v in by_group.items() if ' × ' in g}
+  return {
+    g: v for g, v in by_group.items() if g.startswith(f'{attribute}: ')
+  } or {g: v for g, v in by_group.items() if ': ' not in g and ' × ' not in g}
+
+
+def leading(found: Sequence[Finding]) -> list[Finding]:
+  """The gap that the evidence supports most, and that in the other error.
+
+  Of gaps that are more than chance the one whose lower end is largest, not the
+  largest value, which small groups make; errors come before decisions.
+  """
+  if not found:
+    return []
+  lead = max(
+    found,
+    key=lambda f: (
+      f.verdict == ABOVE,
+      f.beside['rate'] != 'selection_rate',
+      0.0 if f.verdict == ABOVE or f.adjusted is None else -f.adjusted,
+      f.estimate['low'] or 0.0,
+      f.estimate['value'],
+    ),
+  )
+  attribute = lead.measure.rpartition('/')[0]
+  return [lead] + [
+    f
+    for f in found
+    if f.beside['rate'] == OTHER.get(lead.beside['rate'])
+    and f.measure.rpartition('/')[0] == attribute
+  ]
+
+
+def contests(results: Results, name: str) -> list[Finding]:
+  """The contender in focus against each other one, by parity of the groups."""
+  known: dict[str, tuple[Mapping, int]] = {}
+  for bare in ('dp', 'eqodd'):
+    for test in results.tests:
+      both = test['ours'], test['theirs']
+      if (
+        measures.bare(test['measure']) == bare
+        and test['set'] == name
+        and results.focus in both
+        and 't-test' not in test['test']  # over seeds alone, a second one
+        and all(defined(test['difference'].get(k)) for k in ('low', 'high'))
+      ):
+        ours = both[0] == results.focus
+        known.setdefault(both[ours], (test, 1 if ours else -1))
+    if known:
+      break
+  p = significance.adjusted([test.get('p') for test, _ in known.values()])
+  out = []
+  for (other, (test, sign)), adjusted in zip(known.items(), p):
+    effect = test['difference'] if sign > 0 else negated(test['difference'])
+    wide = simultaneous(effect, results.level, len(known))
+    out.append(
+      Finding(
+        *('contest', results.focus, name, test['measure'], wide),
+        decided(wide, 0.0, adjusted, results.level),
+        comparison=other,
+        bound=0.0,
+        p=test.get('p'),
+        adjusted=adjusted,
+        family=len(known),
+        unit='points',
+      )
+    )
+  return out
+
+
+def flips(results: Results, name: str, one: Mapping) -> list[Finding]:
+  """What exchanging words of the groups changes, the worst swap first.
+
+  With a control edit flips are held against it, else against RARE; corrected
+  over the swaps. A swap of other words than the groups' comes last.
+  """
+  fairness = one.get('fairness', {})
+  keys = [k for k in fairness if measures.bare(k) == 'flips']
+  keys = [k for k in keys if defined(fairness[k])]
+  fit = [k for k in keys if fairness[k].get('fits', True)]
+  out = []
+  for key in sorted(fit, key=lambda k: -fairness[k]['value']) or keys[:1]:
+    start = key.removesuffix('flips')
+    wide = lambda one: simultaneous(one, results.level, len(fit))
+    value = wide(fairness[key])
+    beside = {'of': fairness[key].get('of', '')} | {
+      part: wide(fairness[f'{start}{part}_flips'])
+      for part in ('control', 'excess')
+      if defined(fairness.get(f'{start}{part}_flips'))
+    }
+    beside['fits'] = key in fit
+    out.append(
+      Finding(
+        *('flips', results.focus or results.model, name, key, value),
+        _of_flips(value, beside),
+        comparison='control' if 'control' in beside else '',
+        bound=RARE,
+        family=max(len(fit), 1),
+        unit='of 100 decisions',
+        beside=beside,
+      )
+    )
+  return out
+
+
+def _of_flips(value: Mapping, beside: Mapping) -> str:
+  if (value.get('note') or '').startswith(warn.VOID) or not beside['fits']:
+    return VOID
+  if defined(value.get('high')) and value['high'] <= RARE:
+    return SMALL
+  against = side(beside['excess']) if 'excess' in beside else ABOVE
+  # More than the control's, and more than few: as a gap's light has it.
+  return against if against == BELOW else _both(against, side(value, RARE))
+
+
+def _both(one: str, other: str) -> str:
+  return ABOVE if one == other == ABOVE else OPEN
+
+
+def quality(results: Results, name: str, one: Mapping) -> list[Finding]:
+  """How well scores rank, beside what a constant answer would get right."""
+  known = one.get('quality', {})
+  for key in ('auc', 'macro_auc', 'balanced_accuracy'):
+    value = known.get(key)
+    many = key == 'balanced_accuracy' and defined(known.get('macro_f1'))
+    if not defined(value) or many:
+      continue
+    verdict = side(value, WELL)
+    if verdict != ABOVE:  # above chance alone is OPEN, at chance VOID
+      verdict = {ABOVE: OPEN, OPEN: VOID}.get(side(value, 0.5), BELOW)
+    beside = {}
+    if defined(known.get('accuracy')):
+      beside['accuracy'] = known['accuracy']['value']
+    if defined(base := known.get('base_rate')):
+      beside['constant'] = max(base['value'], 1 - base['value'])
+    return [
+      Finding(
+        *('quality', results.focus or results.model, name, key, value, verdict),
+        comparison='chance',
+        bound=0.5,
+        beside=beside,
+      )
+    ]
+  return []
+
+
+MOST = 5  # sets of benchmarks on a first screen
+# How names of measures begin that words.py has a sentence of.
+READ = (
+  *('crows', 'stereoset_ss', 'stereoset_lm', 'sembias_definition'),
+  *('sembias_stereotype', 'winogender_rho', 'bbq_accuracy', 'bbq_bias'),
+  *('weat_mean', 'twins_log_odds', 'different', 'perplexity', 'exact'),
+  *('transfer_accuracy', 'group_tprd', 'top_vote', 'precision', 'recall'),
+)
+
+
+def subject(results: Results) -> str:
+  """Who scores are said of: beside original texts, the whole rewriter."""
   names = [*results.contenders]
   if results.focus or not names:
     return results.focus
   return names[-1] if names[0] == 'original' else names[0]
 
 
-def _leading(values: Mapping) -> list[str]:
-  """Measures that people can read first, without twins of other forms."""
+def scores(results: Results) -> list[Finding]:
+  """Leading measures of benchmarks, rewriters, dictionaries, language models.
+
+  Held against what no preference, or guessing, gives where that is known;
+  corrected over all that are said.
+  """
+  who, chosen = subject(results), []
+  for name in results.set_names():
+    values = results.measured(who, name)
+    keys = led(values)
+    chosen += [(name, key, values) for key in keys[:1]]
+  chosen = chosen[:MOST]
+  family = sum(defined({'value': v[k].get('null')}) for _, k, v in chosen)
+  out = []
+  for name, key, values in chosen:
+    null = values[key].get('null')
+    value = values[key]
+    if defined({'value': null}):
+      value = simultaneous(value, results.level, family)
+      value = within(value, measures.measure(key))
+    interval = all(defined(value.get(end)) for end in ('low', 'high'))
+    out.append(
+      Finding(
+        *('score', who, name, key, value),
+        side(value, null) if defined({'value': null}) and interval else VOID,
+        comparison='chance',
+        bound=null,
+        family=max(family, 1),
+        beside={
+          c: results.measured(c, name)[key]['value']
+          for c in results.contenders
+          if c != who and defined(results.measured(c, name).get(key))
+        },
+      )
+    )
+  return out
+
+
+def led(values: Mapping) -> list[str]:
+  """Measures that people can read first."""
   keys = [k for k in measures.leading(values) if defined(values[k])]
   keys = [k for k in keys if not measures.is_rate(k)] or keys
-  shown: dict[str, str] = {}
-  for key in keys:
-    shown.setdefault(_start(key) or key, key)
-  known = [key for start, key in shown.items() if start in WORDS]
-  if 'recall' in known and defined(values.get('precision')):
-    known.insert(0, 'precision')  # neither says anything alone
-  return known or [*shown.values()]
+  if 'recall' in keys and defined(values.get('precision')):
+    keys.insert(0, 'precision')  # neither says anything alone
+  return [k for k in keys if start(k)] or keys
 
 
-def _start(key: str) -> str:
-  own = [start for start in WORDS if measures.bare(key).startswith(start)]
+def start(key: str) -> str:
+  own = [start for start in READ if measures.bare(key).startswith(start)]
   return max(own, key=len, default='')
 
 
-def _words(key: str, one: Mapping) -> str:
-  value = one['value']
-  words, log = WORDS.get(_start(key)), False
-  if words is None:
-    said = f'{measures.label(key)} is {tables.estimate(one)}'
-  else:
-    value = abs(value) if key == 'group_tprd' else value  # its size is meant
-    sides = map(printable, one.get('of', ('male', 'female')))
-    said = words.format(value, 100 * value, math.exp(min(value, 700)), *sides)
-    log = '{2' in words
-  null, low, high = (one.get(k) for k in ('null', 'low', 'high'))
-  if not defined({'value': null}):
-    return said
-  sure = ''
-  if low is not None and high is not None:
-    beyond = null < low or null > high
-    sure = '; beyond chance' if beyond else '; chance alone can do this'
-  what = 'guessing gives' if _start(key) in GUESSED else 'no preference gives'
-  null = math.exp(null) if log else null
-  return f'{said} ({what} {null:.3g}{sure})'
-
-
-def _others(results: Results, first: str, name: str, values: Mapping) -> str:
-  """How the other contenders do on what leads."""
-  keys = _leading(values)
-  rest = {
-    c: results.measured(c, name).get(keys[0])
-    for c in results.contenders
-    if keys and c != first
-  }
-  digits = tables.of_measure(keys[0], {}).get('digits') if keys else None
-  value = lambda one: tables.number(one['value'], digits)
-  shown = [
-    f'{printable(named(c))} {value(one)}'
-    for c, one in rest.items()
-    if defined(one)
+def count(results: Results) -> list[Finding]:
+  """How many texts of a folder were changed."""
+  rows, changed = (results.facts.get(k) for k in ('rows', 'changed'))
+  if not rows or not all(isinstance(n, int) for n in (rows, changed)):
+    return []
+  share = {'value': changed / rows}
+  beside = {'rows': rows, 'changed': changed}
+  who = results.model or results.data
+  return [
+    Finding('count', who, results.data, 'changed', share, VOID, beside=beside)
   ]
-  if not shown:
-    return ''
-  own = value(values[keys[0]])
-  return f' ({measures.label(keys[0])} {own}; of {", ".join(shown[:6])})'
 
 
-def _picture(results: Results, pictures: Pictures) -> str:
-  """What leads first: of every contender, or the measures of the only one."""
-  first = _ours(results)
-  for name in results.set_names():
-    values = results.measured(first, name)
-    keys = _leading(values)
-    if not keys:
-      continue
-    null = values[keys[0]].get('null')
-    if null is None and measures.measure(keys[0]).ideal == 0:
-      null = 0.0
-    if len(results.contenders) > 1:
-      shown = {
-        named(c): results.measured(c, name)[keys[0]]
-        for c in results.contenders
-        if defined(results.measured(c, name).get(keys[0]))
-      }
-      label = measures.label(keys[0])
-    else:
-      shown = {measures.label(k): values[k] for k in keys}
-      label = f'on {of_set(name)}'
-    caption = f'{measures.label(keys[0])} on {of_set(name)}'
-    if defined({'value': null}):
-      caption += f'; the line at {null:.3g} is no preference'
-    caption = caption[:1].upper() + caption[1:] + '.'
-    return pictures.add(
-      'answer', plots.forest(shown, label, zero=null), caption
-    )
-  return ''
+def few(one: Mapping) -> dict[str, int]:
+  """{group: rows} of those with too few to count in a gap."""
+  return {
+    name: values.get('rows', 0)
+    for name, values in one.get('groups', {}).items()
+    if any(isinstance(v, Mapping) and v.get('few') for v in values.values())
+  }
+
+
+def negated(effect: Mapping) -> dict:
+  """An Estimate with its sign turned, so that its ends change places."""
+  minus = lambda v: -v if defined(v) else None
+  return {
+    **effect,
+    'value': minus(effect.get('value')),
+    'low': minus(effect.get('high')),
+    'high': minus(effect.get('low')),
+    'seeds': [minus(v) for v in effect.get('seeds', ())],
+  }
+
+
+def scaled(effect: Mapping, by: float) -> dict:
+  """An Estimate times a positive number."""
+  times = lambda v: v * by if defined(v) else None
+  return {
+    **effect,
+    **{key: times(effect.get(key)) for key in ('value', 'low', 'high')},
+    'seeds': [times(v) for v in effect.get('seeds', ())],
+  }
+
+
+def as_rows(found: Iterable[Finding]) -> list[dict]:
+  """As results.json keeps them: without values of seeds."""
+  out = []
+  for one in found:
+    row = dataclasses.asdict(one)
+    row['estimate'] = {k: v for k, v in row['estimate'].items() if k != 'seeds'}
+    out.append(row)
+  return out

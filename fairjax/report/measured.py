@@ -6,52 +6,110 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax.core import escape
+from fairjax import results as parts
 from fairjax.metrics import measures
+from fairjax.metrics.inference import significance
 from fairjax.report import tables
-from fairjax.report.blocks import Section, details, heading, side, table, text
 from fairjax.report.names import of_set
-from fairjax.report.parts import Pictures
 from fairjax.report.pictures import figures, plots
-from fairjax.report.sentences import daggers, side_by_side
+from fairjax.report.render import Section, drawn
 from fairjax.report.tables import plural
 from fairjax.results import Results
 
 MOST_GROUPS = 40  # in one picture
+WIDEST = 5  # columns of estimates that fit a page; more are folded
 
 
-def contenders(results: Results, pictures: Pictures) -> list[Section]:
+def warnings(results: Results, kind: str = 'warnings') -> list[str]:
+  """Each warning once, with its set and contenders; so the 'notes' of sets."""
+  about: dict[tuple[str, str], list[str]] = {}
+  for contender, one in results.contenders.items():
+    for name, own in one['sets'].items():
+      for warning in own.get(kind, ()):
+        about.setdefault((name, warning), []).append(contender)
+  focus = results.focus or next(iter(results.contenders), '')
+  order = sorted(about.items(), key=lambda one: focus not in one[1])
+  every, out = len(results.contenders), []
+  for (name, warning), who in order:
+    said = ', '.join(who) if len(who) < 3 else f'{len(who)} contenders'
+    of = of_set(name) if len(who) == every else f'{of_set(name)}, {said}'
+    out.append(f'{of}: {warning}')
+  return out
+
+
+def daggers(results: Results) -> set[tuple[str, str, str]]:
+  """(set, contender, measure) that a t-test over seeds tells from the base.
+
+  Adjusted over the tests of seeds; there are none where a contender is compared
+  with several others.
+  """
+  bases: dict[str, set[str]] = {}
+  for test in results.tests:
+    bases.setdefault(test['ours'], set()).add(test['theirs'])
+  tested = [t for t in results.tests if 't-test' in t['test']]
+  p = significance.adjusted([t['p'] for t in tested])
+  return {
+    (test['set'], test['ours'], test['measure'])
+    for test, adjusted in zip(tested, p)
+    if len(bases[test['ours']]) == 1
+    and significance.is_significant(adjusted, 1 - results.level)
+  }
+
+
+def side_by_side(results: Results, name: str) -> list[dict]:
+  """A row a contender of a set, with its leading measures, or else all.
+
+  Of a set that has numbers of its groups alone, those. Of none, no rows.
+  """
+  by_contender = {
+    c: results.measured(c, name) or _of_groups(one['sets'][name])
+    for c, one in results.contenders.items()
+    if name in one['sets']
+  }
+  every = [key for one in by_contender.values() for key in one]
+  keys = [key for key in measures.leading(every) if not measures.is_rate(key)]
+  keys = keys or list(measures.in_order(dict.fromkeys(every)))
+  if not keys:
+    return []
+  if {'recall', 'precision'} <= {*every}:  # of pairs: neither says much alone
+    keys = ['precision', *keys]
+  sure = daggers(results)
+  return [
+    {'contender': contender}
+    | {
+      key: tables.of_measure(key, values[key])
+      | ({'mark': '†'} if (name, contender, key) in sure else {})
+      for key in keys
+      if key in values
+    }
+    for contender, values in by_contender.items()
+  ]
+
+
+def _of_groups(one: Mapping) -> dict[str, dict]:
+  """{group/measure: Estimate}"""
+  return {
+    f'{group}/{key}': value
+    for group, rates in one.get('groups', {}).items()
+    for key, value in rates.items()
+    if tables.is_estimate(value)
+  }
+
+
+def contenders(results: Results) -> list[Section]:
   """All contenders side by side, set by set, and what each of them is."""
   if len(results.contenders) < 2:
     return []
-  body = []
+  body: list[dict] = []
   for name in results.set_names():
-    rows = side_by_side(results, name)
-    if not rows:
-      continue
-    columns = dict.fromkeys(k for row in rows for k in row if k != 'contender')
-    heads = {'contender': 'contender'} | {key: _heading(key) for key in columns}
-    beside = [table(rows, heads)]
-    for key in measures.leading(columns, pictured=True):
-      values = {r['contender']: r[key] for r in rows if key in r}
-      if not any(map(tables.defined, values.values())):
-        continue
-      # No point is hollow: a level is not tested against anything here.
-      plot = plots.forest(values, measures.label(key), zero=None)
-      beside.append(
-        pictures.add(
-          f'contenders_{key}_{name}',
-          plot,
-          f'{_capital(key)} on {of_set(name)}; {_better(key)}.',
-        )
-      )
-    body += [heading(f'Test set {of_set(name)}'), side(*beside)]
+    if rows := side_by_side(results, name):
+      body += _one_set(name, rows)
   if daggers(results):
     body.append(
-      text(
+      parts.text(
         f'† differs from the contender it is compared with over '
-        f'{plural(len(results.seeds), "seed")} (two-sided t-test, p < '
-        f'{1 - results.level:.2g}, not adjusted for the number of tests).',
+        f'{plural(len(results.seeds), "seed")} (two-sided t-test, Holm, p < '
+        f'{1 - results.level:.2g}).',
         kind='quiet',
       )
     )
@@ -61,25 +119,44 @@ def contenders(results: Results, pictures: Pictures) -> list[Section]:
     for name in results.set_names()
     for key in results.measured(contender, name)
   }
-  words = [
+  meaning = [
     {'measure': _heading(key), 'meaning': measures.about(key)}
     for key in measures.leading(keys)
     if not measures.is_rate(key)
   ]
-  if words:
-    body.append(details('What the columns mean', table(words)))
+  if meaning:
+    body.append(parts.fold('What the columns mean', parts.table(meaning)))
   facts = [
     {'contender': name, **one['facts']}
     for name, one in results.contenders.items()
     if one.get('facts')
   ]
   if facts:
-    body += [heading('What each contender is'), table(facts)]
-  body.append(_links(results))
-  return [Section('Contenders side by side', '\n'.join(body))]
+    body.append(parts.fold('What each contender is', parts.table(facts)))
+  return [Section('Contenders side by side', [*body, *_links(results)])]
 
 
-def _links(results: Results) -> str:
+def _one_set(name: str, rows: Sequence[Mapping]) -> list[dict]:
+  """The table of a set; of many measures the last ones in a fold."""
+  columns = list(dict.fromkeys(k for r in rows for k in r if k != 'contender'))
+  head = {'contender': 'contender'}
+  out = [parts.heading(f'Test set {of_set(name)}')]
+  for k in range(0, len(columns), WIDEST):
+    some = {key: _heading(key) for key in columns[k : k + WIDEST]}
+    table = parts.table(rows, head | some)
+    out.append(parts.fold('More measures', table) if k else table)
+  pictures = []
+  for key in measures.leading(columns, pictured=True):
+    values = {r['contender']: r[key] for r in rows if key in r}
+    if any(map(tables.defined, values.values())):
+      # No point is hollow: a level is not tested against anything here.
+      plot = plots.forest(values, measures.label(key), zero=None)
+      caption = f'{capital(key)} on {of_set(name)}; {_better(key)}.'
+      pictures.append(drawn(f'contenders_{key}_{name}', plot, caption))
+  return [*out, parts.fold('Pictures', *pictures)] if pictures else out
+
+
+def _links(results: Results) -> list[dict]:
   """Pages of the contenders' own runs, below this one's folder only."""
   pages = {
     name: one['page']
@@ -87,13 +164,8 @@ def _links(results: Results) -> str:
     if re.fullmatch(r'[\w.=+-]+(/[\w.=+-]+)*', one.get('page', ''))
     and '..' not in one['page'].split('/')
   }
-  if not pages:
-    return ''
-  items = ''.join(
-    f'<li><a href="{escape.entities(page)}">{escape.html(name)}</a></li>'
-    for name, page in pages.items()
-  )
-  return f'{heading("Each run")}<ul>{items}</ul>'
+  own = {'part': 'pages', 'pages': pages}
+  return [parts.heading('Each run'), own] if pages else []
 
 
 def _heading(key: str) -> str:
@@ -106,7 +178,7 @@ def _heading(key: str) -> str:
   return f'{attribute}: {words}' if attribute else words
 
 
-def _capital(key: str) -> str:
+def capital(key: str) -> str:
   label = _heading(key)
   return label[:1].upper() + label[1:]
 
@@ -117,80 +189,66 @@ def _better(key: str) -> str:
 
 
 def in_full(
-  results: Results,
-  predictions: pd.DataFrame | None,
-  pictures: Pictures,
-  told: bool = True,
+  results: Results, predictions: pd.DataFrame | None
 ) -> list[Section]:
-  """A section for each test set of the contender in focus.
-
-  `told` says that predictions which are missing are told.
-  """
+  """A section for each test set of the contender in focus."""
   out = []
   for name, one in results.sets.items():
     title = f'Test set {of_set(name)}'
     if len(results.contenders) > 1:
       title += f': {results.focus}'
     body = _numbers(one)
-    if one.get('groups') or one.get('fairness'):
-      body += _groups(name, one, pictures, results.level)
-    elif predictions is not None:
-      body += heading('Groups') + text(
-        'No groups: name a column with --config.data.group, or terms with '
-        '--config.measures.groups.'
-      )
-    if predictions is not None or (told and 'threshold' in one):
-      body += heading('Scores')
-      body += _scores(name, predictions, pictures, results, one)
-    out.append(Section(title, body))
+    if one.get('groups'):
+      body += _groups(name, one, results.level)
+    elif predictions is not None and not one.get('fairness'):
+      body += [
+        parts.heading('Groups'),
+        parts.text(
+          'No groups: name a column with --config.data.group, or terms with '
+          '--config.measures.groups.'
+        ),
+      ]
+    if predictions is not None:
+      body += _scores(name, predictions, results, one)
+    if body:
+      out.append(Section(title, body))
   return out
 
 
-def _numbers(one: Mapping) -> str:
+def _numbers(one: Mapping) -> list[dict]:
   own, more = tables.split_aggregates(one.get('fairness', {}))
-  limit = one.get('threshold')
-  parts, rest = [], []
-  if 'rows' in one or limit is not None:
-    words = plural(one['rows'], 'row') if 'rows' in one else 'Rows'
-    if 'effective_rows' in one:
-      words += f', weighted: as sure as {one["effective_rows"]:,.0f}'
-    if limit is not None:
-      words += f', decision threshold {tables.limits(limit)}'
-    parts.append(text(words + '.', kind='quiet'))
-  pair = []
+  pair, rest = [], []
   for title, values in (('Quality', one.get('quality', {})), ('Fairness', own)):
     leads = set(measures.leading(values))
     first = {k: v for k, v in values.items() if k in leads}
-    if first:
-      pair.append(heading(title) + _measures(first))
     others = {k: v for k, v in values.items() if k not in leads}
-    if others:
-      rest.append(heading(title) + _measures(others))
-  parts.append(side(*pair))
+    for into, some in ((pair, first), (rest, others)):
+      if some:
+        into.append([parts.heading(title), _measures(some)])
+  out = [{'part': 'side', 'blocks': pair}] if pair else []
   if rest:
-    parts.append(details('Other measures', side(*rest)))
+    side = {'part': 'side', 'blocks': rest}
+    out.append(parts.fold('Other measures', side))
   if more:
     caption = 'Every rate over the groups: largest difference, smallest ratio'
-    parts.append(details('All gaps', table(more, caption=caption)))
-  return '\n'.join(parts)
+    out.append(parts.fold('All gaps', parts.table(more, caption=caption)))
+  return out
 
 
-def _measures(values: Mapping) -> str:
+def _measures(values: Mapping) -> dict:
   """A row a measure, by the name that people know, and ours in brackets."""
   rows, about = [], {}
   for row in tables.measure_rows(values, 'measure'):
     key = row['measure']
     of = measures.measure(key)
-    title = _capital(key) + (f' ({key})' if of else '')
+    title = capital(key) + (f' ({key})' if of else '')
     rows.append({**row, 'measure': title})
     about[title] = of.about if of else ''
-  return table(rows, about=about)
+  return parts.table(rows) | {'about': about}
 
 
-def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:
-  groups = one.get('groups') or {}
-  if not groups:
-    return ''
+def _groups(name: str, one: Mapping, level: float) -> list[dict]:
+  groups = one['groups']
   keys = [
     key
     for key in dict.fromkeys(key for g in groups.values() for key in g)
@@ -208,64 +266,64 @@ def _groups(name: str, one: Mapping, pictures: Pictures, level: float) -> str:
     for g in groups
     if g in largest[:MOST_GROUPS]
   }
-  sure = tables.percent(level)
-  caption = f'Rates of each group of {name} with {sure} intervals.'
+  caption = (
+    f'Rates of each group of {name} with {tables.percent(level)} intervals.'
+  )
   if len(groups) > MOST_GROUPS:
     caption += f' The {MOST_GROUPS} largest of {len(groups)} groups.'
-  parts = [heading('Groups')]
+  out = [parts.heading('Groups')]
   if rates:
-    parts.append(pictures.add(f'rates_{name}', plots.rates(rows), caption))
+    out.append(drawn(f'rates_{name}', plots.rates(rows), caption))
   columns = dict.fromkeys(key for g in groups.values() for key in g)
   heads = {'group': 'group'} | {k: _heading(k) for k in columns}
   if 'effective_rows' in heads:
     heads['effective_rows'] = 'rows by weight'
-  parts.append(table(tables.group_rows(groups), heads))
-  return '\n'.join(parts)
+  table = parts.table(tables.group_rows(groups), heads)
+  return [*out, parts.fold('Every number of each group', table)]
 
 
 def _scores(
-  name, predictions, pictures: Pictures, results: Results, one: Mapping
-) -> str:
+  name: str, predictions: pd.DataFrame, results: Results, one: Mapping
+) -> list[dict]:
   """ROC curves and histograms of the positive class's probability.
 
   Their groups are those measured: predictions hold the column of data.group,
   and measures.groups may name another.
   """
-  if predictions is None:
-    return text('predictions.parquet is missing: no curves.')
   if 'label' not in predictions:
-    return text('predictions.parquet has no labels: no curves.')
+    return []
   rows = predictions[predictions['set'] == name]
   score, words = _probabilities(rows, results.pos_label, results.classes)
   if not len(rows) or not len(score):
-    return text('predictions.parquet has no predictions of this set.')
+    return []
   label = (rows['label'] == results.pos_label).to_numpy()
   group = rows['group'].fillna('').astype(str).to_numpy()
   if one.get('groups') and not {*group} - {''} <= {*one['groups']}:
     group = np.full(len(group), '', object)
   names, counts = np.unique(group[group != ''], return_counts=True)
   largest = names[np.argsort(-counts, kind='stable')][: len(figures.COLOURS)]
-  parts = [
-    pictures.add(
+  out = [
+    parts.heading('Scores'),
+    drawn(
       f'roc_{name}',
       plots.roc({'all rows': (label, score)}),
       f'ROC curve of {words}; the band is the range over seeds.',
-    )
+    ),
   ]
   if len(largest) > 1:
     by = {g: (label[group == g], score[:, group == g]) for g in largest}
     more = ' (the largest)' if len(names) > len(largest) else ''
     caption = f'ROC curves by group{more}.'
-    parts.append(pictures.add(f'roc_groups_{name}', plots.roc(by), caption))
-  parts.append(
-    pictures.add(
+    out.append(drawn(f'roc_groups_{name}', plots.roc(by), caption))
+  out.append(
+    drawn(
       f'scores_{name}',
       plots.score_histograms(label, score, group),
       f'Scores ({words}) by {"group and " * bool(len(names))}label, all seeds '
       'together.',
     )
   )
-  return side(*parts)
+  return out
 
 
 def _probabilities(
@@ -273,7 +331,7 @@ def _probabilities(
 ) -> tuple[np.ndarray, str]:
   """Scores [s, n] of the positive class, and what they are."""
   name = classes[positive] if positive < len(classes) else ''
-  name = repr(name) if name else f'class {positive}'
+  name = f'‘{tables.printable(name)}’' if name else f'class {positive}'
   columns = [c for c in rows if c[:1] == 'p' and c[1:].isdigit()]
   if columns:  # of two classes, P(1) is kept
     chance = rows[columns].to_numpy(float).T
@@ -284,30 +342,23 @@ def _probabilities(
   return chance, f'the probability of {name} against the rest'
 
 
-def tests(results: Results, pictures: Pictures) -> list[Section]:
+def tests(results: Results) -> list[Section]:
   """Paired comparisons: forests of the effects, and the numbers."""
-  body = []
+  body: list[dict] = []
   for title, rows in tables.differences(results.tests).items():
-    body.append(heading(title))
+    body.append(parts.heading(title))
     own = next(iter(rows[0]))
     for key in measures.leading({r['measure'] for r in rows}, pictured=True):
       effects = {
         row[own]: row['difference'] for row in rows if row['measure'] == key
       }
-      body.append(
-        pictures.add(
-          f'difference_{key}_{title}',
-          plots.forest(effects, f'{measures.label(key)}, difference'),
-          f'{title}: {measures.label(key)}; {_better(key)}. A hollow point: '
-          'the interval holds 0.',
-        )
+      label = measures.label(key)
+      caption = (
+        f'{title}: {label}; {_better(key)}. A hollow point: the interval holds '
+        '0.'
       )
-    body.append(table(rows))
-  if body:
-    every = [
-      {k: v for k, v in test.items() if not isinstance(v, list | tuple)}
-      for test in results.tests
-    ]
-    body.append(details('Every test, with its name', table(every)))
-    return [Section('Paired tests', '\n'.join(body))]
-  return []
+      plot = plots.forest(effects, f'{label}, difference')
+      body.append(drawn(f'difference_{key}_{title}', plot, caption))
+    shown = [{**row, 'measure': _heading(row['measure'])} for row in rows]
+    body.append(parts.fold(f'{plural(len(rows), "test")}', parts.table(shown)))
+  return [Section('Paired tests', body)] if body else []

@@ -94,7 +94,7 @@ def opened(words: str) -> str:
 
 
 def by_people(results: Results) -> Results:
-  """The results with people's names in contenders, tests, claims and tables.
+  """The results with people's names in contenders, tests and tables.
 
   Alone, a contender is no choice among several, and keeps its name; but a
   function is called without its module.
@@ -113,7 +113,6 @@ def by_people(results: Results) -> Results:
   if set(names.values()) & set(results.contenders):
     return results  # somebody's own run is called so
   own = lambda name: names.get(name, name)
-  words = lambda said: said_by_people(said, NAMES)
   contenders = {}
   for name, one in results.contenders.items():
     facts = dict(one.get('facts') or {})
@@ -129,27 +128,8 @@ def by_people(results: Results) -> Results:
       t | {'ours': own(t['ours']), 'theirs': own(t['theirs'])}
       for t in results.tests
     ],
-    verdicts=[
-      c | {'claim': words(c['claim']), 'what': words(c['what'])}
-      for c in results.verdicts
-    ],
-    notes=[words(note) for note in results.notes],
     sections=_renamed(results.sections, names),
   )
-
-
-def said_by_people(said: str, names: Mapping[str, str]) -> str:
-  """A sentence with the names in it exchanged, none within another word.
-
-  >>> said_by_people('healthy_random is above none in AUC; none of 3', NAMES)
-  'healthy diet is above no mitigation in AUC; none of 3'
-  """
-  for name, called in names.items():
-    before = '(?<![\\w-])' if '_' in name else '(?:(?<=above )|(?<= of ))'
-    after = '(?![\\w-])' if '_' in name else r'(?=$| in | on )'
-    said = said.replace(f'diet {name}:', f'{called}:')
-    said = re.sub(before + re.escape(name) + after, called, said)
-  return said
 
 
 def _renamed(part: Any, names: Mapping[str, str]) -> Any:

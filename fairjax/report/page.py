@@ -1,39 +1,35 @@
 """The report of a run: one page made of what its folder holds.
 
 `report(folder)` reads results.json, predictions.parquet, metrics.jsonl,
-hygiene.json, config.json and versions.json. What is missing is said in its
-section; nothing is computed here but pictures, whose png files go to plots/.
+hygiene.json, config.json and versions.json, as far as they are there. Every
+page has one order: answer, picture, lights, next command; what it rests on;
+tables; method and settings. Pictures' png files go to plots/.
 """
 
 import dataclasses
 import os
 import pathlib
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fairjax import results as parts
 from fairjax.config import Config
 from fairjax.core import artefacts
+from fairjax.metrics import measures
 from fairjax.report import (
   documents,
-  first_screen,
+  findings,
   kept,
   measured,
   names,
-  parts,
+  tables,
   verdict,
+  words,
 )
-from fairjax.report.blocks import (
-  Section,
-  bullets,
-  details,
-  page,
-  side,
-  table,
-  text,
-)
-from fairjax.report.parts import Pictures
-from fairjax.report.pictures import plots
-from fairjax.report.sentences import in_words
+from fairjax.report.pictures import group_plots, plots
+from fairjax.report.render import Pictures, Section, drawn, page
+from fairjax.report.tables import defined, plural
 from fairjax.results import FILE, Results
 from fairjax.results import read as read_results
 from fairjax.results import write as write_results
@@ -44,8 +40,8 @@ SILENT = (
   'that it treats real texts alike.',
   'Small groups have wide intervals. A group with few rows of a label can '
   'look fair or unfair by chance: read the interval before the value.',
-  'Every number takes the labels for true. Where the labels carry a prejudice, '
-  'a model that repeats it looks accurate and may look fair.',
+  'Every number assumes that the labels are correct. Where they carry a '
+  'prejudice, a model that repeats it looks accurate and may look fair.',
   'An interval speaks of the chance in drawing these rows and these seeds. It '
   'knows nothing of other data, other groups, or a changed world. With one '
   'seed it knows nothing of the chance in training either.',
@@ -65,70 +61,237 @@ SILENT = (
   'and which of them matters depends on what the decision does to people.',
 )
 
-# Recipes of classifiers: a curve or a look at the data that is missing is told.
-TRAINED = ('', 'train', 'diet', 'rank', 'compare', 'weighting')
+WARNED = 3  # warnings that stand open
+MOST_GROUPS = 24  # in the first picture
 
 
 def report(folder: str | os.PathLike) -> str:
   """The page of a run; also writes plots/*.png into `folder`."""
   folder = pathlib.Path(folder)
-  load = lambda name: kept.described(folder, name)
   whole = read_results(folder) if (folder / FILE).exists() else None
   results = whole and names.by_people(whole)
   pictures = Pictures(folder)
-  first = first_screen.html_of(results, pictures)
-  sections = [Section('In short', first + in_words(results, bool(first)))]
-  # What trains nothing, or reads no data set, says nothing of it.
-  trained = results is None or results.recipe in TRAINED
-  if results:
-    predictions = kept.predicted(folder)
-    claims = [verdict.section(results.verdicts)] if results.verdicts else []
-    sections += [
-      *parts.sections(claims, pictures),
-      *measured.contenders(results, pictures),
-      *parts.sections(results.sections, pictures),
-      *measured.in_full(results, predictions, pictures, trained),
-      *measured.tests(results, pictures),
+  load = lambda name: kept.described(folder, name)
+  if results is None:
+    words_ = 'results.json is missing: the run has not been measured.'
+    sections = [Section('In short', [parts.text(words_)])]
+  else:
+    found = findings.of(results)
+    sections = [
+      Section('In short', first_screen(results, found, folder)),
+      *_rests_on(results),
+      *measured.contenders(results),
+      *([] if results.focus else claims(results)),
+      *(Section(s['heading'], s['parts']) for s in results.sections),
+      *measured.in_full(results, kept.predicted(folder)),
+      *measured.tests(results),
+      *(claims(results) if results.focus else []),
     ]
     if results.facts:
-      words = lambda name: name.replace('_', ' ')
-      rows = [{'fact': words(k), 'value': v} for k, v in results.facts.items()]
-      sections.append(Section('Facts', table(rows)))
-  if trained or (folder / 'metrics.jsonl').exists():
-    sections.append(Section('Learning', learning(folder, pictures)))
-  if trained or (folder / 'hygiene.json').exists():
-    sections.append(Section('Data', _hygiene(load(kept.HYGIENE))))
+      rows = [{'fact': _words(k), 'value': v} for k, v in results.facts.items()]
+      sections.append(Section('Facts', [parts.table(rows)]))
+  if curves := learning(folder):
+    sections.append(Section('Learning', curves))
+  if (hygiene := load(kept.HYGIENE)) is not None:
+    sections.append(Section('Data', _hygiene(hygiene)))
   if results is None or results.contenders:
-    sections.append(Section('What these numbers do not say', bullets(SILENT)))
-  sections += [
-    *_documents(folder, whole),
-    Section(
-      'How it was made', provenance(load(kept.CONFIG), load(kept.VERSIONS))
-    ),
-  ]
+    silent = [parts.bullets(SILENT)]
+    sections.append(Section('What these numbers do not say', silent))
+  sections += _documents(folder, whole)
+  made = provenance(load(kept.CONFIG), load(kept.VERSIONS))
+  sections.append(Section('How it was made', made))
+  html = page(names.opened(_title(results, folder)), sections, pictures)
   pictures.remove_earlier()
-  return page(names.opened(_title(results, folder)), sections)
+  return html
+
+
+def first_screen(
+  results: Results, found: Sequence[findings.Finding], folder: pathlib.Path
+) -> list[dict]:
+  """The answer and its picture, three lights, and what to type next."""
+  lines = words.lines(results, found)
+  if not lines:
+    return [parts.text('Nothing was compared.'), *_next(results, found, folder)]
+  said = [parts.text(lines[0], 'lead'), *map(parts.text, lines[1:])]
+  out = [{'part': 'first', 'words': said, 'picture': _picture(results, found)}]
+  if lights := words.lights(found):
+    out.append({'part': 'lights', 'lights': lights})
+  return [*out, *_next(results, found, folder)]
+
+
+def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
+  """The command that a reader of this page may want next."""
+  config = kept.described(folder, kept.CONFIG) or {}
+  path = shlex.quote(config.get('data', {}).get('path') or 'my.csv')
+  kinds = {one.kind for one in found}
+  one_classifier = 'quality' in kinds and len(results.contenders) == 1
+  gap = any(f.kind == 'gap' and f.verdict == findings.ABOVE for f in found)
+  if (folder / kept.METRICS).exists():
+    text = 'Next, audit what was trained on data of your own:'
+    command = f'fairjax audit {shlex.quote(folder.name)} my.csv'
+  elif gap and one_classifier:
+    text = 'Next, train a fairer classifier:'
+    command = f'fairjax diet {path}'
+  else:
+    text = 'To see this page again, and its numbers in a terminal:'
+    command = f'fairjax report {shlex.quote(folder.name)}'
+  return [{'part': 'command', 'text': text, 'command': command}]
+
+
+def _picture(results: Results, found) -> list[dict]:
+  """One picture of what leads."""
+  kinds = {one.kind: one for one in reversed(found)}
+  if len(results.contenders) > 1 and results.sets:
+    return _contenders(results, next(iter(results.sets)))
+  if 'gap' in kinds:
+    return [_groups(results, kinds['gap'])]
+  if 'score' in kinds:
+    return [_scores(results, kinds['score'])]
+  if 'count' in kinds:
+    one = kinds['count'].beside
+    shown = {'changed': one['changed'], 'kept': one['rows'] - one['changed']}
+    plot = plots.bars([*shown], {'texts': [*shown.values()]}, 'texts')
+    return [drawn('answer', plot, 'Texts, by what became of them.')]
+  return []
+
+
+def _groups(results: Results, gap: findings.Finding) -> dict:
+  """The rate of every group on one scale."""
+  rate, own = gap.beside['rate'], results.sets[gap.set]
+  rates = {
+    g: {**values[rate], 'rows': values.get('rows', 0)}
+    for g, values in findings.of_attribute(gap.measure, own['groups']).items()
+    if isinstance(values.get(rate), Mapping)
+  }
+  everyone = own.get('quality', {}).get(rate, {}).get('value')
+  level = lambda g: rates[g]['value'] if defined(rates[g]) else -1
+  # Of many groups those that differ most, whatever their size.
+  far = lambda g: (not rates[g].get('few'), abs(level(g) - (everyone or 0.0)))
+  most = sorted(rates, key=far, reverse=True)[:MOST_GROUPS]
+  order = sorted(most, key=level, reverse=True)
+  label, done = words.rate_of(results, gap)
+  plot = group_plots.scale(
+    {g: rates[g] for g in order}, f'of 100{label}, {done}', everyone
+  )
+  caption = (
+    f'{measured.capital(rate)} of each group with '
+    f'{tables.percent(results.level)} intervals; in brackets: rows.'
+  )
+  if len(rates) > MOST_GROUPS:
+    caption += f' The {MOST_GROUPS} of {len(rates)} groups that differ most.'
+  if any(v.get('few') for v in rates.values()):
+    caption += ' Grey: too few rows to count in a gap.'
+  return drawn('answer', plot, caption)
+
+
+def _contenders(results: Results, name: str) -> list[dict]:
+  """The contenders on the measure that leads; those that lack it are left."""
+  for key in ('dp', 'eqodd', 'auc'):
+    values = {
+      c: v
+      for c in results.contenders
+      for k, v in results.measured(c, name).items()
+      if measures.bare(k) == key and ' at ' not in k and defined(v)
+    }
+    if len(values) > 1:
+      order = sorted(values, key=lambda c: -values[c]['value'])
+      side = 'better' if key == 'auc' else 'fairer'
+      label = f'{measures.label(key)}; right is {side}'
+      plot = plots.forest({c: values[c] for c in order}, label, zero=None)
+      caption = (
+        f'{measured.capital(key)} of every contender on '
+        f'{names.of_set(name)}, with {tables.percent(results.level)} intervals.'
+      )
+      return [drawn('answer', plot, caption)]
+  return []
+
+
+def _scores(results: Results, one: findings.Finding) -> dict:
+  """What leads first: of every contender, or the measures of the only one."""
+  key, label = one.measure, measures.label(one.measure)
+  if len(results.contenders) > 1:
+    shown = {
+      names.named(c): results.measured(c, one.set)[key]
+      for c in results.contenders
+      if defined(results.measured(c, one.set).get(key))
+    }
+    axis = label
+  else:
+    values = results.measured(one.subject, one.set)
+    shown = {measures.label(k): values[k] for k in findings.led(values)}
+    axis = f'on {names.of_set(one.set)}'
+  null = one.bound
+  if null is None and measures.measure(key).ideal == 0:
+    null = 0.0
+  caption = f'{measured.capital(key)} on {names.of_set(one.set)}'
+  if null is not None:
+    caption += f'; the line at {null:.3g} is no preference'
+  return drawn('answer', plots.forest(shown, axis, zero=null), f'{caption}.')
+
+
+def _rests_on(results: Results) -> list[Section]:
+  """Rows, seeds, groups; small groups in a line; warnings and notes."""
+  out = [parts.text(basis(results), 'quiet')] if results.contenders else []
+  small = [words.small_groups(one) for one in results.sets.values()]
+  out += [parts.text(line, 'quiet') for line in filter(None, small[:1])]
+  told = measured.warnings(results)
+  if told:
+    box = [parts.bullets(told[:WARNED])]
+    if more := told[WARNED:]:
+      title = plural(len(more), 'more warning')
+      box.append(parts.fold(title, parts.bullets(more)))
+    out.append({'part': 'warnings', 'parts': box})
+  notes = [*results.notes, *measured.warnings(results, 'notes')]
+  if notes:
+    out.append(parts.bullets([names.opened(n) for n in dict.fromkeys(notes)]))
+  return [Section('What it rests on', out)] if out else []
+
+
+def basis(results: Results) -> str:
+  """What was measured, on how many rows, over which chance."""
+  out = [results.focus or results.model or 'the model']
+  for name, one in list(results.sets.items())[:1]:
+    rows = 'rows' in one
+    said = f'{plural(one["rows"], "row")} of {name}' if rows else name
+    if 'effective_rows' in one:
+      said += f', weighted: as sure as {one["effective_rows"]:,.0f}'
+    if one.get('texts', one.get('rows')) != one.get('rows'):
+      said += f' ({plural(one["texts"], "different text")})'
+    out.append(said)
+    if one.get('threshold') not in (None, 'argmax'):
+      out.append(f'decision threshold {tables.limits(one["threshold"])}')
+    if one.get('groups'):
+      out.append(plural(len(one['groups']), 'group'))
+  over = 'rows'
+  if len(results.seeds) > 1:
+    out.append(plural(len(results.seeds), 'seed'))
+    over = 'rows and seeds'
+  out.append(f'{tables.percent(results.level)} intervals over {over}')
+  return ' · '.join(out)
+
+
+def claims(results: Results) -> list[Section]:
+  """What the data say of the claims: each with its effect and interval."""
+  if not results.verdicts:
+    return []
+  section = verdict.section(results)
+  return [Section(section['heading'], section['parts'])]
 
 
 def _documents(folder: pathlib.Path, results: Results | None) -> list[Section]:
-  """What can be taken away, and what regulators ask to be documented."""
+  """What can be taken away."""
   if results is None or not results.contenders:
     return []
-  rows = [
-    {'what is asked': title, 'where': where, 'what is known': words}
-    for title, where, words in documents.documentation(results)
-  ]
   return [
     Section(
-      'To take away',
-      documents.links(documents.publish(folder, results))
-      + details('What regulators ask to be documented', table(rows)),
+      'To take away', [documents.links(documents.publish(folder, results))]
     )
   ]
 
 
 def publish(folder: str | os.PathLike, results: Results) -> Results:
   """Writes results.json and report.html; returns what a reader gets."""
+  results.findings = findings.as_rows(findings.of(results))
   results = write_results(folder, results)
   artefacts.write_text(pathlib.Path(folder) / 'report.html', report(folder))
   return results
@@ -153,67 +316,61 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
   )
 
 
-def learning(folder: pathlib.Path, pictures: Pictures) -> str:
-  rows = kept.steps(folder)
+def learning(folder: pathlib.Path) -> list[dict]:
+  """Learning curves, a picture for each part of the training."""
   by_part: dict[str, list] = {}
-  for row in rows:
+  for row in kept.steps(folder):
     part = str(row.get('part', ''))
     by_part.setdefault(names.NAMES.get(part, part), []).append(row)
-  curves = []
-  for name, rows in by_part.items():
-    if not plots.learning_series(rows):
-      continue
-    caption = (
+  return [
+    drawn(
+      f'learning_{name}'.strip('_'),
+      plots.learning(rows),
       f'Learning curves{" of " + name if name else ""}: mean over seeds, the '
-      'band is their range.'
+      'band is their range.',
     )
-    plot = plots.learning(rows)
-    curves.append(pictures.add(f'learning_{name}'.strip('_'), plot, caption))
-  if not curves:
-    return text('metrics.jsonl is missing or empty: no learning curves.')
-  return side(*curves)
+    for name, rows in by_part.items()
+    if plots.learning_series(rows)
+  ]
 
 
-def _hygiene(facts: Mapping | None) -> str:
+def _hygiene(facts: Mapping) -> list[dict]:
   """Counts a split as columns, leaks, and what a reader must not miss."""
-  if facts is None:
-    return text('hygiene.json is missing: the data was not looked at.')
-  parts = [text(w, kind='warning') for w in facts.get('warnings', ())]
+  out = [parts.text(w, 'warning') for w in facts.get('warnings', ())]
   splits = facts.get('splits', {})
-  names = dict.fromkeys(key for split in splits.values() for key in split)
+  keys = dict.fromkeys(key for split in splits.values() for key in split)
   rows = [
     {'fact': _words(fact)}
     | {name: split.get(fact, '') for name, split in splits.items()}
-    for fact in names
+    for fact in keys
   ]
   if rows:
-    parts.append(table(rows, caption='What each split holds'))
+    out.append(parts.table(rows, caption='What each split holds'))
   leaks = [
     {'splits': pair, 'rows in both': leak.get('rows'), 'ids': leak.get('ids')}
     for pair, leak in facts.get('leaks', {}).items()
   ]
   if leaks:
-    parts.append(table(leaks, caption='Texts that occur in two splits'))
-  rest = {
-    key: value
+    out.append(parts.table(leaks, caption='Texts that occur in two splits'))
+  rest = [
+    {'fact': _words(key), 'value': value}
     for key, value in facts.items()
     if key not in ('splits', 'leaks', 'warnings') and value not in (None, {})
-  }
-  if rest:
-    parts.append(
-      table([{'fact': _words(k), 'value': v} for k, v in rest.items()])
-    )
-  return '\n'.join(parts) or text('Nothing was found wrong with the data.')
+  ]
+  out += [parts.table(rest)] if rest else []
+  return out or [parts.text('Nothing was found wrong with the data.')]
 
 
 def _words(key: str) -> str:
   return key.replace('_', ' ')
 
 
-def provenance(config: Mapping | None, versions: Mapping | None) -> str:
-  parts = []
+def provenance(config: Mapping | None, versions: Mapping | None) -> list[dict]:
+  """Options and versions; what is not there is said."""
+  out = []
   if config is None:
-    parts.append(text('config.json is missing: the configuration is unknown.'))
+    missing = 'config.json is missing: the configuration is unknown.'
+    out.append(parts.text(missing))
   else:
     default = _flat(dataclasses.asdict(Config()))
     rows = [
@@ -226,26 +383,27 @@ def provenance(config: Mapping | None, versions: Mapping | None) -> str:
       if row['value'] != _shown(default.get(row['option'], object()))
     ]
     caption = 'Options other than their default'
-    parts.append(
-      table(own, caption=caption) if own else text('All options at default.')
+    out.append(
+      parts.table(own, caption=caption)
+      if own
+      else parts.text('All options at default.')
     )
-    parts.append(details('All options', table(rows)))
+    out.append(parts.fold('All options', parts.table(rows)))
   if versions is None:
-    parts.append(text('versions.json is missing: the versions are unknown.'))
-  else:
-    if 'precision' in versions:
-      chip = versions['processor']
-      where = f'a processor with {chip["class"]} ({chip["cpu"]})'
-      if versions['backend'] != 'cpu':
-        where = f'{versions["device"]}, and {where}'
-      made = f'Computed in {versions["precision"]} on {where}.'
-      parts.append(text(made, kind='quiet'))
-    rows = [
-      {'part': key, 'version': _shown(value)}
-      for key, value in _flat(versions).items()
-    ]
-    parts.append(details('Versions', table(rows)))
-  return '\n'.join(parts)
+    out.append(parts.text('versions.json is missing: unknown versions.'))
+    return out
+  if 'precision' in versions:
+    chip = versions['processor']
+    where = f'a processor with {chip["class"]} ({chip["cpu"]})'
+    if versions['backend'] != 'cpu':
+      where = f'{versions["device"]}, and {where}'
+    made = f'Computed in {versions["precision"]} on {where}.'
+    out.append(parts.text(made, 'quiet'))
+  rows = [
+    {'part': key, 'version': _shown(value)}
+    for key, value in _flat(versions).items()
+  ]
+  return [*out, parts.fold('Versions', parts.table(rows))]
 
 
 def _shown(value: Any) -> str:

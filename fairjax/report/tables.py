@@ -14,7 +14,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fairjax.core import escape
 from fairjax.core.escape import printable as printable
 from fairjax.metrics import measures
 from fairjax.metrics.inference import significance
@@ -208,13 +207,10 @@ def markdown(rows: Table, columns: Columns = None, width: int = 80) -> str:
   return '\n\n'.join(tables)
 
 
-def html(
-  rows: Table,
-  columns: Columns = None,
-  caption: str = '',
-  about: Mapping[str, str] | None = None,
-) -> str:
-  """A table element; every text in it is escaped.
+def view(
+  rows: Table, columns: Columns = None, about: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+  """A table as a page's template shows it.
 
   `about` explains first cells: {cell: words below it}. A note of one Estimate
   stands in its cell, that of several once below the table. Where first cells
@@ -223,44 +219,29 @@ def html(
   """
   headings = _headings(rows, columns)
   if not rows or not headings:
-    return '<p class="quiet">No rows.</p>'
-  right = {key: _numeric(rows, key) for key in headings}
-  side = lambda key: ' class="number"' if right[key] else ''
+    return {'rows': []}
+  first = next(iter(headings))
   shared = _shared_notes(rows, headings)
 
-  def show(key: str, value: Any) -> str:
-    text = escape.entities(cell(value))
+  def show(key: str, value: Any) -> dict[str, Any]:
     note = value.get('note') if is_estimate(value) else None
-    if note in shared:
-      text += f' <small>({shared[note]})</small>'
-    elif note:
-      text += f'<br><small>{escape.html(note)}</small>'
-    if key == first:
-      if about and value in about:
-        text += f'<br><small>{escape.html(about[value])}</small>'
-      return f'<th scope="row"{side(key)}>{text}</th>'
-    label = f' data-label="{escape.html(headings[key])}"' if stacked else ''
-    return f'<td{side(key)}{label}>{text}</td>'
+    return {
+      'text': cell(value),
+      'mark': shared.get(note, ''),
+      'note': note or '',
+      'about': about.get(value, '') if about and key == first else '',
+    }
 
-  first = next(iter(headings))
   longest = max(len(cell(row.get(first, ''))) for row in rows)
-  stacked = bool(about) or (longest > SENTENCE and len(headings) > 2)
-  lines = ['<table class="stacked">' if stacked else '<table>']
-  if caption:
-    lines.append(f'<caption>{escape.html(caption)}</caption>')
-  heads = ''.join(
-    f'<th scope="col"{side(key)}>{escape.html(heading)}</th>'
-    for key, heading in headings.items()
-  )
-  lines.append(f'<thead><tr>{heads}</tr></thead>\n<tbody>')
-  for row in rows:
-    cells = ''.join(show(key, row.get(key, '')) for key in headings)
-    lines.append(f'<tr>{cells}</tr>')
-  lines.append('</tbody>\n</table>')
-  if shared:
-    told = (f'({k}) {escape.html(note)}' for note, k in shared.items())
-    lines.append(f'<p class="quiet"><small>{"<br>".join(told)}</small></p>')
-  return '\n'.join(lines)
+  return {
+    'heads': [
+      {'text': heading, 'right': _numeric(rows, key)}
+      for key, heading in headings.items()
+    ],
+    'rows': [[show(k, row.get(k, '')) for k in headings] for row in rows],
+    'stacked': bool(about) or (longest > SENTENCE and len(headings) > 2),
+    'notes': [*shared],
+  }
 
 
 def _shared_notes(rows: Table, keys: Iterable[str]) -> dict[str, int]:

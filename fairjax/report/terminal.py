@@ -4,9 +4,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from fairjax.metrics import measures
-from fairjax.report import first_screen, tables
-from fairjax.report.sentences import alike, side_by_side, warnings
+from fairjax.report import tables
+from fairjax.report.measured import side_by_side, warnings
 from fairjax.report.tables import cell, markdown, plural, printable
+from fairjax.report.words import lines, small_groups
 from fairjax.results import Results
 
 WIDTH = 80
@@ -22,11 +23,8 @@ def summary(results: Results) -> str:
   if results.positive and results.sets:
     title.append(f'positive = {results.positive}')
   parts = ['## ' + ' · '.join(printable(t) for t in title if t)]
-  for name, one in list(results.sets.items())[:1]:
-    gap = first_screen.headline(one)
-    lines = first_screen.answer(results, name, one, gap)
-    if lines:
-      parts.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in lines))
+  if said := lines(results):
+    parts.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in said))
   if results.recipe == 'audit':
     parts += _audit(results)
     return '\n\n'.join([*parts, *_remarks(results, SHORT)]) + '\n'
@@ -64,8 +62,10 @@ def _audit(results: Results) -> list[str]:
     rows = [{'measure': _named(key), 'value': estimates[key]} for key in keys]
     head = f'{plural(one["rows"], "row")} of {name}' if 'rows' in one else name
     out += [printable(head), markdown(rows)] if rows else []
-  gate = [f'{k}: {v}' for k, v in results.facts.items() if k.startswith('gate')]
-  return out + ['\n'.join(_item(line) for line in gate)] * bool(gate)
+  gate = {k: v for k, v in results.facts.items() if k.startswith('gate')}
+  return out + ['\n'.join(_item(f'{k}: {v}') for k, v in gate.items())] * bool(
+    gate
+  )
 
 
 def _named(key: str) -> str:
@@ -78,19 +78,19 @@ def _named(key: str) -> str:
 def _remarks(results: Results, most: int | None = None) -> list[str]:
   """Warnings and notes; of many the first, and how many the page has more."""
 
-  def leading(lines: Sequence[str]) -> list[str]:
-    if most is None or len(lines) <= most:
-      return list(lines)
-    return [*lines[:most], f'{len(lines) - most} more on the page']
+  def leading(told: Sequence[str]) -> list[str]:
+    if most is None or len(told) <= most:
+      return list(told)
+    return [*told[:most], f'{len(told) - most} more on the page']
 
-  told = lambda kind: alike([line for line, _ in warnings(results, kind)])
+  small = [s for one in results.sets.values() if (s := small_groups(one))][:1]
   return [
-    f'{title}:\n' + '\n'.join(_item(line) for line in leading(lines))
-    for title, lines in (
-      ('Warnings', told('warnings')),
-      ('Notes', [*results.notes, *told('notes')]),
+    f'{title}:\n' + '\n'.join(_item(line) for line in leading(told))
+    for title, told in (
+      ('Warnings', [*small, *warnings(results)]),
+      ('Notes', [*results.notes, *warnings(results, 'notes')]),
     )
-    if lines
+    if told
   ]
 
 

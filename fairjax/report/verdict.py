@@ -1,10 +1,9 @@
-"""Verdicts on claims: holds, does not hold, undecided.
+"""Verdicts on claims.
 
-A claim is about one number, that it is above a bound. It holds where the whole
-interval of the number is above it, does not hold where the whole interval is
-below, and is undecided where the interval holds the bound. A claim about a
-count is decided by the count. Several claims are judged here, each at its own
-level: among twenty that are not so, one may hold by chance.
+A claim is about one number, that it is above a bound; the whole interval of the
+number decides, and of a count the count. What was named before a run
+(`measures.primary`) is one family: its intervals hold together and its p are
+Holm's. Anything else is exploratory, and no verdict of its own.
 """
 
 import math
@@ -16,22 +15,18 @@ import numpy as np
 from fairjax import results
 from fairjax.metrics import measures
 from fairjax.metrics.inference import clusters, intervals
-from fairjax.report import tables
+from fairjax.report import findings, tables, words
+from fairjax.report.findings import negated as negated
+from fairjax.report.findings import scaled as scaled
 
-HOLDS, FAILS, OPEN = 'holds', 'does not hold', 'undecided'
+HOLDS, FAILS, OPEN = words.CLAIM.values()
 OVER_SEEDS = 't interval over seeds'  # of what differs by the seed alone
 POWER = 0.8  # how often a claim of the smallest effect that is said is decided
-MANY = {HOLDS: 'hold', FAILS: 'do not hold', OPEN: OPEN}  # of several claims
 
 
 def of_interval(effect: Mapping, bound: float = 0.0) -> str:
   """What an Estimate says of the claim that it is above `bound`."""
-  low, high = effect.get('low'), effect.get('high')
-  if not (tables.defined(low) and tables.defined(high)):
-    return OPEN
-  if low > bound:
-    return HOLDS
-  return FAILS if high < bound else OPEN
+  return words.CLAIM[findings.side(effect, bound)]
 
 
 def decided_from(effect: Mapping, level: float) -> float | None:
@@ -60,7 +55,7 @@ def times_larger(effect: Mapping, bound: float, level: float) -> float | None:
 
 
 def claim(
-  words: str,
+  said: str,
   effect: Mapping,
   bound: float,
   test: str,
@@ -73,7 +68,7 @@ def claim(
   `what` says what number the effect is.
   """
   return {
-    'claim': words,
+    'claim': said,
     'verdict': of_interval(effect, bound),
     'what': what,
     'effect': dict(effect),
@@ -87,18 +82,11 @@ def claim(
 
 def fairer(tests: Sequence[Mapping], ours: str, theirs: str) -> list[dict]:
   """`ours` is fairer than `theirs`, on every test set that tells."""
+  names = ('dp', 'eqodd', 'eqopp1')
   return [
-    claim(
-      f'{ours} is above {theirs} in {measures.label(t["measure"])} '
-      f'on {t["set"]}',
-      t['difference'],
-      0.0,
-      t['test'],
-      t['p'],
-      p_at_floor=bool(t.get('p_at_floor')),
-    )
+    _ahead(t)
     for t in over_examples(tests, ours, theirs)
-    if t['measure'] in ('dp', 'eqodd', 'eqopp1')
+    if t['measure'] in names
   ]
 
 
@@ -106,25 +94,26 @@ def ahead(
   tests: Sequence[Mapping], ours: str, theirs: str, names: Sequence[str]
 ) -> list[dict]:
   """`ours` is on the better side of `theirs`, by each measure's direction."""
-  out = []
-  for name in names:
-    row = measures.MEASURES[name]
-    side = 'above' if row.better > 0 else 'below'
-    for t in over_examples(tests, ours, theirs):
-      if t['measure'] != name:
-        continue
-      out.append(
-        claim(
-          f'{ours} is {side} {theirs} in {row.label} on {t["set"]}',
-          t['difference'] if row.better > 0 else negated(t['difference']),
-          0.0,
-          t['test'],
-          t['p'],
-          'difference' if row.better > 0 else 'lower by',
-          bool(t.get('p_at_floor')),
-        )
-      )
-  return out
+  return [
+    _ahead(t)
+    for name in names
+    for t in over_examples(tests, ours, theirs)
+    if t['measure'] == name
+  ]
+
+
+def _ahead(test: Mapping) -> dict:
+  more = measures.MEASURES[test['measure']].better > 0
+  sides = test['ours'], test['theirs'], test['measure'], test['set']
+  return claim(
+    words.of_claim(*sides),
+    test['difference'] if more else negated(test['difference']),
+    0.0,
+    test['test'],
+    test['p'],
+    'difference' if more else 'lower by',
+    bool(test.get('p_at_floor')),
+  )
 
 
 def costs_little(
@@ -244,37 +233,9 @@ def over_examples(
   return list(first.values())
 
 
-def scaled(effect: Mapping, by: float) -> dict:
-  """An Estimate times a positive number."""
-  times = lambda v: v * by if tables.defined(v) else None
-  return {
-    **effect,
-    **{key: times(effect.get(key)) for key in ('value', 'low', 'high')},
-    'seeds': [times(v) for v in effect.get('seeds', ())],
-  }
-
-
-def negated(effect: Mapping) -> dict:
-  """An Estimate with its sign turned, so that its ends change places."""
-  minus = lambda v: -v if tables.defined(v) else None
-  return {
-    **effect,
-    'value': minus(effect.get('value')),
-    'low': minus(effect.get('high')),
-    'high': minus(effect.get('low')),
-    'seeds': [minus(v) for v in effect.get('seeds', ())],
-  }
-
-
-def section(claims: Sequence[Mapping]) -> dict:
+def section(found: results.Results) -> dict:
   """The verdict page: each claim with its test, effect and interval."""
-  count = {
-    w: sum(c['verdict'] == w for c in claims) for w in (HOLDS, FAILS, OPEN)
-  }
-  lead = ', '.join(
-    f'{tables.plural(n, "claim")} {MANY[w] if n != 1 else w}'
-    for w, n in count.items()
-  )
+  claims = found.verdicts
   rows = [
     {
       'claim': c['claim'],
@@ -293,41 +254,19 @@ def section(claims: Sequence[Mapping]) -> dict:
     for key in ('must be', 'test')
     if len(rows) > 1 and len({row[key] for row in rows}) == 1
   ]
-  words = {'must be': 'Each number must be', 'test': 'Test:'}
-  shared = [f'{words[key]} {rows[0][key]}.' for key in alike]
+  said = {'must be': 'Each number must be', 'test': 'Test:'}
+  shared = [f'{said[key]} {rows[0][key]}.' for key in alike]
   if any(c['test'].endswith('over examples') for c in claims):
     shared.append(
-      'A test over examples alone speaks of these models: of other seeds they '
-      'may be others, and so may be what is decided.'
+      'A test over examples alone is about these models: other seeds may give '
+      'other models, and other verdicts.'
     )
   columns = {key: key for key in rows[0] if key not in alike}
-  wanted_rows = {
-    c['claim']: c['effect']
-    for c in claims
-    if c['bound'] == 0 and c['side'] == 'above'
-  }
-  parts = [
-    results.text(f'On the data at hand: {lead}.'),
-    results.text(
-      ' '.join(
-        [
-          'A claim holds where the whole interval of its number is on the side '
-          'of the bound that is claimed.',
-          *shared,
-        ]
-      )
-    ),
+  lead = words.tally([c['verdict'] for c in claims])
+  rule = 'A claim holds where the whole interval of its number is on its side.'
+  return results.section(
+    'What the data say of the claims',
+    results.text(f'On these data: {lead}.'),
+    results.text(' '.join([rule, *shared])),
     results.table(rows, columns),
-  ]
-  if wanted_rows:
-    words = '; '.join(f'{k + 1}: {name}' for k, name in enumerate(wanted_rows))
-    parts.append(
-      results.figure(
-        'forest',
-        'verdicts',
-        f'{words}. A hollow point is undecided.',
-        effects={f'{k + 1}': e for k, e in enumerate(wanted_rows.values())},
-        x_label='difference, right is better',
-      )
-    )
-  return results.section('What the data say of the claims', *parts)
+  )

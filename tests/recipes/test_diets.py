@@ -409,13 +409,6 @@ def test_seeds_interval_holds_shares_near_an_end(share):
   assert inside / 400 > 0.91
 
 
-def test_several_claims_hold_and_one_holds():
-  claims = verdict.at_most_half('x', 40, 'cda', 100)
-  words = lambda claims: verdict.section(claims)['parts'][0]['text']
-  assert '1 claim holds, 0 claims do not hold, 0 claims' in words(claims)
-  assert '2 claims hold, 0 claims do not hold' in words(claims * 2)
-
-
 def test_a_cell_is_known_by_all_that_its_numbers_are_of(tmp_path):
   """Of clusters, of another column of groups, of weights by a column."""
   config = dataclasses.replace(GRID, scoring=Scoring(names=()))

@@ -23,10 +23,11 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import files, hygiene
 from fairjax.methods import reweight
 from fairjax.methods.evidence import evidence
+from fairjax.metrics.inference import significance
 from fairjax.recipes.weighting import page
 from fairjax.recipes.weighting import recipe as weighting
 from fairjax.recipes.weighting.page import deviations
-from fairjax.report.sentences import daggers, warnings
+from fairjax.report.measured import daggers, warnings
 from fairjax.results import Results
 from fairjax.train.progress import Log
 
@@ -154,10 +155,11 @@ def test_daggers_are_t_tests_of_the_seeds(run):
     if test['p'] is not None:
       expect = scipy.stats.ttest_rel(ours, base).pvalue
       assert test['p'] == pytest.approx(expect, rel=1e-3, abs=1e-6)
+  adjusted = significance.adjusted([t['p'] for t in tests])
   assert daggers(run) == {
     ('test', t['ours'], t['measure'])
-    for t in tests
-    if t['p'] is not None and t['p'] < 0.05
+    for t, p in zip(tests, adjusted)
+    if p is not None and p <= 0.05
   }
 
 
@@ -214,11 +216,9 @@ def test_a_warning_of_several_rows_is_said_once(run):
   one = {'sets': {'test': {'warnings': ['w']}}}
   none = {'sets': {'test': {'warnings': []}}}
   found = Results(contenders={'baseline': one, 'weight': one})
-  assert warnings(found) == [('test: w', True)]
+  assert warnings(found) == ['test: w']
   found.contenders['swap'] = none
-  assert warnings(found) == [('test, baseline, weight: w', True)]
-  found.focus = 'swap'
-  assert warnings(found) == [('test, baseline, weight: w', False)]
+  assert warnings(found) == ['test, baseline, weight: w']
 
 
 def test_no_weight_is_the_baseline(config, folder, run):

@@ -346,7 +346,7 @@ def test_on_a_terminal_each_claim_is_a_few_short_lines():
   said = claims.for_people(kept, PAPERS)
   assert max(map(len, said.splitlines())) <= 80
   assert (
-    '  holds           fairer than the unhealthy diet (healthy diet' in said
+    '  holds           fairer than the unhealthy diet (healthy_random' in said
   )
   table = claims.markdown(kept, PAPERS)
   for verdict_ in ('holds', 'undecided', 'does not hold', 'not run'):

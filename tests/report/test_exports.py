@@ -18,7 +18,7 @@ import pytest
 import fairjax
 from fairjax import results
 from fairjax.core import escape
-from fairjax.report import documents, faces, page
+from fairjax.report import documents, faces, page, render
 
 ROOT = pathlib.Path(escape.__file__).parents[1]
 ATTACKS = (
@@ -86,7 +86,7 @@ def check_markdown(text, where):
   ):
     assert not re.search(wrong, body), (where, wrong)
   heads = [line for line in body.splitlines() if line.startswith('#')]
-  assert len(heads) == 10, where
+  assert len(heads) == 9, where
 
 
 def check_tex(text, where):
@@ -125,7 +125,8 @@ def test_every_document(attack, plain_run):
     check = checks.get(pathlib.Path(name).suffix)
     if check:
       check(text, name)
-  check_html(documents.links(every), 'links')
+  links = render.Section('links', [documents.links(every)])
+  check_html(render.page('x', [links]), 'links')
 
 
 def test_the_page(tmp_path, hostile):

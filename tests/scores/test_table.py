@@ -16,7 +16,7 @@ from fairjax.data.sets import planted
 from fairjax.models import Bundle, families
 from fairjax.models.families import encoder
 from fairjax.models.layers import places
-from fairjax.report import parts
+from fairjax.report import render
 from fairjax.scores import SCORES, describe, error_scores, forgetting, table
 from fairjax.stages import scoring
 from fairjax.stages.model_outputs import Predictions
@@ -291,13 +291,14 @@ def test_description_says_what_a_score_measures(tmp_path):
   assert 'AUC of 0.510' in said
   assert 'el2n separates the labels (AUC 1.000)' in said
   section = describe.section(scores, rows)
-  body = parts.render(section['parts'], parts.Pictures(tmp_path))
+  shown = lambda one: render.page(
+    'x', [render.Section('y', one['parts'])], render.Pictures(tmp_path)
+  )
+  body = shown(section)
   assert '<script>' not in body and '&lt;script&gt;' in body
   assert '<mark>' in body and ' checked' not in body
   rows.attrs['classes'] = ['ok', 'Toxic comment']  # hidden until asked for
-  hidden = parts.render(
-    describe.section(scores, rows)['parts'], parts.Pictures(tmp_path)
-  )
+  hidden = shown(describe.section(scores, rows))
   assert hidden.count(' checked') == 2 * len(found['ends'])
   # A healthy scoring model is not warned of.
   scores.attrs |= {'predicted': [[30, 30]] * 2, 'auc': [0.9, 0.9]}

@@ -22,7 +22,7 @@ from fairjax.metrics.group_thresholds import CRITERIA
 from fairjax.recipes.audit import measure
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
-from fairjax.report import first_screen
+from fairjax.report import findings
 from fairjax.report.faces import Equalized
 from fairjax.stages.asking import AuditedModel
 
@@ -62,14 +62,14 @@ def section(
   """The page's section; None where no training data was given."""
   if train is None:
     return None
-  gap = first_screen.headline(measured.set)
-  if gap is None or gap.rate not in measures.parities():
+  level = config.measures.confidence_level
+  found = findings.leading(findings.gaps(measured.set, level))
+  if not found or found[0].beside['rate'] not in measures.parities():
     return results.section(
-      'What it hangs on is not known',
-      results.text(
-        'No gap between two groups was measured whose causes could be sought.'
-      ),
+      'No cause could be identified',
+      results.text('No gap between two groups was measured.'),
     )
+  gap = found[0]
   scored = api.score(
     api.Classifier(model.bundle, model.name),
     train,
@@ -111,8 +111,8 @@ def _page(
     'half of what widens it',
     results.text(
       f'The {TOP} training rows of {len(ranked):,} without which the gap in '
-      f'{gap.rate} between {gap.high} and {gap.low} would be smallest, to '
-      'first order.'
+      f'{gap.beside["rate"]} between {" and ".join(gap.groups)} would be '
+      'smallest, to first order.'
     ),
     results.texts(rows, ('text',), blur=labels.offensive(classes)),
     results.text(MITIGATE.format(path=path, model=model.name)),
@@ -177,16 +177,17 @@ def influences(
   labels = table['label'].to_numpy() if 'label' in table else None
   positive = config.measures.pos_label
   rows = np.ones(len(table), bool)
-  if gap.rate == 'fpr':
+  rate = gap.beside['rate']
+  if rate == 'fpr':
     rows = labels != positive
-  elif gap.rate == 'fnr':
+  elif rate == 'fnr':
     rows = labels == positive
   weight = np.zeros(len(table))
-  for name, sign in ((gap.high, 1), (gap.low, -1)):
+  for name, sign in zip(gap.groups, (1, -1)):
     own = groups.members[groups.names.index(name)] & rows
     weight[own] += sign / own.sum()
   # A miss is the other class's probability.
-  counted = 1 - positive if gap.rate == 'fnr' else positive
+  counted = 1 - positive if rate == 'fnr' else positive
   sides = table.assign(weight=weight, label=0)[weight != 0]
   params = jax.tree.map(jnp.asarray, model.bundle.params)
   direction = influence.gap_gradient(

@@ -25,13 +25,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from fairjax.config import Config
 from fairjax.core import escape
 from fairjax.core.errors import UserError
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
-from fairjax.report import blocks
+from fairjax.report import render
 
 LONGEST = 2000  # characters of a sentence
 WORDS = 60  # of a sentence that are left out, one by one
@@ -197,7 +198,10 @@ def _table(title: str, rows: Sequence[str], more: str = '') -> str:
 def _row(one: Version, said: Version, whole: bool = False) -> str:
   change = one.score - said.score
   flip = ' <b>flips</b>' if one.flips else ''
-  text = f'<td>{blocks.versions([said.text, one.text])[1]}</td>'
+  pieces = render.marked([said.text, one.text])[1]
+  pieces = [(changed, escape.entities(piece)) for changed, piece in pieces]
+  shown = ''.join(f'<mark>{p}</mark>' if c else p for c, p in pieces)
+  text = f'<td>{shown}</td>'
   return (
     f'<tr><th>{escape.html(one.what)}</th>{text if whole else ""}'
     f'<td class="number">{one.score:.2f} <small>{change:+.2f}</small></td>'
@@ -261,7 +265,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
       with self.server.lock:
         found = self.server.ask(text)
     except UserError as error:
-      words = blocks.text(str(error), kind='warning')
+      words = f'<p class="warning">{escape.html(error)}</p>'
       return self._send(400, line(self.server.name, words))
     return self._send(200, line(self.server.name, html(found), text))
 
@@ -338,13 +342,13 @@ def line(name: str, answer: str = '', text: str = '') -> str:
     '<p><button>Ask</button></p></form>'
   )
   more = '<p class="quiet"><a href="report.html">The whole audit</a></p>'
-  sections = [blocks.Section('Type a sentence', form + answer + more)]
-  page = blocks.page(f'What if? {name}', sections)
-  return page.replace(blocks.POLICY, POLICY)
+  part = {'part': 'html', 'html': Markup(form + answer + more)}
+  section = render.Section('Type a sentence', [part])
+  return render.page(f'What if? {name}', [section], policy=POLICY)
 
 
 def refused(words: str) -> str:
-  return blocks.page('Refused', [blocks.Section(words, '')])
+  return render.page('Refused', [render.Section(words, [])])
 
 
 def open_at(

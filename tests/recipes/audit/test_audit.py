@@ -26,7 +26,7 @@ from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import page as audit_page
 from fairjax.recipes.audit import recipe as recipe
-from fairjax.report import page, sentences
+from fairjax.report import findings, page, words
 from fairjax.stages import asking
 from fairjax.train import progress
 from fairjax.train.progress import Log
@@ -194,7 +194,7 @@ def test_the_page_is_whole_escaped_and_its_documents_are_there(
   yaml = pytest.importorskip('yaml').safe_load(card.split('---')[1])
   metrics = yaml['model-index'][0]['results'][0]['metrics']
   assert {'dp', 'flips'} <= {m['type'] for m in metrics}
-  assert 'to be filled in' in card and 'Art. 10' in card
+  assert 'to be filled in' in card and 'Of 100 texts about women' in card
   assert r'\toprule' in (folder / 'documents' / 'groups.tex').read_text()
   again = results.read(folder)
   known = again.measured(again.focus, 'comments')
@@ -842,13 +842,11 @@ def test_a_wrong_swap_is_told_where_there_are_predictions_only():
 
 
 def test_a_constant_predictor_has_no_green_light():
-  from fairjax.report import lights
-
   same = lambda texts: np.full(len(texts), 0.3)
   found, _ = audited(rows(), same, groups=('gender',), fail_if='flips>0.5')
   assert found.facts['gate'] == 'undecided'
-  html = lights.html_of(found.sets['data'], None)
-  assert 'class="good"' not in html and 'all decisions are alike' in html
+  lights = words.lights(findings.of(found))
+  assert lights and not [one for one in lights if one.state == 'good']
 
 
 def of_identity():
@@ -866,10 +864,8 @@ def gays(texts):
 
 
 def flips_light(found):
-  from fairjax.report import lights
-
-  html = lights.html_of(found.sets['data'], None)
-  return re.findall(r'<li class="(\w+)">(?:(?!<li).)*<b>Flips</b>([^<]*)', html)
+  every = words.lights(findings.of(found))
+  return [(one.state, one.words) for one in every if one.title == 'Flips']
 
 
 @pytest.mark.parametrize(
@@ -878,8 +874,7 @@ def flips_light(found):
     (
       ('identity',),
       ('gender',),
-      'What words of the groups compared do to decisions is not known: only '
-      'words that show gender were exchanged.',
+      'Only words that show gender were exchanged',
       [],
     ),
     (
@@ -907,8 +902,6 @@ def flips_light(found):
 def test_the_swap_is_named_and_speaks_of_its_own_groups(
   groups, swaps, said, light, tmp_path
 ):
-  from fairjax.report import first_screen
-
   (tmp_path / 'loves.csv').write_text('gay,straight\nlesbian,heterosexual\n')
   swaps = tuple(
     str(tmp_path / 'loves.csv') if s == 'LIST' else s for s in swaps
@@ -916,9 +909,7 @@ def test_the_swap_is_named_and_speaks_of_its_own_groups(
   frame = of_identity()
   frame['other'] = frame['text'].str.replace('gay|lesbian', 'tall', regex=True)
   found, _ = audited(frame, gays, groups=groups, swaps=swaps)
-  one = found.sets['data']
-  lines = first_screen.answer(found, 'data', one, first_screen.headline(one))
-  assert said in lines[-1]
+  assert said in words.lines(found)[-1]
   assert [state for state, _ in flips_light(found)] == light
   misfit = [note for note in found.notes if 'nothing is known of what' in note]
   assert bool(misfit) == (not light)
@@ -1002,8 +993,7 @@ def test_copies_of_rows_change_no_interval(tmp_path):
   naive, _ = audited(frame, vague, cluster='none', **options)
   assert any('480 of 600 rows repeat the text' in one for one in found.notes)
   assert found.sets['data']['texts'] == 120
-  first = page.first_screen.html_of(found, page.Pictures(tmp_path))
-  assert '(120 different texts)' in first
+  assert '(120 different texts)' in page.basis(found)
   width = lambda one: one['high'] - one['low']
   for key in (
     *('accuracy', 'auc', 'dp', 'eqodd', 'ece', 'cost', 'conditional_dp'),
@@ -1035,15 +1025,15 @@ def test_copies_of_rows_change_no_interval(tmp_path):
 
 def test_a_prediction_that_is_none_is_told_with_its_own_row():
   p = pd.Series(scorer(rows()['text']))
-  for value, words in (
+  for value, said in (
     ('nan', "has 'nan' in column 'score' of row 7, and numbers in others"),
     ('oops', "has 'oops' in column 'score' of row 7, and numbers in others"),
     ('1.0000001', "has 1.0000001 for column 'score' of row 7; a probability"),
   ):
     column = p.astype(str).where(p.index != 7, value)
-    wrong(words, rows(), pd.DataFrame({'score': column}))
+    wrong(said, rows(), pd.DataFrame({'score': column}))
     unlabelled = rows().drop(columns='label')
-    wrong(words, unlabelled, pd.DataFrame({'score': column}))
+    wrong(said, unlabelled, pd.DataFrame({'score': column}))
   twice = pd.concat([p.rename('score')] * 2, axis=1)
   wrong("has 2 columns named 'score'", rows(), twice)
   both = pd.concat([p.rename('p_ok')] * 2 + [p.rename('p_toxic')], axis=1)
@@ -1129,7 +1119,7 @@ def test_columns_of_a_table_may_be_numbers():
 def test_a_page_says_whether_differences_are_corrected():
   """It said 'adjusted by none'."""
   frame, made = rows(60), config(groups=('gender',), swaps=('gender',))
-  for rule, head, words in (
+  for rule, head, said in (
     ('none', 'p', 'p not adjusted for '),
     ('bh', 'p, adjusted', 'p adjusted by bh for '),
   ):
@@ -1142,7 +1132,7 @@ def test_a_page_says_whether_differences_are_corrected():
     )
     (fold,) = (one for one in section['parts'] if one['part'] == 'fold')
     table, text = fold['parts']
-    assert head in table['rows'][0] and words in text['text']
+    assert head in table['rows'][0] and said in text['text']
 
 
 def test_slices_know_terms_bands_and_lengths():
@@ -1255,9 +1245,8 @@ def test_a_group_of_few_rows_is_in_no_gap_and_in_no_sentence_of_one():
   )
   for name in ('conditional_dp', 'conditional_eqodd', 'dp'):
     assert found[name]['value'] == pytest.approx(without[name]['value'])
-  page = found._repr_html_()
-  page += sentences.in_words(found.results)
-  assert 'for x' not in page and 'for f' in page
+  said = ' '.join(words.lines(found.results))
+  assert 'of group x' not in said and 'about women' in said
   told = fairjax.audit(p, rows, equalize='demographic_parity', **how)
   direct = fairjax.thresholds(
     y, p, sex, criterion='demographic_parity', n_resamples=100
