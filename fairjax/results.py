@@ -331,7 +331,7 @@ def write(folder: str | os.PathLike, results: Results) -> Results:
   if nameless := sorted({key for key in names(results) if not is_known(key)}):
     raise UserError(
       f'results have measures without a row: {", ".join(nameless)}; give each '
-      'its label, direction and meaning in fairjax/metrics/measures.py'
+      'its label, direction and meaning in fairjax/metrics/measures.csv'
     )
   artefacts.write_json(
     pathlib.Path(folder) / FILE,

@@ -66,8 +66,8 @@ def jaccard(counts):
   return counts[..., 1, 1] / np.maximum(counts[..., 1, 1] + wrong, 1)
 """,
     [
-      "'jaccard': Measure('confusion', 'fairjax.metrics.jaccard:jaccard', "
-      "'Jaccard index', 'overlap of labels and decisions', 1, 1.0),"
+      'jaccard,confusion,fairjax.metrics.jaccard:jaccard,,1,1,,,,,Jaccard '
+      'index,overlap of labels and decisions,'
     ],
   ),
   'benchmark': (
@@ -76,8 +76,7 @@ def jaccard(counts):
     [
       "'toy': Benchmark('fairjax.benchmarks.toy', ('embed',), 'a toy', "
       "texts=('word', 'first', 'second')),",
-      "'toy_gap': Measure(*_OWN, 'toy gap', 'how much nearer', 0, 0.0, "
-      '-INF, INF),',
+      'toy_gap,own,,,0,0,-inf,inf,,,toy gap,how much nearer,',
     ],
   ),
   'family': (
@@ -224,6 +223,9 @@ def copy(tmp_path_factory):
 def add(path: pathlib.Path, registry: str, line: str) -> None:
   """Writes a line as the first of a registry."""
   text = path.read_text(encoding='utf-8')
+  if path.suffix == '.csv':
+    path.write_text(text + line + '\n', encoding='utf-8')
+    return
   start = re.search(rf'^{registry}\b.*= \{{$', text, re.M).start()
   place = start + re.search(r"\{\n(?= *['#])", text[start:]).end()
   path.write_text(text[:place] + line + '\n' + text[place:], encoding='utf-8')

@@ -145,7 +145,7 @@ def check(name: str, one: dict) -> None:
   wrong = [*results.problems(one, results.SET, name)]
   alone = results.Results(contenders={name: {'sets': {name: one}}})
   wrong += [
-    f'{name}: {key} is no row of metrics/measures.py'
+    f'{name}: {key} is no row of metrics/measures.csv'
     for key in results.names(alone)
     if not measures.is_known(key)
   ]
