@@ -11,7 +11,7 @@ import pytest
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference import group_means
 from fairjax.metrics.inference.intervals import IntervalOptions
-from fairjax.metrics.texts import company, hurtful, similarity, stems
+from fairjax.metrics.texts import company, hurtful, similarity
 
 GOLDEN = json.loads(
   (pathlib.Path(__file__).parents[1] / 'golden/langfair.json').read_text()
@@ -41,24 +41,6 @@ def test_the_longest_common_subsequence_is_that_of_a_table():
     common = table[-1, -1]
     want = 2 * common / (len(a) + len(b))
     assert similarity.rouge_l(' '.join(a), ' '.join(b)) == pytest.approx(want)
-
-
-@pytest.mark.parametrize(
-  'word, want',
-  [  # of Porter's own list, and where NLTK departs from it
-    *[('caresses', 'caress'), ('ponies', 'poni'), ('ties', 'tie')],
-    *[('agreed', 'agre'), ('plastered', 'plaster'), ('motoring', 'motor')],
-    *[('hopping', 'hop'), ('falling', 'fall'), ('filing', 'file')],
-    *[('happy', 'happi'), ('enjoy', 'enjoy'), ('relational', 'relat')],
-    *[('vietnamization', 'vietnam'), ('sensibiliti', 'sensibl')],
-    *[('formative', 'form'), ('electrical', 'electr'), ('adoption', 'adopt')],
-    *[('probate', 'probat'), ('controll', 'control'), ('dying', 'die')],
-    *[('news', 'news'), ('archaeology', 'archaeolog'), ('spied', 'spi')],
-    *[('died', 'die'), ('generously', 'gener'), ('bisexuals', 'bisexu')],
-  ],
-)
-def test_stems_are_porters(word, want):
-  assert stems.stem(word) == want
 
 
 def test_words_are_parted_as_the_treebank_has_them():

@@ -197,7 +197,10 @@ def many(name, measures, others):
 def test_a_long_table_of_tests_is_never_empty():
   """Of 48 tests of measures without a picture none was shown."""
   apart = ('group_tprd_size', 'group_fprd', 'content_tprd', 'tprd')
-  for measures_, shown in ((apart, 12), (('self_bleu', 'label_kept'), 40)):
+  for measures_, shown in (
+    (apart, 12),
+    (('attribute_agreement', 'label_kept'), 40),
+  ):
     rows = many('c', measures_, 48 // len(measures_))
     text = terminal.summary(Results(tests=rows))
     assert '(no rows)' not in text and widest(text) <= 80
@@ -212,7 +215,7 @@ def test_a_long_table_of_tests_is_never_empty():
 def test_contenders_are_side_by_side_whatever_was_measured():
   """Names alone stood there of sets without a leading measure."""
   sets = lambda v: {
-    'pairs': {'rows': 9, 'quality': {'self_bleu': made(v)}},
+    'pairs': {'rows': 9, 'quality': {'attribute_agreement': made(v)}},
     'vectors': {'groups': {'work': {'weat_effect_words': made(v + 1)}}},
     'none': {'rows': 9},
   }

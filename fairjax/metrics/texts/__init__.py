@@ -6,8 +6,6 @@ In this room:
                    words together
   counterfactual   Measures of counterfactual texts, with intervals and paired
                    tests
-  diversity        Self-BLEU: how alike the texts of a set are (Zhu et al.
-                   2018)
   fairscore        Fairscore: how often a prediction changes when a text is
                    perturbed
   flips            Counterfactual flips: how an edit of a text changes the
@@ -16,8 +14,6 @@ In this room:
   rewrites         Quality of rewritten texts: exact match, BLEU-4, changed
                    words
   similarity       How alike two texts are: BLEU both ways, and ROUGE-L
-  stems            Stems of English words by Porter's algorithm (1980), as
-                   ROUGE takes them
   text_likelihood  Perplexity of texts, from the log-probabilities of their
                    tokens
 """

@@ -15,13 +15,13 @@ are resampled alike, so their differences are paired.
   source_bleu   BLEU-4 against the source
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Integer
+from rapidfuzz.distance import Levenshtein
 
-from fairjax.core import alignment
 from fairjax.metrics import paired
 from fairjax.metrics.inference import intervals, ratios
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -246,7 +246,7 @@ def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:
   rows = []
   for old, new in zip(sources, rewrites, strict=True):
     one, two = old.split(), new.split()
-    rows.append([1, one != two, levenshtein(one, two), len(one)])
+    rows.append([1, one != two, Levenshtein.distance(one, two), len(one)])
   return Sums(
     np.array(rows, np.float64).reshape(1, -1, 4),
     lambda s: {
@@ -303,30 +303,6 @@ def recall(counts: Integer[np.ndarray, 'n 5']) -> Sums:
     lambda s: {'unlisted_recall': _share(s[..., 1], s[..., 0])},
     edges=(np.array([1, 1]), np.array([1, 0])),
   )
-
-
-def levenshtein(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
-  """The fewest words put in, taken out or replaced.
-
-  Of long texts, whose table would have millions of cells, as many as their
-  alignment needs.
-  """
-  if max(len(old), len(new)) > alignment.LONG:
-    return sum(
-      max(b - a, d - c)
-      for kind, a, b, c, d in alignment.changes(old, new)
-      if kind != 'equal'
-    )
-  code = {word: k for k, word in enumerate({*old, *new})}
-  b = np.array([code[word] for word in new], np.int64)
-  ahead = np.arange(len(new) + 1)
-  row = ahead.copy()
-  for k, word in enumerate(old):
-    best = np.minimum(row[1:] + 1, row[:-1] + (b != code[word]))
-    best = np.concatenate([[k + 1], best])
-    # What is put in comes from the left: a running minimum.
-    row = np.minimum.accumulate(best - ahead) + ahead
-  return int(row[-1])
 
 
 def perplexity(

@@ -7,14 +7,15 @@ first smoothing), over words as the Penn treebank parts them; and ROUGE-L (Lin
 2004), the F of the longest common subsequence of stems.
 """
 
+import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from rapidfuzz.distance import LCSseq
 
 from fairjax.metrics.texts.rewrites import ORDER, ngrams
-from fairjax.metrics.texts.stems import stem
 
 EPSILON = 0.1  # matches of an order that has none
 
@@ -103,9 +104,18 @@ def bleu_both(one: str, other: str) -> float:
   return min(bleu(b, a), bleu(a, b))
 
 
+@functools.lru_cache
+def _stem() -> Callable[[str], str]:
+  # A second to import, which only what is written after prompts needs.
+  from nltk.stem import porter
+
+  return functools.lru_cache(1 << 16)(porter.PorterStemmer().stem)
+
+
 def stems(text: str) -> list[str]:
+  """As rouge_score has them: words of up to three letters stay."""
   plain = re.sub(r'[^a-z0-9]+', ' ', text.lower()).split()
-  return [stem(word) if len(word) > 3 else word for word in plain]
+  return [_stem()(word) if len(word) > 3 else word for word in plain]
 
 
 def rouge_l(one: str, other: str) -> float:
@@ -113,24 +123,11 @@ def rouge_l(one: str, other: str) -> float:
   a, b = stems(one), stems(other)
   if not a or not b:
     return 0.0
-  common = _common(a, b)
+  common = LCSseq.similarity(a, b)
   if not common:
     return 0.0
   precision, recall = common / len(b), common / len(a)
   return 2 * precision * recall / (precision + recall)
-
-
-def _common(a: Sequence[str], b: Sequence[str]) -> int:
-  """The length of the longest common subsequence, a bit a word of b."""
-  places: dict[str, int] = {}
-  for k, word in enumerate(b):
-    places[word] = places.get(word, 0) | (1 << k)
-  full = (1 << len(b)) - 1
-  row = full  # Hyyrö 2004: zeros are where the length grows
-  for word in a:
-    match = row & places.get(word, 0)
-    row = ((row + match) | (row - match)) & full
-  return len(b) - row.bit_count()
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -26,7 +26,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
 from fairjax.metrics.inference.intervals import options_of
-from fairjax.metrics.texts import counterfactual, diversity
+from fairjax.metrics.texts import counterfactual
 from fairjax.pairs import sheet
 from fairjax.recipes.mbcda import adversarial
 from fairjax.recipes.mbcda.parallel import (
@@ -325,7 +325,7 @@ def claims(found: contenders.ContenderResults) -> list[dict]:
 def quality_of_pairs(
   m: RewriteInputs, tables: Tables, rewrites: contenders.Rewrites
 ) -> contenders.ContenderResults:
-  """Two kinds of attribute classifier, the label kept, and diversity."""
+  """Two kinds of attribute classifier, and the label kept."""
   config, options = m.config, options_of(m.config)
   splits = [tables[s] for s in ('train', 'test')]
   hang = stages.clusters_of(splits[1])[0]
@@ -358,12 +358,11 @@ def quality_of_pairs(
   parts: dict = {}
   for name, own in versions.items():
     sums = []
-    for k, written in enumerate(own):
+    for k in range(len(own)):
       words, characters = (kind[name][k] >= 0.5 for kind in by)
       columns = {
         'attribute_agreement': words == characters,
         'label_kept': (task[name][k] >= 0.5) == before,
-        'self_bleu': diversity.self_bleu([one.split() for one in written]),
       }
       sums.append(counterfactual.means(columns))
     drawn = counterfactual.drawn(planes(sums), options, hang)

@@ -117,7 +117,7 @@ def test_every_generator_is_measured_beside_the_original(ran):
   assert said and all('constant predictor' in words for words in said)
   claims = [one['claim'] for one in results.verdicts]
   assert any('+ discriminator is above' in words for words in claims)
-  pairs = {'attribute_agreement', 'label_kept', 'self_bleu'}
+  pairs = {'attribute_agreement', 'label_kept'}
   assert one['pairs']['quality'].keys() == pairs
   same = results.contenders['original']['sets']
   turned = {
