@@ -1,4 +1,4 @@
-"""Writes the maps: README's line a room, and each room's list of its files.
+"""Writes the maps: fairjax/README's line a room, each room's list of files.
 
 python tests/readme_map.py
 """
@@ -71,7 +71,7 @@ def inside(path: pathlib.Path) -> str:
 
 
 def written() -> str:
-  """README's map: a line a room, and one for each folder beside fairjax."""
+  """The map of rooms: a line a room, and one for each folder beside fairjax."""
   lines = []
   for room in rooms()[1:]:  # the title says what the first is
     name = room.relative_to(ROOT).as_posix()
@@ -89,7 +89,7 @@ def replaced(readme: str) -> str:
 
 def maps() -> dict[pathlib.Path, str]:
   """Every file that holds a map, as it should be."""
-  readme = ROOT / 'README.md'
+  readme = ROOT / 'fairjax' / 'README.md'
   out = {readme: replaced(readme.read_text(encoding='utf-8'))}
   for room in rooms():
     path = room / '__init__.py'
