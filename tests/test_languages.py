@@ -13,7 +13,7 @@ import pytest
 import fairjax
 from fairjax.config import Config
 from fairjax.data.sets import templates
-from fairjax.pairs.swapping import dictionary, english, sides
+from fairjax.pairs.swapping import axis_values, dictionary, english
 from fairjax.recipes.audit import edits
 
 GERMAN = """male,female
@@ -73,8 +73,8 @@ def test_spanish_nouns_turn_with_their_articles(spanish):
   assert told == 'Quiero a el profesor.'
   options = dictionary.options(Config().method, 0, words=spanish)
   assert options['names'] is None
-  found = sides.of([text, twin, 'Nadie llega.'], **options)
-  assert found.tolist() == [0, 1, sides.NEITHER]
+  found = axis_values.single([text, twin, 'Nadie llega.'], **options)
+  assert found.tolist() == [0, 1, axis_values.NEITHER]
 
 
 def test_texts_of_another_language_are_told_by_swap_and_perturb(tmp_path):

@@ -55,7 +55,7 @@ def versions(
   that could be turned.
   """
   from fairjax.pairs.axes import exchange
-  from fairjax.pairs.swapping import dictionary, sides
+  from fairjax.pairs.swapping import axis_values, dictionary
 
   axis, values = method.axis, exchange.values(method.axis)
   turned = [
@@ -64,9 +64,11 @@ def versions(
   ]
   if axis == 'gender':
     male, female = (one.texts for one in turned)
-    of = np.where([a == b for a, b in zip(male, female)], sides.NEITHER, 0)
+    of = np.where(
+      [a == b for a, b in zip(male, female)], axis_values.NEITHER, 0
+    )
   else:
-    of = sides.of(texts, axis)
+    of = axis_values.single(texts, axis)
   rows = []
   for i in np.flatnonzero(of >= 0):
     found = [
@@ -76,7 +78,7 @@ def versions(
     ]
     rows += found if len(found) > 1 else []
   out = pd.DataFrame(rows, columns=['id', 'source', 'value', 'text'])
-  several = int((of == sides.SEVERAL).sum())
+  several = int((of == axis_values.SEVERAL).sum())
   none = len(texts) - several - out['source'].nunique()
   out.attrs |= {'values': list(values), 'several': several, 'none': none}
   return out

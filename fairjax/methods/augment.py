@@ -20,7 +20,7 @@ from fairjax.data.tables import files, schema
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import WAYS, quotas, way
 from fairjax.pairs.axes import exchange
-from fairjax.pairs.swapping import dictionary, sides
+from fairjax.pairs.swapping import axis_values, dictionary
 
 STREAM = 31  # of this file's random numbers
 MADE = '~twin'  # what a twin's id adds to its row's
@@ -86,7 +86,7 @@ def counterparts(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   else:
     text = _swapped(table['text'], config)
     if method.axis != 'gender' and list(text) == list(table['text']):
-      sides.require(list(table['text']), method.axis, 'the training data')
+      axis_values.require(list(table['text']), method.axis, 'the training data')
   twins = table.assign(
     id=table['id'] + MADE, text=text, twin=table['text'], origin='twin'
   )
@@ -127,7 +127,7 @@ def _named(groups: list[str], twins: list[str], axis: str) -> list[str]:
   value_of = exchange.reader(axis)
   values = (*exchange.values(axis), '', '')  # of several, of neither
   known = {group: value_of(group) or group in values for group in {*groups}}
-  of = sides.of(twins, axis)
+  of = axis_values.single(twins, axis)
   return [values[k] if known[g] else '' for g, k in zip(groups, of)]
 
 

@@ -22,7 +22,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment, way
 from fairjax.pairs.axes import exchange
-from fairjax.pairs.swapping import dictionary, sides
+from fairjax.pairs.swapping import axis_values, dictionary
 
 STREAM = 33  # of this file's random numbers
 
@@ -63,7 +63,7 @@ def with_gender(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   if 'gender' in table:
     return table
   chosen = dictionary.options(config.method, config.seed, axis='gender')
-  of = sides.of(list(table['text']), **chosen)
+  of = axis_values.single(list(table['text']), **chosen)
   gender = np.array([*exchange.GENDER, ''])[np.maximum(of, -1)]
   return table.assign(gender=gender)
 

@@ -11,4 +11,6 @@ In this room:
   repair          Error correction of swapped texts: masks, candidates, choices
   rewrite_errors  Errors of a rewrite whose right form is known, by kind
   sheet           A sheet of pairs for human annotation, written and read
+  word_sets       The sets of words that rules test for, by name, from
+                  word_sets.csv
 """

@@ -1,7 +1,7 @@
 """Fits an eraser of an axis on the user's texts, and probes for what is left.
 
 A text is of the one value of `method.axis` that its words name (male where the
-lists can only turn it to female; swapping/sides.py); texts of several are left
+lists can only turn it to female); texts of several are left
 out, and texts of none are a further class (as in bias-bench) where there are
 enough of them to be one. Vectors are the mean of the last layer. SentenceDebias
 is fitted on the version of each text for every value.
@@ -26,13 +26,13 @@ FEWEST = 3  # texts of a value that an eraser is told of: INLP splits them
 def fit(judge, texts: list[str], name: str, config) -> Eraser:
   """The eraser of that name, fitted on a sample of the texts."""
   from fairjax.pairs.axes import exchange
-  from fairjax.pairs.swapping import sides
+  from fairjax.pairs.swapping import axis_values
 
   options, axis = config.benchmarks, config.method.axis
   rng = np.random.default_rng([config.seed, 0xB6])
   sample = np.sort(rng.permutation(len(texts))[: options.eraser_rows])
   texts = [texts[i] for i in sample]
-  kind = sides.of(texts, axis)
+  kind = axis_values.single(texts, axis)
   count = np.bincount(kind[kind >= 0], minlength=len(exchange.values(axis)))
   known = np.flatnonzero(count >= FEWEST)
   if count[known].sum() < LEAST or len(known) < 2:
@@ -43,13 +43,13 @@ def fit(judge, texts: list[str], name: str, config) -> Eraser:
     )
   method = find(ERASERS, 'eraser', name)
   if name == 'sentence':
-    every = sides.versions(texts, axis)
+    every = axis_values.versions(texts, axis)
     real = [i for i, one in enumerate(zip(*every)) if len({*one}) == len(one)]
     both = [judge.vectors([side[i] for i in real]) for side in every]
     return method(np.stack(both, axis=1))
   real = np.isin(kind, known)
-  if (kind == sides.NEITHER).sum() >= LEAST:
-    real |= kind == sides.NEITHER
+  if (kind == axis_values.NEITHER).sum() >= LEAST:
+    real |= kind == axis_values.NEITHER
   vectors = judge.vectors([t for t, ok in zip(texts, real) if ok])
   return method(vectors, kind[real], seed=config.seed)
 
@@ -74,12 +74,12 @@ def probe(
   are one: the probe would be asked of a text that it was fitted on.
   """
   from fairjax.pairs.axes import exchange
-  from fairjax.pairs.swapping import sides
+  from fairjax.pairs.swapping import axis_values
 
   code = clusters.of_texts(texts)
   if code is not None:
     texts = [texts[i] for i in np.sort(np.unique(code, return_index=True)[1])]
-  kind, called = sides.of(texts, axis), exchange.called(axis)
+  kind, called = axis_values.single(texts, axis), exchange.called(axis)
   count = np.bincount(kind[kind >= 0], minlength=len(exchange.values(axis)))
   of = [np.flatnonzero(kind == v) for v in np.flatnonzero(count >= LEAST)]
   if len(of) < 2:

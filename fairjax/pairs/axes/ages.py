@@ -9,10 +9,12 @@ import functools
 import re
 from collections.abc import Collection, Sequence
 
-from fairjax.pairs.axes import life, people
+from fairjax.pairs.axes import age_plausibility as plausible
+from fairjax.pairs.axes import people
 from fairjax.pairs.axes.rules import pattern
-from fairjax.pairs.axes.senses import KIN, is_no_noun, sentence
+from fairjax.pairs.axes.senses import is_no_noun, sentence
 from fairjax.pairs.swapping.neighbours import next_word
+from fairjax.pairs.word_sets import SETS
 
 # First and last age of child, young, middle-aged, senior (Qian et al. 2022).
 SPANS = ((3, 17), (18, 44), (45, 64), (65, 90))
@@ -57,11 +59,6 @@ _GOES_ON = re.compile(
 )
 # The 40-Year-Old Virgin.
 _TITLE = re.compile(r'[- ]Years?[- ]Old')
-# Names that are of no person: a 40-year-old Boeing.
-_MADE = people.words_of("""
-boeing airbus toyota honda ford chevy chevrolet buick victorian georgian gothic
-roman greek scotch bordeaux wikipedia
-""")
 _DECADES = {0: 'teens', 1: '20s', 2: '50s', 3: '70s'}
 _DECADE_WORDS = {0: 'teens', 1: 'twenties', 2: 'fifties', 3: 'seventies'}
 # Nouns that go with an age: of a child, and of everyone older.
@@ -79,10 +76,7 @@ AGED = (
 )
 
 _CHILDREN = frozenset(child for child, _ in AGED)
-_YOUNG = {word for pair in AGED for word in pair} | people.words_of(
-  'student students pupil pupils person people son sons daughter daughters '
-  'brother sister twins orphan male female'
-)
+_YOUNG = {word for pair in AGED for word in pair} | SETS.not_grown
 
 
 @functools.cache
@@ -132,10 +126,6 @@ def entries(to, stays: Sequence[Collection[str]]) -> dict[str, object]:
   return out
 
 
-# A 5 year old little girl.
-_SAID_TWICE = people.words_of('little small young older old elderly teenage')
-
-
 def _figure(age: int, to, stays: Collection[str]):
   def rule(text: str, start: int, end: int) -> str | None:
     if not is_age(text, start, end):
@@ -144,7 +134,7 @@ def _figure(age: int, to, stays: Collection[str]):
     if target == value_of(age):
       return None
     noun = _noun_behind(text, end)
-    if (target > 1 and noun in KIN) or noun in _SAID_TWICE:
+    if (target > 1 and noun in SETS.kin) or noun in SETS.said_twice:
       return ''
     if noun in people.nouns() and _BEHIND.match(text, end)[1]:
       return ''  # 8 year olds kids
@@ -157,7 +147,7 @@ def _figure(age: int, to, stays: Collection[str]):
       return ''  # a 46-year-old kid
     if _beside_another(text, start, end):
       return ''
-    if not life.fits(text, start, value_of(age), target, new):
+    if not plausible.fits(text, start, value_of(age), target, new):
       return ''
     word = text[start:end]
     return str(new) if word[0].isdigit() else _like(word, spelled(new))
@@ -183,7 +173,7 @@ def _beside_another(text: str, start: int, end: int) -> bool:
     and found[1].lower() != own
     and (
       not is_age(around, *found.span(1))
-      or life.is_stage(around, found.start(1), True)
+      or plausible.is_stage(around, found.start(1), True)
     )
     for found in _OTHER.finditer(around)
   )
@@ -235,10 +225,10 @@ def _is_of_a_person(text: str, end: int) -> bool:
   """Who is N years old: nobody who is named, a word for people, a name."""
   after, stop, _ = next_word(text, end)
   low = after.lower()
-  if is_no_noun(low) or low in people.nouns() or low in people.DESCRIBING:
+  if is_no_noun(low) or low in people.nouns() or low in SETS.describing:
     return True
   if after[:1].isupper():
-    return low not in _MADE
+    return low not in SETS.made
   second = next_word(text, stop)[0].lower()  # a 29-year-old free-lance writer
   return not _MODELS.isdisjoint((low, second)) or second in people.nouns()
 
@@ -259,9 +249,13 @@ def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
     around = sentence(text, start)
     if stays and pattern(frozenset(stays)).search(around):
       return ''
-    if target == 0 and life.GROWN.search(around):
+    if target == 0 and plausible.GROWN.search(around):
       return ''
-    if value < 2 and target > 1 and (value == 0 or life.BEGINS.search(around)):
+    if (
+      value < 2
+      and target > 1
+      and (value == 0 or plausible.BEGINS.search(around))
+    ):
       return ''  # in his teens he boxed
     if _STILL.search(text, max(0, start - 30), start):
       return ''

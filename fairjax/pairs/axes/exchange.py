@@ -1,7 +1,7 @@
 """The exchange of an axis: its values, and its words as the swapper reads them.
 
 Gender is an axis of two values whose words are swapping/words.csv; its texts,
-and those of every other axis, are asked in swapping/sides.py.
+and those of every other axis, are asked in swapping/axis_values.py.
 """
 
 import os

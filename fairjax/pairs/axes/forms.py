@@ -12,10 +12,7 @@ from typing import NamedTuple
 from fairjax.data.axes.table import Word
 from fairjax.pairs.axes import people
 from fairjax.pairs.axes.senses import (
-  AGES,
   DEGREE,
-  FIGURATIVE,
-  GRADED,
   MORE,
   OF_AGE,
   OWNER,
@@ -32,52 +29,23 @@ from fairjax.pairs.axes.senses import (
   sentence,
 )
 from fairjax.pairs.swapping.neighbours import (
-  ENDERS,
   last_word,
   next_word,
-  words_of,
 )
+from fairjax.pairs.word_sets import SETS
 
-# Plurals before these say what a thing is for: a girls basketball team.
-THINGS = words_of("""
-basketball football soccer hockey volleyball sports sport team teams league
-school schools club clubs clothes toys toy book books movie movie's movies film
-films show shows choir home homes party hospital section side cricket cup high
-literature programme program programs flick flicks flck horror bathroom
-bathrooms locker room rooms dorm college tweet tweets night day trip magazine
-group groups ward television tv series channel menu meal meals toilet toilets
-ice field hat hats round band bands wear
-""")
 _FAULT = re.compile(
   r'\b(?:stupid\w*|idiot\w*|fools?|foolish|ignoran\w+|retard\w*|dumb|morons?|'
   r'sheep|emotionally|wil+fully|faith|hate|trump|partisan|so|too|either|mute|'
   r'unless|obvious\w*|truth|facts?)\b',
   re.IGNORECASE,
 )
-# Written with a capital by many, as of people: Black students.
-CAPITAL = words_of("""
-black blacks white whites brown deaf indigenous aboriginal
-""")
-# ex-Muslim and anti-gay are of people still, Judeo-Christian is one word.
-PREFIXES = words_of('anti ex non pro')
-# What is an abbreviation in capitals.
-_SHORT = words_of('cis')
-# What may stand behind "the poor and": else an adjective of a noun to come.
-PAIRED = words_of("""
-the powerful famous infirm sick weak vulnerable needy middle working disabled
-helpless elderly young old poor rich
-""")
 # School for the Deaf, Instruction of the Deaf and the Blind.
 _BODY = re.compile(
   r'(?:\b[A-Z]\w{4,}|\bschools?) (?:of|for) (?:the )?(?:\w+ and (?:the )?)?$'
 )
 _YEARS = re.compile(r'\b(?:years?|yrs?)[- ]$', re.IGNORECASE)
 _PEOPLE = ('People', 'Men', 'Women', 'Person')
-# As a child she sang, while still a teenager: a time of a life.
-_STAGES = words_of("""
-child kid boy girl teenager teen adolescent youngster toddler children kids boys
-girls teenagers
-""")
 _OLD = re.compile(r'\b(?:years?|yrs?)[- ]olds?,? $', re.IGNORECASE)
 _NAME = re.compile(r"['’]s? (?:names?|toilets?|rooms?|dress(?:es)?|tops?)\b")
 _HAD = re.compile(
@@ -121,7 +89,7 @@ class Site(NamedTuple):
   @property
   def is_stage(self) -> bool:
     """A time of a life: child, teenager."""
-    return self.low.split()[-1] in _STAGES
+    return self.low.split()[-1] in SETS.stages
 
 
 def form_of(
@@ -136,7 +104,7 @@ def form_of(
   if at.is_stage and _is_time(at):
     return None
   degree = DEGREE.search(text, max(0, start - 30), start)
-  if degree and low.split()[0] not in AGES:
+  if degree and low.split()[0] not in SETS.ages:
     return None
   if 'nouns' in forms:
     return 'nouns' if _is_plural(at, forms['nouns'][0]) else None
@@ -171,7 +139,7 @@ def _site(text: str, start: int, end: int, low: str) -> Site | None:
   if (
     hyphen
     and re.split(r'\W', text[max(0, start - 6) : start - 1])[-1].lower()
-    not in PREFIXES
+    not in SETS.prefixes
   ):
     return None
   before = '' if hyphen else last_word(text, start)
@@ -192,7 +160,7 @@ def _is_time(at: Site) -> bool:
 def _is_plural(at: Site, one: Word) -> bool:
   """Whether a plural is of people, and not what a thing is for."""
   text, start, end = at.text, at.start, at.end
-  if (at.hyphen and one.people) or at.next_low in THINGS:
+  if (at.hyphen and one.people) or at.next_low in SETS.things:
     return False
   if at.before.lower() in ('a', 'an') or at.next_low in ('was', 'is', 'has'):
     return False  # a girls tweet; Brits was selected
@@ -209,8 +177,8 @@ def _is_group(at: Site) -> bool:
   """Whether "the" and an adjective are of people: the poor."""
   low = at.next_low
   if low in ('and', 'or'):
-    return next_word(at.text, at.stop)[0].lower() in PAIRED
-  if low.endswith('s') and low not in ENDERS:
+    return next_word(at.text, at.stop)[0].lower() in SETS.paired
+  if low.endswith('s') and low not in SETS.enders:
     return False  # the old votes, not who votes
   if low.endswith('ly') or re.match(
     r', (?!and|or|the)\w+| ?["“]| ;', at.text[at.end :]
@@ -237,17 +205,17 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
   text, start, low = at.text, at.start, at.low
   if at.hyphen and (one.people or one.no_thing):
     return False
-  if low in FIGURATIVE and _FAULT.search(sentence(text, start)):
+  if low in SETS.figurative and _FAULT.search(sentence(text, start)):
     return False
-  if low in GRADED and MORE.search(text, max(0, start - 30), start):
+  if low in SETS.graded and MORE.search(text, max(0, start - 30), start):
     return False
   if noun := before_people(text, at.end, described):
     return fits(text, start, low, one, noun, own)
-  if low in AGES or low in GRADED:  # since I was young; they are poor
+  if low in SETS.ages or low in SETS.graded:  # since I was young; they are poor
     return False
   if one.people:
     said = is_said(text, start, at.before, at.next_low)
-    of_all = low in FIGURATIVE and re.search(
+    of_all = low in SETS.figurative and re.search(
       r"\b(?:you|they|who|we)(?:['’]re)?\b[^.]*$", text[:start], re.I
     )
     return said and not of_all
@@ -258,7 +226,7 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
 
 def _is_name(text, start, word, before, after, forms) -> bool:
   """Part of a name: Christian Bale, Black Panther, Catholic University."""
-  if word.isupper() and word.lower() in _SHORT:
+  if word.isupper() and word.lower() in SETS.short:
     return True
   if word.isupper() or not word[0].isupper():
     return False
@@ -276,14 +244,16 @@ def _is_name(text, start, word, before, after, forms) -> bool:
     if not opening and not proper and before[:1].isupper():
       return True  # Give Kids The World
     if not opening:
-      return after.lower() not in ENDERS or after in ('Is', 'Are')
-    return after.lower() not in people.nouns() and after.lower() not in ENDERS
-  if not proper and not opening and word.lower() not in CAPITAL:
+      return after.lower() not in SETS.enders or after in ('Is', 'Are')
+    return (
+      after.lower() not in people.nouns() and after.lower() not in SETS.enders
+    )
+  if not proper and not opening and word.lower() not in SETS.capital:
     return True
-  if before[:1].isupper() and before.lower() not in ENDERS:
+  if before[:1].isupper() and before.lower() not in SETS.enders:
     opening = opens(text, start - len(before) - 1)
     low = before.lower()
-    known = low in people.DESCRIBING or low in people.nouns()
+    known = low in SETS.describing or low in people.nouns()
     return not opening and not (proper and (before.isupper() or known))
   # A capital inside a sentence makes a name of a word that needs none.
   alone = before[:1].islower() and not (proper or after)
@@ -301,8 +271,8 @@ def _is_first_name(text: str, start: int, before: str, after: str) -> bool:
   """Christian II; Alicia Christian Foster; Christian was persuaded."""
   if re.fullmatch('[IVX]+|[A-Z]', after):
     return True
-  if before[:1].isupper() and before.lower() not in ENDERS:
-    return before.lower() not in people.DESCRIBING | people.nouns()
+  if before[:1].isupper() and before.lower() not in SETS.enders:
+    return before.lower() not in SETS.describing | people.nouns()
   acts = after.lower() in ('was', 'is', 'had', 'has', 'and', 'who', 'of')
-  free = before.lower() in people.DETERMINERS | people.POSSESSIVE
+  free = before.lower() in SETS.people_determiners | SETS.possessive
   return acts and not free and not is_predicate(text, start)

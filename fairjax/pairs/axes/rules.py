@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 from fairjax.data.axes.table import Axis, Row, Word
 from fairjax.pairs.axes import people
-from fairjax.pairs.axes.forms import form_of, opens
-from fairjax.pairs.axes.joined import (
+from fairjax.pairs.axes.conjunctions import (
   alike,
   is_one_body,
   is_paired,
@@ -20,18 +19,17 @@ from fairjax.pairs.axes.joined import (
   is_shared,
   with_noun,
 )
+from fairjax.pairs.axes.forms import form_of, opens
 from fairjax.pairs.axes.senses import (
-  ACTS,
   before_people,
   is_no_noun,
   sentence,
 )
 from fairjax.pairs.swapping.neighbours import (
-  ENDERS,
   last_word,
   next_word,
-  words_of,
 )
+from fairjax.pairs.word_sets import SETS
 
 Rule = Callable[[str, int, int], str | None]
 
@@ -41,8 +39,6 @@ _OUT = re.compile(
   r'closet\w*|marriages?|pride|agenda|scene|same-sex)\b',
   re.IGNORECASE,
 )
-_IS = words_of("is was has does isn't wasn't hasn't doesn't")
-_SEVERAL = words_of('people men women children folk youth persons')
 # What people have with their disabilities.
 _AILS = re.compile(
   r'(?:,|,? (?:and|or|and/or)) (?:[\w-]+ ){0,2}(?:illness(?:es)?|conditions?|'
@@ -50,11 +46,6 @@ _AILS = re.compile(
   r'limitations|challenges|issues|problems|differences|disabilities)\b',
   re.IGNORECASE,
 )
-# A teenage man is none.
-_GROWN = words_of("""
-man men woman women gentleman gentlemen lady ladies adult adults guy guys wife
-husband mother father mothers fathers parent parents
-""")
 
 
 def entries(
@@ -230,7 +221,9 @@ def _rule(
 
 def _is_singular(new: str, after: str) -> bool:
   """The poor are, and the working class is or are; the blind was a window's."""
-  verb = after in _IS or (after.endswith('s') and after[:-1] in ACTS)
+  verb = after in SETS.singular_verbs or (
+    after.endswith('s') and after[:-1] in SETS.senses_acts
+  )
   return verb and not new.endswith('class')
 
 
@@ -292,7 +285,7 @@ def _titled(text: str, start: int) -> bool:
   before = last_word(text, start)
   return (
     before[:1].isupper()
-    and before.lower() in ENDERS
+    and before.lower() in SETS.enders
     and (before not in ('I',) and not opens(text, start - len(before) - 1))
   )
 
@@ -346,14 +339,14 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
     return True
   low = next_word(text, end)[0].lower()
   if only == 'a':
-    noun = before_people(text, end, people.DESCRIBING)
-    return bool(noun) and noun not in _GROWN
+    noun = before_people(text, end, SETS.describing)
+    return bool(noun) and noun not in SETS.grown
   if only == 'n':
-    noun = before_people(text, end, people.DESCRIBING)
+    noun = before_people(text, end, SETS.describing)
     return people.sided().isdisjoint((low, noun))
   if only == 's':
-    noun = before_people(text, end, people.DESCRIBING)
-    return noun.endswith('s') or noun in _SEVERAL
+    noun = before_people(text, end, SETS.describing)
+    return noun.endswith('s') or noun in SETS.several
   around = sentence(text, start)
   if only == 'p':
     said = is_no_noun(low) or before_people(text, end)

@@ -10,74 +10,13 @@ from collections.abc import Sequence
 from fairjax.data.axes.table import Word
 from fairjax.pairs.axes import people
 from fairjax.pairs.swapping.neighbours import (
-  ENDERS,
-  LY_NOUNS,
-  NUMBERS,
   last_word,
   next_word,
-  words_of,
 )
+from fairjax.pairs.word_sets import SETS
 
-ACTS = words_of("""
-say says said go goes went come comes came get gets got make makes made take
-takes took give gives gave think thinks thought know knows knew want wants
-wanted need needs live lives lived work works worked tell tells told ask asks
-feel feels felt kill kills killed run runs ran vote votes voted believe believes
-believed try tries tried lose loses lost win wins won keep keeps kept let lets
-find finds found use uses see sees saw commit commits hate hates hated love
-loves loved support supports become pay pays paid die dies died left left suffer
-suffers deserve deserves speak speaks spoke write writes wrote ain't who'd
-convicted accused attacked arrested fired living trying going being having
-getting saying making committing coming moving claiming elected appointed
-remain remains seem seems look looks face faces hold holds held drive drives
-blow blows shoot shoots shot attack attacks murder murders rape rapes marry
-marries practise practice worship pray prays please everywhere only
-bought told met brought led began felt stood sat ate drank slept heard fell
-fought grew drew spent taught built sent caught chose wore broke rode sang
-""")
-BE = words_of("""
-am is are was were be been being i'm you're he's she's we're they're who's
-isn't aren't wasn't weren't im ur youre hes shes theyre become becomes became
-""")
-HEDGES = words_of("""
-not also just so too very really openly actually both all only even still now
-probably clearly obviously half part originally a bit totally completely
-themselves himself herself myself yourself legally either neither
-""")
-SUBJECTS = words_of("""
-i you he she we they who everyone everybody someone somebody anyone anybody
-nobody
-""")
-AFTER_PREDICATE = words_of("""
-and or but because so who too as than if when while since like though although
-nor yet then myself now anyway
-""")
-BEFORE_NOUNS = words_of("""
-egg tooth teeth tennis dress
-""")
-# What one is poor at: of a skill, no purse.
-SKILLS = words_of("""
-candidate candidates driver drivers musician musicians actor actors actress
-singer singers writer writers player players teacher teachers leader leaders
-coach coaches manager managers president presidents judge judges director
-directors editor editors speaker speakers loser losers choice student students
-host sport sports governor mayor politician politicians parent
-crowd crowds audience audiences scholar scholars workman workmen
-""")
 # Who does a thing, and may do it poorly: a poor surgeon.
 _DOER = re.compile(r'.*(?:er|or|ist|ian|eon|ess)s?')
-_NO_DOER = words_of("""
-laborer laborers labourer labourers villager villagers voter
-voters settler settlers renter renters sharecropper sharecroppers prisoner
-prisoners foreigner foreigners teenager teenagers mother mothers father fathers
-brother brothers sister sisters daughter daughters neighbor neighbors neighbour
-neighbours commoner commoners
-""")
-# What one has more or less of, and may be said to be for that alone.
-GRADED = words_of("""
-poor impoverished penniless destitute needy low-income lower-income rich wealthy
-affluent well-off well-to-do moneyed
-""")
 # Severely disabled, developmentally and physically disabled, the very rich; and
 # words cut in two: the middle and upper class.
 DEGREE = re.compile(
@@ -95,45 +34,10 @@ MORE = re.compile(
   r'comparatively|\w+ingly|super|obscenely) $',
   re.IGNORECASE,
 )
-# A tongue is taught and written: an English teacher, Chinese characters.
-TAUGHT = words_of("""
-teacher teachers professor professors lecturer lecturers instructor instructors
-tutor tutors major majors student students scholar scholars translator
-translators character characters speaker speakers author editor editors
-""")
-_PITIED = words_of('those these you my your our his her their')
-KIN = words_of("""
-son sons daughter daughters brother brothers sister sisters child children
-mother father nephew nephews niece nieces cousin cousins twin twins sibling
-siblings stepson stepdaughter
-""")
-# Blind with anger, deaf to reason: where an insult or a fault stands beside.
-FIGURATIVE = words_of('blind deaf crippled cripple paralyzed paralysed')
-# Who follows blindly.
-_FOLLOWERS = words_of("""
-supporter supporters follower followers believer believers fan fans voter voters
-democrat democrats republican republicans liberal liberals conservative
-conservatives american americans loyalist loyalists partisan partisans
-""")
-# Words for people that are adjectives as well: a disabled American tank.
-_BOTH = words_of("""
-american canadian conservative liberal radical moderate male female minority
-human native
-""")
 _JOINED = re.compile(r'(?:,? (?:and|or|&)|,|/) ?(\w[\w-]*)')
 OWNER = re.compile(
   r"(?:\w['’]s?|\b(?:my|your|his|her|its|our|their|own|whose|ur))$", re.I
 )
-AGES = words_of('young old older younger elderly teenage little small aged')
-_HAVING = words_of("""
-have has had having raise raising raised bear bore keep keeping want no with
-get gets got getting expecting
-""")
-# An old family is no aged one.
-_LASTS = words_of("""
-family families tribe tribes race races gang gangs generation generations
-community communities household households
-""")
 # Where these are named, children are somebody's.
 _COUPLE = re.compile(
   r'\b(?:husbands?|wife|wives|spouses?|marriages?|married|divorces?|divorced|'
@@ -146,13 +50,7 @@ OF_AGE = re.compile(
   r'\b(?:was|is|were|turned) (?:only |just )?\d{1,2}(?=[,.;]| and\b| when\b)',
   re.IGNORECASE,
 )
-# One of six children, the youngest of them, a mother of two children.
-_OF_THEM = words_of("""
-one two three youngest oldest eldest first second third mother father parent
-parents stepmother stepfather couple
-""")
 _OWNED = ("'", "'s", '’', '’s')  # celebrities ' children, in corpora
-_WED = words_of('wife husband spouse wives husbands')
 _SENTENCE = re.compile(r'[.!?\n]+(?:\s|$)')
 
 
@@ -166,20 +64,24 @@ def sentence(text: str, at: int) -> str:
 def fits(text: str, start: int, low: str, one: Word, noun: str, own) -> bool:
   """Whether a word before one for people says what they are."""
   before = last_word(text, start).lower()
-  if noun in own or (low in AGES and (noun in KIN or noun in _LASTS)):
+  if noun in own or (
+    low in SETS.ages and (noun in SETS.kin or noun in SETS.lasts)
+  ):
     return False
-  if low in FIGURATIVE and noun in _FOLLOWERS:
+  if low in SETS.figurative and noun in SETS.followers:
     return False
   if low == 'poor':  # poor drivers; those poor cops; my poor, innocent …
-    if before in _PITIED or text[start + len(low)] == ',':
+    if before in SETS.pitied or text[start + len(low)] == ',':
       return False
     several = noun.endswith('s') or noun in ('people', 'men', 'women', 'folk')
     several |= noun == 'children'
     one_of = before in ('a', 'an', 'another', 'every', 'each')
-    doer = noun in SKILLS or (_DOER.fullmatch(noun) and noun not in _NO_DOER)
+    doer = noun in SETS.skills or (
+      _DOER.fullmatch(noun) and noun not in SETS.no_doer
+    )
     return not doer and (several or one_of)
   tongue = one.people and one.text[:1].isupper()
-  return not (tongue and noun in TAUGHT)
+  return not (tongue and noun in SETS.taught)
 
 
 def is_person(text: str, end: int, before: str, after: str, one: Word) -> bool:
@@ -187,19 +89,19 @@ def is_person(text: str, end: int, before: str, after: str, one: Word) -> bool:
   if after.lower() == 'of' or (after[:1].isupper() and not after.isupper()):
     return False  # the most American of cities, the Australian Under 23
   tongue = one.people and one.text[:1].isupper()
-  if tongue and before.lower() in people.POSSESSIVE:
+  if tongue and before.lower() in SETS.possessive:
     return False  # my German is rusty
   # The Italian, French and Slavic operas.
   listed = _JOINED.match(text, end)
   return not listed or not (
-    listed[1][0].isupper() or listed[1].lower() in people.DESCRIBING
+    listed[1][0].isupper() or listed[1].lower() in SETS.describing
   )
 
 
 def _before(text: str, start: int) -> list[str]:
   """The words before a place, but for HEDGES right before it."""
   words = text[max(0, start - 60) : start].lower().replace('’', "'").split()
-  while words and words[-1] in HEDGES:
+  while words and words[-1] in SETS.hedges:
     words.pop()
   return words
 
@@ -208,17 +110,22 @@ def is_predicate(text: str, start: int) -> bool:
   """She is (also) Canadian: behind a form of be."""
   words = _before(text, start)
   return bool(words) and (
-    words[-1] in BE or words[-1].endswith(("'s", "'m", "'re"))
+    words[-1] in SETS.be or words[-1].endswith(("'s", "'m", "'re"))
   )
 
 
 def is_no_noun(low: str, before: str = '') -> bool:
   """Whether a word ends the phrase before it: no noun, as far as we know."""
-  if not low or low in ENDERS or low in ACTS or low in NUMBERS:
+  if (
+    not low
+    or low in SETS.enders
+    or low in SETS.senses_acts
+    or low in SETS.numbers
+  ):
     return True
-  if low.endswith(("n't", 'n’t')) or low in AFTER_PREDICATE:
+  if low.endswith(("n't", 'n’t')) or low in SETS.after_predicate:
     return True
-  if low.endswith('ly') and low not in LY_NOUNS:
+  if low.endswith('ly') and low not in SETS.ly_nouns:
     return True
   one = before in ('a', 'an', 'another', 'every', 'each', 'one')
   return one and low.endswith('s') and not low.endswith('ss')
@@ -231,18 +138,18 @@ def before_people(text: str, end: int, described=frozenset()) -> str:
     joined = _JOINED.match(text, at)
     word, stop, _ = next_word(text, at)
     low = word.lower()
-    if low in people.nouns() and low not in ENDERS:
+    if low in people.nouns() and low not in SETS.enders:
       follows = next_word(text, stop)[0].lower()
-      if low not in _BOTH or is_no_noun(follows, ''):
+      if low not in SETS.both or is_no_noun(follows, ''):
         return low
       at = stop
       continue
     if joined and (
-      joined[1].lower() in described or joined[1].lower() in people.DESCRIBING
+      joined[1].lower() in described or joined[1].lower() in SETS.describing
     ):
       at = joined.end()
       continue
-    if not low or (low not in people.DESCRIBING and low not in described):
+    if not low or (low not in SETS.describing and low not in described):
       return ''
     at = stop
   return ''
@@ -250,22 +157,26 @@ def before_people(text: str, end: int, described=frozenset()) -> str:
 
 def is_said(text: str, start: int, before: str, after: str) -> bool:
   """He is black, they were poor: of somebody, and nothing follows."""
-  if (after and after not in AFTER_PREDICATE) or before.lower() in ('a', 'an'):
+  if (after and after not in SETS.after_predicate) or before.lower() in (
+    'a',
+    'an',
+  ):
     return False  # he is a poor, pallid wretch
   words = _before(text, start)
-  if not words or words[-1] not in BE:
+  if not words or words[-1] not in SETS.be:
     return False
   verb = words.pop()
   if "'" in verb or verb in ('am', 'im', 'hes', 'shes', 'youre', 'theyre'):
     return not verb.startswith(('is', 'are', 'was', 'were')) or _who(words)
-  while words and words[-1] in HEDGES:
+  while words and words[-1] in SETS.hedges:
     words.pop()
   return _who(words)
 
 
 def _who(words: Sequence[str]) -> bool:
   return bool(words) and (
-    words[-1].strip('"(') in SUBJECTS or words[-1].strip('"(') in people.nouns()
+    words[-1].strip('"(') in SETS.subjects
+    or words[-1].strip('"(') in people.nouns()
   )
 
 
@@ -274,28 +185,33 @@ def is_counted(text: str, start: int, before: str) -> bool:
   low = before.lower()
   at = start
   for _ in range(2):
-    if low in people.DETERMINERS or low in people.POSSESSIVE:
+    if low in SETS.people_determiners or low in SETS.possessive:
       return low not in ('some', 'no', 'all', 'either', 'neither')
-    if low not in people.DESCRIBING:
+    if low not in SETS.describing:
       return False
     at = text.rfind(before, 0, at)
     before = last_word(text, at)
     low = before.lower()
-  return low in people.DETERMINERS
+  return low in SETS.people_determiners
 
 
 def are_people(text: str, start: int, end: int, before: str) -> bool:
   """Plurals that are things or offspring too: whites, kids."""
   low = before.lower()
-  if low in BEFORE_NOUNS or is_offspring(text, start):
+  if low in SETS.before_nouns or is_offspring(text, start):
     return False
-  if low in AGES or re.match(r' (?:and \w+ )?of\b', text[end : end + 16]):
+  if low in SETS.ages or re.match(r' (?:and \w+ )?of\b', text[end : end + 16]):
     return False
-  if not AGES.isdisjoint(text[max(0, start - 24) : start].lower().split()[-2:]):
+  if not SETS.ages.isdisjoint(
+    text[max(0, start - 24) : start].lower().split()[-2:]
+  ):
     return False
   if OF_AGE.search(sentence(text, start)):
     return False
-  if any(low in known for known in (ENDERS, people.DESCRIBING, ACTS, ('',))):
+  if any(
+    low in known
+    for known in (SETS.enders, SETS.describing, SETS.senses_acts, ('',))
+  ):
     return True
   return low.endswith(('ing', 'ed', 'ly'))
 
@@ -303,17 +219,20 @@ def are_people(text: str, start: int, end: int, before: str) -> bool:
 def is_child(text: str, start: int, before: str) -> bool:
   """A boy that is nobody's: behind an article, and no exclamation."""
   low = before.lower()
-  if is_offspring(text, start) or low in AGES:
+  if is_offspring(text, start) or low in SETS.ages:
     return False
   far = last_word(text, text.rfind(before, 0, start)).lower() if low else ''
-  if low in people.DESCRIBING:
-    return far not in AGES
-  if far in _HAVING:
+  if low in SETS.describing:
+    return far not in SETS.ages
+  if far in SETS.having:
     return False
-  return low in people.DETERMINERS or low in ('and', 'or', 'like', 'as', 'of')
-
-
-_SKIPPED = words_of('following and or out up the a an any some more many')
+  return low in SETS.people_determiners or low in (
+    'and',
+    'or',
+    'like',
+    'as',
+    'of',
+  )
 
 
 def is_offspring(text: str, start: int) -> bool:
@@ -321,12 +240,17 @@ def is_offspring(text: str, start: int) -> bool:
   words = text[max(0, start - 60) : start].replace(',', ' ').split()
   for at, word in reversed([*enumerate(words)][-6:]):
     low = word.lower()
-    if OWNER.search(word) or word in _OWNED or low in _HAVING or low in _WED:
+    if (
+      OWNER.search(word)
+      or word in _OWNED
+      or low in SETS.having
+      or low in SETS.wed
+    ):
       return True
     if low == 'of':
-      return at > 0 and words[at - 1].lower() in _OF_THEM
-    if low in _SKIPPED or low in NUMBERS or low.endswith('ed'):
+      return at > 0 and words[at - 1].lower() in SETS.of_them
+    if low in SETS.skipped or low in SETS.numbers or low.endswith('ed'):
       continue
-    if low not in people.DESCRIBING and 'and' not in words[at + 1 : at + 3]:
+    if low not in SETS.describing and 'and' not in words[at + 1 : at + 3]:
       break  # has a life and children
   return bool(_COUPLE.search(sentence(text, start)))

@@ -22,10 +22,11 @@ from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from fairjax.core.errors import UserError
-from fairjax.pairs.swapping import dictionary, neighbours, pronouns, word_lists
+from fairjax.pairs.swapping import dictionary, pronouns, word_lists
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping.dictionary import Span
-from fairjax.pairs.swapping.neighbours import last_word, words_of
+from fairjax.pairs.swapping.neighbours import last_word
+from fairjax.pairs.word_sets import SETS
 
 DIRECTION = {'man': 'male', 'woman': 'female', 'non-binary': 'neutral'}
 
@@ -61,7 +62,6 @@ _COPULA = re.compile(
   r'(?:[a-z-]+\s+){0,3}$'
 )
 _PLURAL = re.compile(r'[^s]s$|men$')
-_OWNED = words_of('his her their its my our your')
 _SURNAME = re.compile(
   r'(?:\s+(?:[A-Z]\.|de|van|von|la|le|di|del)\b)*\s+([A-Z][\w’\'-]+)'
 )
@@ -266,9 +266,9 @@ class _Text:
     if kind == 'subject' or (
       kind in ('name', 'noun')
       and opens
-      and before not in neighbours.PREPOSITIONS
+      and before not in SETS.prepositions
       and len(inside.split()) < 5
-      and not (before in _OWNED and kind == 'name')
+      and not (before in SETS.owned and kind == 'name')
     ):
       self.subject[clause] = person
     self.last.pop(person, None)

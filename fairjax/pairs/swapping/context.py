@@ -10,79 +10,29 @@ import re
 from collections.abc import Callable
 
 from fairjax.pairs.swapping.neighbours import (
-  ENDERS,
   last_word,
   next_word,
-  words_of,
 )
-from fairjax.pairs.swapping.persons import PLACE_AFTER
 from fairjax.pairs.swapping.pronouns import ALONE, OBJECT, Row, her, his
+from fairjax.pairs.word_sets import SETS
 
 Rule = Callable[[str, int, int], Row | None]
 
-# Fixed phrases: the word stays before (after) these words.
-STAYS_BEFORE = {
-  'mother': words_of('tongue nature earth ship board lode'),
-  'father': words_of('christmas time figure'),
-  'sister': words_of(
-    'city cities company companies ship ships station stations school schools '
-    'paper newspaper project channel club team site town label'
-  ),
-  'daughter': words_of('cell cells company companies product'),
-  'king': words_of('crab cobra penguin salmon size sized kong'),
-  'queen': words_of('bee bees size sized mattress'),
-  'witch': words_of('hunt hunts hazel'),
-  'bachelor': words_of('of degree'),
-  'bachelors': words_of('of degree in'),
-  'chick': words_of('flick flicks lit pea peas embryo embryos fil'),
-  'mens': words_of('rea'),
-  'womens': words_of('rea'),
-}
-STAYS_AFTER = {
-  'man': words_of('oh to hey'),
-  'groom': words_of('to'),
-  'fathers': words_of('founding pilgrim church'),
-  'queens': words_of('in from to'),
-  'chick': words_of('baby newborn hatched'),
-  'chicks': words_of('baby newborn hatched her hen its'),
-}
-# Nouns that are verbs before what is acted on: groom the dog, man the pumps.
-VERBS_TOO = words_of('groom man father mother steward husband')
-_ACTED_ON = words_of("""
-the a an his her its their my your our this that these those him them it dogs
-cats horses children
-""")
-_ACTOR = words_of("""
-to i you we they he she who and or not will would can could may might must
-should shall do did does don't didn't won't can't please
-""")
-# King's Cross, Queen's Park, Kings Road: names of places and houses.
-_HOUSES = words_of('king queen kings queens prince princess duke earl')
 _OWNED = re.compile(r"['’]s [A-Z]")
 _MAN_PARTS = re.compile(
   r'-(?:made|hours?|eat|of-war|at-arms|power|month|size|portable|in-the|to-man)'
   r"|['’]s[- ]land\b|[,!] ",
   re.IGNORECASE,
 )
-# Common words that are surnames or brands after a capitalised word.
-SURNAMES = words_of("""
-king kings prince duke dukes baron monk abbot steward guy man woman wizard
-wizards priest queen son boy brothers sisters lass bachelor heir nun earl
-""")
-_BEFORE_NOUN = words_of("""
-old young crown grand great good poor dear mother father our her his little big
-white black holy wise brave dead new best first last one every many most
-american british english french german italian african chinese asian indian
-european
-""")
 _ABBREVIATED = re.compile(r'\b(?:Mr|Mrs|Ms|Dr|Jr|Prof|Sen|[A-Z])\.? $')
-_NUMERALS = words_of('jr sr ii iii iv')
 
 
 def noun(row: Row) -> Rule:
   """Swaps `row` except as a surname, a brand or part of a fixed phrase."""
-  surname = not SURNAMES.isdisjoint(row)  # either: or a swap leads not back
-  asked = STAYS_BEFORE.keys() | STAYS_AFTER.keys() | VERBS_TOO
+  surname = not SETS.surnames.isdisjoint(
+    row
+  )  # either: or a swap leads not back
+  asked = SETS.stays_before.keys() | SETS.stays_after.keys() | SETS.verbs_too
   plain = {*row} - asked - {'man', 'bachelor'}
 
   def rule(text: str, start: int, end: int) -> Row | None:
@@ -94,14 +44,14 @@ def noun(row: Row) -> Rule:
     low = word.lower()
     after, _, _ = next_word(text, end)
     before = last_word(text, start)
-    if after.lower() in STAYS_BEFORE.get(low, ()):
+    if after.lower() in SETS.stays_before.get(low, ()):
       return None
-    if before.lower() in STAYS_AFTER.get(low, ()):
+    if before.lower() in SETS.stays_after.get(low, ()):
       return None
-    if low in VERBS_TOO and after.lower() in _ACTED_ON:
-      if not before or before.lower() in _ACTOR:
+    if low in SETS.verbs_too and after.lower() in SETS.acted_on:
+      if not before or before.lower() in SETS.actor:
         return None
-    if low in _HOUSES and word[0].isupper() and _is_house(text, end):
+    if low in SETS.houses and word[0].isupper() and _is_house(text, end):
       return None
     if low == 'bachelor' and text[end : end + 2] in ("'s", '’s'):
       return None
@@ -121,9 +71,9 @@ def noun(row: Row) -> Rule:
         return None
       if (
         before[:1].isupper()
-        and before.lower() not in ENDERS
-        and before.lower() not in _BEFORE_NOUN
-        and (not after[:1].isupper() or after.lower() in _NUMERALS)
+        and before.lower() not in SETS.enders
+        and before.lower() not in SETS.before_noun
+        and (not after[:1].isupper() or after.lower() in SETS.numerals)
       ):
         return None
     return row
@@ -135,7 +85,7 @@ def _is_house(text: str, end: int) -> bool:
   """Whether it owns a capitalised word: King's Cross, Queens Park."""
   if text[end : end + 2] in ("'s", '’s'):
     return bool(_OWNED.match(text, end))
-  return next_word(text, end)[0].lower() in PLACE_AFTER
+  return next_word(text, end)[0].lower() in SETS.place_after
 
 
 def title(row: Row, otherwise: Row | None) -> Rule:
@@ -195,10 +145,7 @@ def lords(text: str, start: int, end: int) -> Row | None:
 
 def god(text: str, start: int, end: int) -> Row | None:
   """A god among gods, never the one of prayers and exclamations."""
-  kinds = words_of(
-    'a the sun sea love war greek roman norse hindu moon thunder'
-  )
-  if text[start].islower() and last_word(text, start).lower() in kinds:
+  if text[start].islower() and last_word(text, start).lower() in SETS.of_gods:
     return ('god', 'goddess', 'deity')
   return None
 
@@ -235,7 +182,7 @@ def rules(
 
   Without `titles` (lady, sir, count, …) only of those that the rows hold.
   """
-  careful = SURNAMES | STAYS_BEFORE.keys() | STAYS_AFTER.keys()
+  careful = SETS.surnames | SETS.stays_before.keys() | SETS.stays_after.keys()
   sets = {
     word: noun((*row, '')[:3])
     for row in rows

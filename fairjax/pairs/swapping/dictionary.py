@@ -19,8 +19,8 @@ from fairjax.core.errors import UserError, need, shown
 from fairjax.data.corpora.shards import Span, Swapped
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import (
-  beside,
   context,
+  neighbour_scan,
   neutral,
   scan,
   tags,
@@ -194,7 +194,7 @@ def _run(
   orders = [tables[turn:] + tables[:turn] for turn in range(len(tables))]
   words = set().union(*(table.keys() for table in tables))
   asked = called.keys() | {'his', 'her'} & words
-  find = scan.Scan(words, asked, beside.flags)
+  find = scan.Scan(words, asked, neighbour_scan.flags)
 
   def run(
     texts: Sequence[str], starts: Sequence[Container[int]] | None = None

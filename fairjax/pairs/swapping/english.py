@@ -10,22 +10,12 @@ from collections.abc import Sequence
 
 from fairjax.config.axes import AXES
 from fairjax.pairs.swapping import controls, word_lists
+from fairjax.pairs.word_sets import SETS
 
 KNOWN = 0.15  # share of words known below which the language is doubted
 ENOUGH = 60  # words from which on a share says something
 _SEEN = 2000  # texts that are looked at
 _WORD = re.compile(r'\w+')
-# Small words of German, Spanish, French, Italian, Portuguese, Dutch and Swedish
-# that are none of English: of a short text they tell what a share does not.
-_ELSEWHERE = frozenset(
-  """
-der das und ist nicht ein eine einen mit auf ich sie er sich auch von zu wird
-sind seine seinen ihre el los las una es y con por para está pero su él ella muy
-le les une et est dans pour avec je elle il ils sont qui pas il di che è gli
-della sono per con os uma é não ele ela são het een zijn niet van hij zij och
-att är inte som hon
-""".split()
-)
 
 
 def is_doubted(texts: Sequence[str]) -> bool:
@@ -35,7 +25,7 @@ def is_doubted(texts: Sequence[str]) -> bool:
   if of >= ENOUGH:
     return known < KNOWN
   words = [w.lower() for t in texts for w in _WORD.findall(t)]
-  theirs = sum(w in _ELSEWHERE for w in words)
+  theirs = sum(w in SETS.not_english for w in words)
   letters = ''.join(words)
   latin = sum(c < '\u0250' for c in letters)
   return theirs > max(1, known * of) or 2 * latin < len(letters)

@@ -13,15 +13,15 @@ from collections.abc import Callable
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping import pronouns
 from fairjax.pairs.swapping.neighbours import (
-  ENDERS,
   FREE,
   NOUN,
   last_word,
   next_word,
 )
+from fairjax.pairs.word_sets import SETS
 
 # start, end, word, entry: the new word ('' where none is sure), a rule of
-# context.py, or of a first name the flags of its neighbours (beside.py).
+# context.py, or of a first name the flags of its neighbours.
 Hit = tuple[int, int, str, object]
 # "old man" is no phrase of a 50-yr-old man.
 _NO_AGE = r'(?<!year.)(?<!years.)(?<!yr.)(?<!yrs.)'
@@ -108,7 +108,7 @@ class Listed:
   ) -> list[Hit]:
     """(start, end, word, entry) of the candidates that are listed words.
 
-    `flags` say what stands beside each (beside.py); a pronoun that they tell is
+    `flags` say what stands beside each; a pronoun that they tell is
     a plain word.
     """
     result = []
@@ -186,7 +186,7 @@ def _is_title(text: str, start: int, end: int) -> bool:
     and not text[max(0, start - 24) : start].rstrip()[-1:].isdigit()
     and not before.isdigit()
     and after.isalpha()
-    and after not in ENDERS
+    and after not in SETS.enders
   )
 
 

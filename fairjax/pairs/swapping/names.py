@@ -28,6 +28,7 @@ import numpy as np
 from fairjax.core import artefacts, paths
 from fairjax.core.errors import UserError, need, shown
 from fairjax.pairs.swapping import persons, word_lists
+from fairjax.pairs.word_sets import SETS
 
 NAME = object()  # the entry of a first name in a scan
 
@@ -49,7 +50,7 @@ class Names(dict):
     for male, female in pairs:
       self[male.lower()] = female[:1].upper() + female[1:]
       self[female.lower()] = male[:1].upper() + male[1:]
-    self.small = self.keys() - persons.SMALL - persons.SPECIAL
+    self.small = self.keys() - SETS.small - persons.SPECIAL
 
   def has(self, word: str) -> bool:
     """Whether a word is written like a name, Title or CAPITALS, and is one."""
@@ -66,7 +67,7 @@ class Names(dict):
   ) -> list[tuple[int, int, str, str]]:
     """Spans of those of `found` that are first names of persons in `text`.
 
-    Each comes with the flags of its neighbours (beside.py). `others` says that
+    Each comes with the flags of its neighbours. `others` says that
     the text has more words of gender.
     """
     if direction == 'neutral':
@@ -253,7 +254,7 @@ def distances(
   for sex, side in enumerate((men, women)):
     both = np.array([counts[name] for name in side])
     kinds = [
-      [name.lower() in persons.PLACES, name.lower() in persons.WORDS]
+      [name.lower() in SETS.places, name.lower() in SETS.name_words]
       for name in side
     ]
     places.append(

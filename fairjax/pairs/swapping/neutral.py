@@ -8,7 +8,8 @@ such a verb but could be a noun too is left as it is and counted.
 
 import re
 
-from fairjax.pairs.swapping.neighbours import last_word, next_word, words_of
+from fairjax.pairs.swapping.neighbours import last_word, next_word
+from fairjax.pairs.word_sets import SETS
 
 Span = tuple[int, int, str, str]
 
@@ -23,17 +24,6 @@ _FORMS = {
   "hasn't": "haven't",
   "doesn't": "don't",
 }
-_ADVERBS = words_of("""
-also always never ever often sometimes still just only even really now then
-soon usually not probably both alone already almost quite simply himself herself
-seldom somehow indeed nevertheless nonetheless therefore hence forever perhaps
-""")
-# Words in -s after they that are no verb in the third person.
-_NO_VERBS = words_of("""
-as this his us its yes thus plus always perhaps besides sometimes towards
-afterwards unless across is ours yours theirs hers guess miss pass kiss discuss
-express possess dress press cross focus process
-""")
 _E_VERBS = ('sses', 'shes', 'ches', 'xes', 'zzes', 'oes')
 _CONTRACTED = re.compile(r"['’]s\b", re.IGNORECASE)
 # After "and …s" these make a verb of what could be a noun: "and walks the dog",
@@ -43,19 +33,9 @@ _ACTED_ON = re.compile(
   r'|the(?! (?:most|more|best|least|worst|same|way|day|next|other)\b))\b',
   re.IGNORECASE,
 )
-_SAYING = words_of("""
-says thinks knows believes claims hopes feels means sees hears watches lets
-makes helps tells shows finds wishes imagines remembers forgets notices
-""")
-_NO_QUESTION = words_of('it that this there who what he she')
 _TOO = re.compile(r'(?:,? (?:and|or|but)) (\w+)', re.IGNORECASE)
 _CLAUSE = re.compile(r'[.!?;:\n]')
 _SUBJECT = re.compile(r'\b(?:who|which|that|he|she|it|what|where|when)\b', re.I)
-# After she's: a participle makes it has, else is.
-_PARTICIPLES = words_of("""
-been got had gone done become made taken seen come lost won left grown known
-written begun broken spoken given eaten fallen forgotten chosen driven
-""")
 
 
 def base_form(verb: str) -> str:
@@ -65,7 +45,7 @@ def base_form(verb: str) -> str:
     return _FORMS[low]
   if not low.endswith('s') or low.endswith(('ss', 'us', "'s")):
     return ''
-  if low in _NO_VERBS or len(low) < 4 or not low.isalpha():
+  if low in SETS.no_verbs or len(low) < 4 or not low.isalpha():
     return ''
   if low.endswith('ies') and len(low) > 4:
     return low[:-3] + 'y'
@@ -103,9 +83,9 @@ def _contracted(text: str, end: int) -> Span | None:
   if not result:
     return None
   word, stop, _ = next_word(text, result.end())
-  while word.lower() in _ADVERBS:
+  while word.lower() in SETS.neutral_adverbs:
     word, stop, _ = next_word(text, stop)
-  has = word.lower() in _PARTICIPLES
+  has = word.lower() in SETS.participles
   return _span(text, end, result.end(), "'ve" if has else "'re")
 
 
@@ -116,7 +96,9 @@ def _following(text: str, end: int) -> Span | None:
     low = word.lower()
     if not low or hyphen:
       return None
-    if low not in _ADVERBS and not (low.endswith('ly') and len(low) > 4):
+    if low not in SETS.neutral_adverbs and not (
+      low.endswith('ly') and len(low) > 4
+    ):
       break
     word, stop, hyphen = next_word(text, stop)
   base = base_form(word)
@@ -130,7 +112,7 @@ def _asked(text: str, start: int) -> Span | None:
   if not new or word.lower() == 'goes':
     return None
   at = text.rindex(word, 0, start)
-  if last_word(text, at).lower() in _NO_QUESTION:
+  if last_word(text, at).lower() in SETS.no_question:
     return None  # "it was she who paid"
   return _span(text, at, at + len(word), new)
 
@@ -159,7 +141,7 @@ def _joined(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
     else:
       sure = (result.start() == verb[1] and first not in _FORMS) or (
         _ACTED_ON.match(text, result.end()) is not None
-        and first not in _SAYING
+        and first not in SETS.saying
         and not _SUBJECT.search(text, verb[1], result.start())
       )
       if not sure and first in _FORMS:

@@ -6,8 +6,8 @@ alike, so that a swap of a swap leads back wherever the sentence itself tells.
 
 import re
 
-from fairjax.pairs.swapping import neighbours as near
-from fairjax.pairs.swapping.neighbours import ENDERS, last_word, next_word
+from fairjax.pairs.swapping.neighbours import last_word, next_word
+from fairjax.pairs.word_sets import SETS
 
 Row = tuple[str, str, str]  # male, female, neutral
 
@@ -27,9 +27,17 @@ _OWNERS = re.compile(
 _QUOTED = re.compile(r' (?:["“‘]|``)')
 _LISTED = re.compile(r', ?(?:(?:and|but) )?([a-z]+(?:-[a-z]+)*)\b(?=,? [a-z])')
 
+EITHER = SETS.adverbs | SETS.adjectives
+KEEP = SETS.catch | SETS.see
+# Verbs after which `her` may be an object though a noun-like word follows.
+VERBS = {'with'}.union(
+  *(SETS.let, SETS.give, SETS.take, KEEP, SETS.wish, SETS.move, SETS.naming),
+  *(SETS.allow, SETS.tell, SETS.rank, SETS.judge, SETS.perceive),
+)
+_SUFFIXES = tuple('ful less able ible ous ive ish ier ic ed'.split())
 # Words before and after a pronoun that rules look at, beside those in -ly.
-KNOWN_BEFORE = near.PREPOSITIONS | near.VERBS
-KNOWN_AFTER = ENDERS | near.EITHER | near.BEFORE.keys()
+KNOWN_BEFORE = SETS.prepositions | VERBS
+KNOWN_AFTER = SETS.enders | EITHER | SETS.before.keys()
 
 
 def his(text: str, start: int, end: int) -> Row:
@@ -44,9 +52,9 @@ def her(text: str, start: int, end: int) -> Row:
   if _stands_alone(text, start, end, 'his', after):
     return OBJECT
   before = last_word(text, start).lower()
-  if before in near.PREPOSITIONS:
+  if before in SETS.prepositions:
     return OBJECT if _in_clause(before, text, after) else POSSESSIVE
-  if before in near.VERBS and _object_of(before, text, end, after):
+  if before in VERBS and _object_of(before, text, end, after):
     return OBJECT
   return POSSESSIVE
 
@@ -88,12 +96,12 @@ def _stands_alone(
     return False
   if word != low and text[start + 1 : end].islower():  # "her Majesty", not HER
     return low == 'i'
-  if low in ENDERS:
+  if low in SETS.enders:
     return not _paired(text, start, end, partner, low)
   if text[start - 2] == 'f' and _is_reduced(text, start, low, stop):
     return True
-  if low in near.BEFORE:  # "his every whim", but "met her every day"
-    return next_word(text, stop)[0].lower() in near.BEFORE[low] or None
+  if low in SETS.before:  # "his every whim", but "met her every day"
+    return next_word(text, stop)[0].lower() in SETS.before[low] or None
   if not _either(low):
     return None
   if text[start].isupper() and text[start + 1 : end].islower():
@@ -104,22 +112,22 @@ def _stands_alone(
     low = word.lower()
     if hyphen:
       return False
-  if low in ('and', 'or') and skipped in near.ADJECTIVES:
+  if low in ('and', 'or') and skipped in SETS.adjectives:
     return None  # "his long and active life", but "made her happy and rich"
-  if not low and skipped in near.ATTRIBUTES:
+  if not low and skipped in SETS.adjectives - SETS.states_only:
     enumeration = _LISTED.match(text, place)  # "his long, beautiful hair"
     if (
       enumeration
-      and enumeration[1] not in ENDERS
+      and enumeration[1] not in SETS.enders
       and not _either(enumeration[1])
     ):
       return None
-  return not low or low in ENDERS
+  return not low or low in SETS.enders
 
 
 def _is_reduced(text: str, start: int, word: str, stop: int) -> bool:
   """a friend of his named Lola, a photo of her taken in May."""
-  if text[start - 3 : start].lower() != 'of ' or word in near.ED_NOUNS:
+  if text[start - 3 : start].lower() != 'of ' or word in SETS.ed_nouns:
     return False
   if word in ('named', 'called'):
     return True
@@ -130,15 +138,15 @@ def _is_reduced(text: str, start: int, word: str, stop: int) -> bool:
 
 def _either(word: str) -> bool:
   """Whether the word after `word` tells what the pronoun is."""
-  if word in near.EITHER:
+  if word in EITHER:
     return True
-  return word.endswith('ly') and word not in near.LY_NOUNS
+  return word.endswith('ly') and word not in SETS.ly_nouns
 
 
 def _closes(text: str, end: int) -> bool:
   """Whether no noun can follow a word that ends at `end`."""
   after = next_word(text, end)[0]
-  return not after or after.lower() in ENDERS
+  return not after or after.lower() in SETS.enders
 
 
 def _object_of(
@@ -149,45 +157,45 @@ def _object_of(
   if hyphen or not word:
     return False
   after = next_word(text, stop)[0].lower()
-  closes = not after or after in ENDERS
+  closes = not after or after in SETS.enders
   if word != word.lower():  # "called her Ada", not "her Majesty"
-    if verb in near.TELL and after in near.FINITE:
+    if verb in SETS.tell and after in SETS.finite:
       return True
-    return verb in near.NAME and verb not in near.MAKE
-  if verb in near.NAME - near.MAKE and _QUOTED.match(text, end):
+    return verb in SETS.naming and verb not in SETS.make
+  if verb in SETS.naming - SETS.make and _QUOTED.match(text, end):
     return True
   if word in ('back', 'home'):
-    return verb in near.MOVE
-  if verb in near.WISH:
+    return verb in SETS.move
+  if verb in SETS.wish:
     return True
-  if verb in near.ALLOW and word not in near.HELD:
-    return word in near.BARE_VERBS or (closes and not word.endswith('s'))
-  if word.isdigit() or word in near.NUMBERS:
-    if verb in near.GIVE:
-      return word in near.NUMBERS or after in near.AMOUNTS
-    return verb in near.TAKE and after in near.TIMES
-  if verb in near.GIVE and not (verb in near.TELL and word in near.SHOWN):
-    if word in near.GIFTS and closes:
+  if verb in SETS.allow and word not in SETS.held:
+    return word in SETS.bare_verbs or (closes and not word.endswith('s'))
+  if word.isdigit() or word in SETS.numbers:
+    if verb in SETS.give:
+      return word in SETS.numbers or after in SETS.amounts
+    return verb in SETS.take and after in SETS.times
+  if verb in SETS.give and not (verb in SETS.tell and word in SETS.shown):
+    if word in SETS.gifts and closes:
       return True
-    if after in near.GIFTS and not word.endswith('est'):  # her greatest fame
+    if after in SETS.gifts and not word.endswith('est'):  # her greatest fame
       return True
-  if verb in near.TAKE and word in near.TIMES:
+  if verb in SETS.take and word in SETS.times:
     return True
-  if verb in near.NAME and (word in near.ROLES or word == 'names'):
+  if verb in SETS.naming and (word in SETS.roles or word == 'names'):
     return closes
-  if verb in near.RANK and word in near.ORDINALS:
+  if verb in SETS.rank and word in SETS.ordinals:
     return closes
-  if word in near.CAPTIVE:
-    return verb in near.KEEP | near.MOVE
-  if verb in near.LET and word in near.BARE_VERBS:
+  if word in SETS.captive:
+    return verb in KEEP | SETS.move
+  if verb in SETS.let and word in SETS.bare_verbs:
     # "made her smile.", but "saw her smile on …" and "saw her work ethic"
-    return word not in near.NOUNS_TOO or (
+    return word not in SETS.nouns_too or (
       closes and after not in ('in', 'of', 'on', 'to') and word != 'return'
     )
-  if verb in near.LET | near.KEEP | near.JUDGE:
+  if verb in SETS.let | KEEP | SETS.judge:
     if _is_state(verb, word, text, stop):
       return True
-  return verb in near.KEEP and _does(verb, word, closes)
+  return verb in KEEP and _does(verb, word, closes)
 
 
 def _in_clause(
@@ -200,36 +208,36 @@ def _in_clause(
   if word == 'being':
     return not _closes(text, stop)
   if preposition == 'with':
-    if word in near.GONE:
+    if word in SETS.gone:
       return _closes(text, stop)
     return word.endswith('ing') and _does('with', word, _closes(text, stop))
   if preposition == 'by' and word.endswith('ed'):
-    return word not in near.ED_NOUNS and _closes(text, stop)
+    return word not in SETS.ed_nouns and _closes(text, stop)
   return False
 
 
 def _is_state(verb: str, word: str, text: str, stop: int) -> bool:
   """kept her late, made her extremely sad: an adjective ends the clause."""
-  graded = word in near.DEGREES
-  if graded or (word.endswith('ly') and word not in near.LY_NOUNS):
+  graded = word in SETS.degrees
+  if graded or (word.endswith('ly') and word not in SETS.ly_nouns):
     word, stop, hyphen = next_word(text, stop)
     if hyphen or not word:
       return False
   if not _closes(text, stop):
     return False
-  if graded and verb in near.MAKE:
+  if graded and verb in SETS.make:
     return True
-  if word in near.ADJECTIVES or word in near.STATES:
+  if word in SETS.adjectives or word in SETS.states:
     return True
   # A suffix tells an adjective only after verbs that ask for one.
-  asked = verb in near.MAKE | near.JUDGE and word not in near.ED_NOUNS
-  return asked and word.endswith(near.SUFFIXES)
+  asked = verb in SETS.make | SETS.judge and word not in SETS.ed_nouns
+  return asked and word.endswith(_SUFFIXES)
 
 
 def _does(verb: str, word: str, closes: bool) -> bool:
   """kept her waiting, heard her singing; with her standing there."""
   if word.endswith('ing'):
-    if word in near.ACTIVITIES:
-      return closes and verb in near.PERCEIVE
-    return word not in near.ING_NOUNS and (verb in near.CATCH or closes)
-  return word.endswith('ed') and word not in near.ED_NOUNS and closes
+    if word in SETS.activities:
+      return closes and verb in SETS.perceive
+    return word not in SETS.ing_nouns and (verb in SETS.catch or closes)
+  return word.endswith('ed') and word not in SETS.ed_nouns and closes

@@ -117,7 +117,7 @@ def hashes(words: Iterable[str]) -> np.ndarray:
 class Scan:
   """Finds candidates of `words` in columns of texts.
 
-  `flags` tells of those that are `asked` what stands beside them (beside.py).
+  `flags` tells of those that are `asked` what stands beside them.
   """
 
   def __init__(

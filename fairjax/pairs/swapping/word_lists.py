@@ -21,73 +21,10 @@ from fairjax.core import paths
 from fairjax.core.errors import UserError, is_listed, need, shown
 
 SIDES = ('male', 'female', 'neutral')
-DIRECTED = ('male', 'female', 'from'), ('first', 'second', 'from')
-
-# The partner is a word that has another partner already: these are swapped,
-# but what they become comes back as the first word of its row.
-TO_MALE = {
-  'ms': 'mr',
-  'goddess': 'god',
-  'goddesses': 'gods',
-  "ma'am": 'sir',
-  'mum': 'dad',
-  'mums': 'dads',
-  'mam': 'dad',
-  'momma': 'papa',
-  'mamma': 'papa',
-  'auntie': 'uncle',
-  'aunty': 'uncle',
-  'aunties': 'uncles',
-  'gran': 'grandpa',
-  'nan': 'grandpa',
-  'gentlewoman': 'gentleman',
-  'gentlewomen': 'gentlemen',
-  'hostess': 'host',
-  'hostesses': 'hosts',
-  'lioness': 'lion',
-  'lionesses': 'lions',
-  'poetess': 'poet',
-  'authoress': 'author',
-  'sculptress': 'sculptor',
-  'huntress': 'hunter',
-  'murderess': 'murderer',
-  'adventuress': 'adventurer',
-  'seductress': 'seducer',
-  'patroness': 'patron',
-  'benefactress': 'benefactor',
-  'proprietress': 'proprietor',
-  'songstress': 'singer',
-  'comedienne': 'comedian',
-  'comediennes': 'comedians',
-  'executrix': 'executor',
-  'aviatrix': 'aviator',
-  'usherette': 'usher',
-  'protégée': 'protégé',
-  'alumnae': 'alumni',
-  'spinster': 'bachelor',
-  'spinsters': 'bachelors',
-  'filipina': 'filipino',
-  'filipinas': 'filipinos',
-  'anchoress': 'anchorite',
-  'instructress': 'instructor',
-  'mademoiselle': 'monsieur',
-  'mistress': 'master',
-  'mistresses': 'masters',
-  'maid': 'manservant',
-  'maids': 'menservants',
-}
-TO_FEMALE = {
-  'bloke': 'gal',
-  'blokes': 'gals',
-  'fella': 'gal',
-  'fellas': 'gals',
-  'bridegroom': 'bride',
-  'bridegrooms': 'brides',
-  'grandad': 'grandmom',
-  'marquis': 'marchioness',
-  'warlock': 'witch',
-  'warlocks': 'witches',
-}
+DIRECTED = (
+  *((*SIDES[:2], 'from'), (*SIDES, 'from')),
+  ('first', 'second', 'from'),
+)
 
 # (he, she) and their forms, by language. Only English has rules of its own.
 ENGLISH = 'he him his himself', 'she her hers herself'
@@ -122,8 +59,7 @@ class WordLists(NamedTuple):
 @functools.cache
 def gender() -> WordLists:
   """Our own gender list."""
-  path = pathlib.Path(__file__).with_name('words.csv')
-  return read(path)._replace(to_male=TO_MALE, to_female=TO_FEMALE)
+  return read(pathlib.Path(__file__).with_name('words.csv'))
 
 
 def sides_of(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
@@ -219,9 +155,9 @@ def read(path: str | os.PathLike) -> WordLists:
   ways: tuple[dict[str, str], ...] = ({}, {})
   if header in DIRECTED:
     columns, ways = _one_way(columns, header, source)
-  check(columns, source, keep_empty=header == SIDES)
+  sides = tuple(name for name in header if name != 'from')
+  check(columns, source, keep_empty=sides == SIDES)
   rows = tuple(dict.fromkeys(row for _, row in columns))
-  sides = header[:2] if header == DIRECTED[0] else header
   return WordLists(rows, sides if sides[:1] == SIDES[:1] else (), *ways)
 
 
@@ -231,11 +167,11 @@ def _one_way(
   source: str,
 ) -> tuple[list, tuple[dict[str, str], ...]]:
   """The pairs of both ways, and {word: what it becomes} to either column."""
-  both = [(where, row[:2]) for where, row in columns if not row[2]]
-  used = {word for _, row in both for word in row}
+  both = [(where, row[:-1]) for where, row in columns if not row[-1]]
+  used = {word for _, row in both for word in row[:2]}
   ways: tuple[dict[str, str], ...] = ({}, {})
   for where, row in columns:
-    *pair, side = row
+    pair, side = row[:2], row[-1]
     if side and side not in header[:2]:
       raise UserError(
         f'{source}, {where} says from {side!r}; leave it empty, or write '

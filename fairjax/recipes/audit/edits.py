@@ -25,10 +25,10 @@ from fairjax.data.tables.files import column
 from fairjax.metrics.texts.flips import EditScores
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import (
+  axis_values,
   controls,
   dictionary,
   english,
-  sides,
   word_lists,
 )
 from fairjax.recipes.audit.groups import Who
@@ -116,7 +116,7 @@ def make(config: Config, table: pd.DataFrame) -> list[Edits]:
 def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   left, words, axis = np.zeros(len(texts), int), None, ''
   side, values, foreign = np.zeros(len(texts), np.int64), (), False
-  wording = np.full((2, len(texts)), sides.NEITHER)
+  wording = np.full((2, len(texts)), axis_values.NEITHER)
   if name.startswith('column:'):
     twins = list(column(table, name.removeprefix('column:'), 'audit.swaps'))
     twins = [
@@ -136,14 +136,16 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
       words, values = exchange.words(axis), exchange.values(axis)
       if len(values) > 2 and options['direction'] == 'opposite':
         how += '; a text turns to one other value, drawn by the seed'
-      wording = np.stack([sides.of(some, axis) for some in (texts, twins)])
+      wording = np.stack(
+        [axis_values.single(some, axis) for some in (texts, twins)]
+      )
     else:
       known = word_lists.load(options['words'])
       foreign = bool(known.sides) and not word_lists.is_english(known.rows)
       words = frozenset(word for row in known.rows for word in row)
       axis = 'gender' if known.sides else ''
       if known.sides:
-        named = sides.of(texts, **options)  # male is 0, female 1
+        named = axis_values.single(texts, **options)  # male is 0, female 1
         side = np.where(named < 0, 0, 2 * named - 1)
         words |= _genders()
   written: list[str | None] = [None] * len(texts)

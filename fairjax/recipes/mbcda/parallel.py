@@ -27,7 +27,7 @@ from fairjax.methods import attribute_texts
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.pairs import attributes
-from fairjax.pairs.swapping import context, sides, word_lists
+from fairjax.pairs.swapping import axis_values, context, word_lists
 from fairjax.recipes.rewriting import contenders
 from fairjax.recipes.rewriting.counterfactual_texts import (
   RewriteInputs,
@@ -263,7 +263,7 @@ def corpus(config: Config, tables: Tables) -> Tables:
 
 def says_women(texts: Sequence[str]) -> list[bool | None]:
   """True where a text has women's words alone, False where men's; else None."""
-  of = sides.of(texts, names=None)
+  of = axis_values.single(texts, names=None)
   return [None if value < 0 else bool(value == 1) for value in of]
 
 

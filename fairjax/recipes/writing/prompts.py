@@ -19,7 +19,7 @@ from fairjax.core.errors import UserError, count, shown
 from fairjax.data.axes import table
 from fairjax.data.tables import group_names, readers
 from fairjax.pairs.axes import exchange
-from fairjax.pairs.swapping import english, sides
+from fairjax.pairs.swapping import axis_values, english
 from fairjax.recipes.writing import published, templates
 from fairjax.recipes.writing.templates import COLUMNS
 
@@ -251,8 +251,8 @@ def _by_words(
 def _groups(prompts: list[str], axis: str) -> list[str | None]:
   """The value that each prompt names: '' for none, None for several."""
   names = dict(enumerate(exchange.values(axis)))
-  names |= {sides.NEITHER: '', sides.SEVERAL: None}
-  return [names[value] for value in sides.of(prompts, axis)]
+  names |= {axis_values.NEITHER: '', axis_values.SEVERAL: None}
+  return [names[value] for value in axis_values.single(prompts, axis)]
 
 
 # Which of them

@@ -3,7 +3,6 @@
 import pytest
 
 from fairjax.data.axes import table
-from fairjax.data.axes.table import Row, Word
 from fairjax.pairs.axes import rules
 from fairjax.pairs.swapping import dictionary
 
@@ -73,109 +72,6 @@ def test_strict_and_apart(tmp_path):
   )
   same = rules.entries(axis, lambda value: 0)
   assert 'cat keeper' not in same and 'dog keeper' in same
-
-
-def test_a_long_word_does_not_stand_twice():
-  long = 'heterosexuals'
-  row = Row('nouns', ((Word('x'),), (Word(long),), (Word('c'),)))
-  text, *span = place(f'[x] {long} met')
-  never = lambda *at: False
-  assert rules._written(row, (0, 1), text, tuple(span), False, never) == 'c'
-
-
-@pytest.mark.parametrize(
-  ('cells', 'marked', 'taken', 'wanted'),
-  [
-    ('abc', '[x] slept', False, 'b'),
-    ('abc', '[x] slept', True, 'b'),  # the target's own word is not asked
-    ('a c', '[x] slept', False, 'c'),
-    ('a c', '[x] slept', True, ''),
-    ('a cd', '[x] slept', False, 'c'),
-    ('awc', '[x] men met', False, 'c'),  # w is said of women alone
-    ('awc', '[x] women met', False, 'w'),
-    ('a  ', '[x] slept', False, ''),
-    # It would stand twice.
-    ('abc', '[x] b', False, 'c'),
-    ('abc', '[x] B', False, 'c'),
-    ('abc', '[x] bad', False, 'b'),
-    ('abc', '[x], b', False, 'b'),
-    ('a/c', '[x] slept', False, 'c'),  # a cell without its word
-  ],
-)
-def test_a_word_of_the_target_or_of_the_next(cells, marked, taken, wanted):
-  row = Row(
-    'noun',
-    tuple(
-      () if c == ' ' else (Word(c.strip('/'), only=c.strip('/abcd')),)
-      for c in cells
-    ),
-  )
-  text, *span = place(marked)
-  written = lambda strict: rules._written(
-    row, (0, 1), text, tuple(span), strict, lambda *at: taken
-  )
-  assert written(False) == wanted
-  assert written(True) == (wanted if wanted in 'bw' else '')
-
-
-@pytest.mark.parametrize(
-  ('only', 'yes', 'no'),
-  [
-    ('', ['[gay] men'], []),
-    # Teenage is said of people that are not grown.
-    ('a', ['[old] actor'], ['[old] husband', '[old] joke', 'He is [old]']),
-    # Nonbinary of no man and no woman.
-    ('n', ['[trans] people', '[trans]'], ['[trans] woman', '[trans] men']),
-    # Straight of people, and of nobody that came out.
-    (
-      'p',
-      ['[gay] men', 'He is [gay].', 'The [gay] actors met.'],
-      ['He is openly [gay].', 'The [gay] style', '[gay] rights for men'],
-    ),
-    # Lesbian of women.
-    (
-      'w',
-      ['[gay] women met', 'She is [gay].', 'The [gay] people met'],
-      ['[gay] men met', 'He is [gay].', 'Kim is [gay].', 'HE saw [gay] girls'],
-    ),
-  ],
-)
-def test_what_a_word_agrees_with(only, yes, no):
-  for wanted, lines in ((True, yes), (False, no)):
-    for line in lines:
-      assert bool(rules._agrees(only, *place(line))) == wanted, line
-
-
-@pytest.mark.parametrize(
-  ('new', 'after', 'wanted'),
-  [
-    ('poor', 'are', False),
-    ('poor', 'is', True),
-    ('poor', 'thinks', True),
-    ('poor', 'think', False),
-    ('poor', 'windows', False),
-    ('working class', 'is', False),
-    ('working class', 'thinks', False),
-  ],
-)
-def test_the_poor_are(new, after, wanted):
-  assert rules._is_singular(new, after) == wanted
-
-
-@pytest.mark.parametrize(
-  ('marked', 'wanted'),
-  [
-    ('Young people and [kids] met.', True),
-    ('Young people or [kids] met.', True),
-    ('The [kids] and young people met.', True),
-    ('The [kids], Young people too, met.', True),
-    ('Young people, [kids] too, met.', True),
-    ('Young people with [kids] met.', False),
-    ('The [kids] met young people.', False),
-  ],
-)
-def test_a_word_that_stands_beside(marked, wanted):
-  assert rules._beside('Young people', *place(marked)) == wanted
 
 
 @pytest.mark.parametrize(

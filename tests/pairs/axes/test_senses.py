@@ -1,10 +1,19 @@
 """Whether a word is said of people: what English says of each neighbour."""
 
+import csv
+import pathlib
+
 import pytest
 
 from fairjax.data.axes.table import Word
 from fairjax.pairs.axes import senses
 from fairjax.pairs.swapping.neighbours import last_word, next_word
+
+SHEET = pathlib.Path(__file__).parents[1] / 'sheets' / 'senses.csv'
+ENGLISH, POOR, BLIND, YOUNG = (
+  Word(word, True) for word in ('English', 'poor', 'blind', 'young')
+)
+DEAF = Word('Deaf')
 
 
 class At:
@@ -18,59 +27,34 @@ class At:
     self.after = next_word(self.text, self.end)[0]
 
 
-def check(sees, yes, no):
-  """`sees` of each line, which is true of the first ones alone."""
-  for lines, wanted in ((yes, True), (no, False)):
-    for line in filter(None, map(str.strip, lines.splitlines())):
-      assert bool(sees(At(line))) == wanted, line
+READ = {
+  'is_said': lambda a: (a.text, a.start, a.before, a.after.lower()),
+  'is_predicate': lambda a: (a.text, a.start),
+  'is_counted': lambda a: (a.text, a.start, a.before),
+  'are_people': lambda a: (a.text, a.start, a.end, a.before),
+  'is_child': lambda a: (a.text, a.start, a.before),
+  'is_offspring': lambda a: (a.text, a.start),
+  'is_person': lambda a: (a.text, a.end, a.before, a.after, ENGLISH),
+  'before_people': lambda a: (a.text, a.end),
+}
 
 
-def test_said_of_somebody():
-  check(
-    lambda at: senses.is_said(at.text, at.start, at.before, at.after.lower()),
-    """
-    He is [black].
-    They were [poor] and tired.
-    He's [black].
-    He isn't [black].
-    He is not really [black].
-    He probably is [black].
-    I became [poor].
-    The workers were [poor].
-    "They are [poor] now.
-    I am [poor] but happy.
-    theyre [poor].
-    Now all the workers were [poor].
-    """,
-    """
-    He is [poor] pallid wretch.
-    He is a [poor], pallid wretch.
-    The sky is [black].
-    The sky isn't [black].
-    Also [black].
-    He likes [black].
-    The sky probably is [black].
-    Are [poor].
-    """,
-  )
+@pytest.mark.parametrize('sense', READ)
+def test_senses_of_marked_words(sense):
+  with open(SHEET, encoding='utf-8', newline='') as file:
+    rows = [row for row in csv.DictReader(file) if row['sense'] == sense]
+  assert len(rows) >= 8
+  for row in rows:
+    found = getattr(senses, sense)(*READ[sense](At(row['marked'])))
+    found = found if isinstance(found, str) else ('no', 'yes')[bool(found)]
+    assert found == row['wanted'], row['marked']
 
 
-def test_a_predicate():
-  check(
-    lambda at: senses.is_predicate(at.text, at.start),
-    """
-    She is [Canadian].
-    She is also originally [Canadian].
-    SHE IS [Canadian].
-    Who's [Canadian]?
-    Anna’s [Canadian].
-    """,
-    """
-    She met [Canadian].
-    Also [Canadian].
-    [Canadian].
-    """,
-  )
+def test_words_that_describe_and_tongues():
+  at = At('The [black] zany men met.')
+  assert senses.before_people(at.text, at.end, {'zany'}) == 'men'
+  at = At('My [Deaf] slept.')
+  assert senses.is_person(at.text, at.end, at.before, at.after, DEAF)
 
 
 @pytest.mark.parametrize(
@@ -88,128 +72,6 @@ def test_a_predicate():
 )
 def test_what_is_no_noun(word, before, wanted):
   assert senses.is_no_noun(word, before) == wanted
-
-
-@pytest.mark.parametrize(
-  ('marked', 'noun'),
-  [
-    ('The [black] men met.', 'men'),
-    ('The [black] men zany and loud.', 'men'),
-    ('The [black] and white kids met.', 'kids'),
-    ('The [black] or very white kids met.', ''),
-    ('The [black] and zany men met.', ''),
-    ('The [black] poor old men met.', 'men'),
-    ('The [black] zany men met.', ''),
-    ('A [disabled] American tank burned.', ''),
-    ('A [disabled] American WON.', 'american'),
-    ('A [disabled] American man won.', 'man'),
-    ('The [black] and POOR men met.', 'men'),
-    ('The [black] cat sat.', ''),
-    ('It is [black].', ''),
-  ],
-)
-def test_the_word_for_people_that_follows(marked, noun):
-  at = At(marked)
-  assert senses.before_people(at.text, at.end) == noun
-  if 'zany men' in marked:
-    assert senses.before_people(at.text, at.end, {'zany'}) == 'men'
-
-
-def test_a_noun_that_is_counted():
-  check(
-    lambda at: senses.is_counted(at.text, at.start, at.before),
-    """
-    She met an [Asian].
-    THE [Asian] met her.
-    She met my [Asian].
-    She met a young [Asian].
-    She met the poor young [Asian].
-    """,
-    """
-    She met some [Asian].
-    She met every zany [Asian].
-    She met [Asian].
-    She met a poor young old [Asian].
-    """,
-  )
-
-
-def test_a_plural_of_people():
-  check(
-    lambda at: senses.are_people(at.text, at.start, at.end, at.before),
-    """
-    The [kids] sang.
-    [Kids] sang.
-    The working [whites] voted.
-    Marching [whites] voted.
-    Several angry [whites] voted.
-    """,
-    """
-    Beat the egg [whites].
-    His [kids] sang.
-    The young [whites] voted.
-    The OLD angry [whites] voted.
-    In their town the [kids] of theirs sang.
-    The [kids] and dogs of theirs sang.
-    The [kids] under 18 sang.
-    The table [whites] are clean.
-    """,
-  )
-
-
-def test_a_child_that_is_nobody_s():
-  check(
-    lambda at: senses.is_child(at.text, at.start, at.before),
-    """
-    She met a [boy].
-    A [boy] slept.
-    She met a poor [boy].
-    He cried like [boy].
-    """,
-    """
-    She met my [boy].
-    She met a young [boy].
-    She met an old poor [boy].
-    She met [boy].
-    Oh [boy], it rained.
-    They have a [boy].
-    Her husband is like a [boy].
-    """,
-  )
-
-
-def test_offspring():
-  check(
-    lambda at: senses.is_offspring(at.text, at.start),
-    """
-    My [kids] sang.
-    Anna's [boys] sang.
-    The celebrities ' [kids] sang.
-    She is a mother of two [boys].
-    She is the youngest of six [children].
-    They have two young [children].
-    They have adopted [children].
-    They HAVE [children].
-    She has talent and [children].
-    He left a wife and [children].
-    They divorced, and then the [kids] sang.
-    Those were the following [kids], wrote her husband.
-    """,
-    """
-    The [kids] sang.
-    She saw a pack of [boys].
-    Her husband saw a pack of [boys].
-    Of [boys] she knew none.
-    She has talent, they say, [children] too.
-    They divorced. The [kids] sang.
-    """,
-  )
-
-
-ENGLISH, POOR, BLIND, YOUNG = (
-  Word(word, True) for word in ('English', 'poor', 'blind', 'young')
-)
-DEAF = Word('Deaf')
 
 
 @pytest.mark.parametrize(
@@ -241,28 +103,6 @@ def test_what_describes_people(one, marked, noun, wanted):
   at = At(marked)
   own = {'girl'}
   assert senses.fits(at.text, at.start, at.low, one, noun, own) == wanted
-
-
-def test_a_counted_word_that_is_a_noun():
-  check(
-    lambda at: senses.is_person(
-      *(at.text, at.end, at.before, at.after, ENGLISH)
-    ),
-    """
-    A [German] slept.
-    A [German] and his dog slept.
-    """,
-    """
-    It is the most [American] of cities.
-    The [Australian] Under 23 team won.
-    My [German] is rusty.
-    The [Italian], French and Slavic operas ran.
-    An [Italian] or poor singer slept.
-    A [German] and Zulu singer slept.
-    """,
-  )
-  at = At('My [Deaf] slept.')
-  assert senses.is_person(at.text, at.end, at.before, at.after, DEAF)
 
 
 @pytest.mark.parametrize('word', ['He', 'slept', 'Anna', 'ran', 'So'])

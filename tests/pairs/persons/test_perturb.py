@@ -10,68 +10,9 @@ from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.pairs.swapping import swap_eval
 
-JACK = (
-  'Jack was passionate about rock climbing and his love for the sport was '
-  'infectious to all men around him.'
-)
-
 
 def turned(text, word, attribute):
   return perturb.by_rules(text, *chain.find(text, word), attribute)
-
-
-@pytest.mark.parametrize(
-  ('text', 'word', 'attribute', 'target'),
-  [
-    # The perturber's own test sentence, but for the name that is drawn.
-    (
-      JACK,
-      'Jack',
-      'woman',
-      JACK.replace('Jack', 'Jean').replace('his love', 'her love'),
-    ),
-    (
-      'Mary told her brother John that he was late; she laughed.',
-      'brother',
-      'woman',
-      'Mary told her sister Elizabeth that she was late; she laughed.',
-    ),
-    (
-      'Mary told her brother that he was late; she laughed.',
-      'she',
-      'man',
-      'James told his brother that he was late; he laughed.',
-    ),
-    ('The king hurt himself.', 'king', 'woman', 'The queen hurt herself.'),
-    # Principle B: an object is never the subject of its own clause.
-    ('He saw him.', 'He', 'woman', 'She saw him.'),
-    ('He left him.', 'him', 'woman', 'He left her.'),
-    ('He knows his sister.', 'sister', 'man', 'He knows his brother.'),
-    (
-      'He said that he was here.',
-      'He',
-      'non-binary',
-      'They said that they were here.',
-    ),
-    (
-      'An elderly Asian woman met a young man.',
-      'Asian',
-      'black',
-      'An elderly black woman met a young man.',
-    ),
-    ('An elderly woman sang.', 'elderly', 'young', 'A young woman sang.'),
-    # An age and its noun are one person's.
-    (
-      'An 11-year-old boy met elderly people.',
-      '11',
-      'senior',
-      'A 79-year-old man met elderly people.',
-    ),
-    ('Two Jews met a Muslim.', 'Muslim', 'hindu', 'Two Jews met a Hindu.'),
-  ],
-)
-def test_one_person_is_turned_and_nobody_else(text, word, attribute, target):
-  assert turned(text, word, attribute) == target
 
 
 def test_rules_on_one_person_leave_the_plain_dictionary_behind(shared):

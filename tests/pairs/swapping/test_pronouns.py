@@ -3,68 +3,9 @@
 import re
 import zlib
 
-import pytest
-
 from fairjax.pairs.swapping import dictionary, listed, pronouns
 
 OPPOSITE = dictionary.swapper()
-
-OBJECTS = """
-gave her feedback → gave him feedback
-showed her thanks → showed him thanks
-charged her 1000 dollars → charged him 1000 dollars
-makes her extremely depressed → makes him extremely depressed
-make her less trusting. → make him less trusting.
-called her names → called him names
-called her "mean" again → called him "mean" again
-heard her singing → heard him singing
-with her gone → with him gone
-kept her late → kept him late
-considered her attractive. → considered him attractive.
-this ranks her sixth in sales → this ranks him sixth in sales
-let her speak first → let him speak first
-told her Tom has left → told him Tom has left
-a photo of her taken in 1936 → a photo of him taken in 1936
-it led to her being chosen → it led to him being chosen
-love her cause she listens → love him cause he listens
-loved her... He left. → loved him... She left.
-""".strip().splitlines()
-
-OWNERS = """
-Her bubbly and vivacious persona → His bubbly and vivacious persona
-Her long and happy life → His long and happy life
-her long, beautiful hair → his long, beautiful hair
-in her [MASK] days → in his [MASK] days
-in her <mask> days → in his <mask> days
-her “favourite” song → his “favourite” song
-her " Fall " is → his " Fall " is
-her ( ferocious ) cat → his ( ferocious ) cat
-her … thing → his … thing
-that's her... personality → that's his... personality
-drew her .357 Magnum → drew his .357 Magnum
-his and Katie's divorce → her and Katie's divorce
-showed her support for → showed his support for
-earned her greatest fame → earned his greatest fame
-helped her cause by → helped his cause by
-let her hair down → let his hair down
-she made her return. → he made his return.
-heard her singing voice → heard his singing voice
-her most well-known works → his most well-known works
-""".strip().splitlines()
-
-ALONE = """
-a friend of his named Lola → a friend of hers named Lola
-two works of his aimed at adults → two works of hers aimed at adults
-his became famous → hers became famous
-""".strip().splitlines()
-
-
-@pytest.mark.parametrize('line', OBJECTS + OWNERS + ALONE)
-def test_sentences_and_back(line):
-  text, twin = line.split(' → ')
-  assert OPPOSITE([text]).texts == [twin]
-  if line not in ALONE:  # "a friend of hers" comes back as "of his"
-    assert OPPOSITE([twin]).texts == [text]
 
 
 def _paragraphs(folder):

@@ -14,86 +14,13 @@ from fairjax.core.errors import UserError
 from fairjax.pairs.swapping import (
   dictionary,
   neighbours,
-  pronouns,
   scan,
   swap_eval,
   word_lists,
 )
 
 OPPOSITE = dictionary.swapper()
-BACK = """
-kept her waiting → kept him waiting
-gave her her book → gave him his book
-near her, she → near him, he
-I will miss you → I will miss you
-Will you come? → Will you come?
-You may mark the hope I have. → You may mark the hope I have.
-many of the men then → many of the women then
-Mrs. X → Mr. X
-Mrs X → Mr X
-brothers → sisters
-himself → herself
-Attention Ladies and Gentlemen → Attention Gentlemen and Ladies
-himself did not know Herself. → herself did not know Himself.
-the sword is his → the sword is hers
-the boy glanced over his shoulder → the girl glanced over her shoulder
-A column of spray wetted them. → A column of spray wetted them.
-both of her ankles → both of his ankles
-it took her ages → it took him ages
-to her to wink → to him to wink
-Give her her book → Give him his book
-a friend of hers, who → a friend of his, who
-his or her book → her or his book
-his/her, her/his and him/her → her/his, his/her and her/him
-she's late, he'll go, SHE'D → he's late, she'll go, HE'D
-the mothers' and the wife's → the fathers' and the husband's
-her mother-in-law’s half-sister → his father-in-law’s half-brother
-the King met Stephen King → the Queen met Stephen King
-Lady Gaga met a lady, my lord. → Lord Gaga met a gentleman, my lady.
-Lords and ladies → Ladies and lords
-a bachelor with a bachelor's degree → a bachelorette with a bachelor's degree
-Sir Walter, yes sir! → Dame Walter, yes madam!
-Miss Smith had a near miss → Mister Smith had a near miss
-he called her Ada or her mother → she called him Ada or his father
-made her famous → made him famous
-made her famous speech → made his famous speech
-I love her very much → I love him very much
-her very best friend → his very best friend
-his long and happy life → her long and happy life
-man-made, on the Isle of Man → man-made, on the Isle of Man
-a witch hunt by a witch → a witch hunt by a wizard
-FIANCÉE and fiancé → FIANCÉ and fiancée
-_She_ said *her* name → _He_ said *his* name
-oh my god, the sea god → oh my god, the sea goddess
-YOUR SISTER AND HER MOM → YOUR BROTHER AND HIS DAD
-@her #his #GirlPower Mr_X Gita76 → @her #his #GirlPower Mr_X Gita76
-http://a.org/his her@mail.org → http://a.org/his her@mail.org
-yes ma'am → yes sir
-an aunt, an earl, A nun → an uncle, a countess, A monk
-King's Cross, Queens Park → King's Cross, Queens Park
-the king's men → the queen's women
-they groom the dog → they groom the dog
-the groom his aunt saw → the bride her uncle saw
-Man the pumps, I mother him → Man the pumps, I mother her
-s/he, (s)he, wo/man and he/she → s/he, (s)he, wo/man and she/he
-womens shoes; shes late, hes early → mens shoes; hes late, shes early
-misogynist, misogyny → misandrist, misandry
-her 2010 album; loved her in 2010 → his 2010 album; loved him in 2010
-""".strip().splitlines()
-
-
-@pytest.mark.parametrize('line', BACK)
-def test_sentences_and_back(line):
-  text, twin = line.split(' → ')
-  assert OPPOSITE([text]).texts == [twin]
-  if "ma'am" not in text:  # one of the words that come back as another
-    assert OPPOSITE([twin]).texts == [text]
-
-
-def test_chicks_and_birds():
-  text = 'the chicks saw a chick flick, a baby chick, a hot chick'
-  twin = 'the dudes saw a chick flick, a baby chick, a hot dude'
-  assert OPPOSITE([text]).texts == [twin]
+GENDER = word_lists.gender()
 
 
 def _listed():
@@ -117,13 +44,13 @@ def test_the_list_is_large_and_has_one_side_a_word():
   assert len(men) == len(women) == len(rows)
   assert not men & women
   plain = men | women
-  one_way = word_lists.TO_MALE.keys() | word_lists.TO_FEMALE.keys()
+  one_way = GENDER.to_male.keys() | GENDER.to_female.keys()
   assert not plain & one_way
   assert not {'many', 'the', 'then', 'will', 'may', 'mark', 'hope'} & plain
 
 
 def test_words_of_one_way_take_their_partner():
-  for word, new in (word_lists.TO_MALE | word_lists.TO_FEMALE).items():
+  for word, new in (GENDER.to_male | GENDER.to_female).items():
     if word != 'ms':
       assert OPPOSITE([word]).texts == [new], word
   assert OPPOSITE(['Ms. X, 5 ms, MS']).texts == ['Mr. X, 5 ms, MS']
@@ -244,44 +171,6 @@ def test_one_gender():
   assert dictionary.swap([text], direction='female').texts[0] == (
     'She and she met her mother and Mrs. King; hers or hers, her and her.'
   )
-
-
-@pytest.mark.parametrize(
-  'text, twin, left',
-  [
-    ('She is here. Was he there?', 'They are here. Were they there?', 0),
-    ("she's gone; He's happy", "they've gone; They're happy", 0),
-    ('She never walks and talks.', 'They never walk and talk.', 0),
-    (
-      'He carries it. She goes. HE TEACHES',
-      'They carry it. They go. THEY TEACH',
-      0,
-    ),
-    ("she doesn't; he hasn't", "they don't; they haven't", 0),
-    ('He said she could.', 'They said they could.', 0),
-    ('He sang and was there.', 'They sang and were there.', 0),
-    (
-      'He met a man who sang and was there.',
-      'They met a person who sang and was there.',
-      1,
-    ),
-    ('An uncle', 'A relative', 0),
-    ('He buys books and watches it.', 'They buy books and watch it.', 0),
-    ('He buys books and watches.', 'They buy books and watches.', 1),
-    ('She eats tea and buns the most.', 'They eat tea and buns the most.', 1),
-    (
-      'He says a man sits and eats a bun.',
-      'They say a person sits and eats a bun.',
-      1,
-    ),
-    ('a duke and a chairman', 'a duke and a chairperson', 1),
-    ('many of the men then', 'many of the people then', 0),
-    ('Mr. X met her; it is hers.', 'Mx. X met them; it is theirs.', 0),
-  ],
-)
-def test_neutral(text, twin, left):
-  swapped = dictionary.swap([text], 'neutral')
-  assert (swapped.texts[0], swapped.left[0]) == (twin, left)
 
 
 def test_pronouns_alone_by_choice():
@@ -430,12 +319,6 @@ def test_a_missing_tagger_says_what_to_do():
     dictionary.swap(['x'], tagger='spacy:no_such_model')
   with pytest.raises(UserError, match='spacy:MODEL'):
     dictionary.swap(['x'], tagger='nltk')
-
-
-def test_rules_see_no_more_than_their_neighbours():
-  text = 'x ' * 500 + 'kept her waiting' + ' y' * 500
-  start = text.index('her')
-  assert pronouns.her(text, start, start + 3) == pronouns.OBJECT
 
 
 def test_known_twins(shared):

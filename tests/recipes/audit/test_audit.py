@@ -20,7 +20,7 @@ from fairjax.config import Config, validate
 from fairjax.core.errors import Failed, UserError
 from fairjax.data.tables import audit_table
 from fairjax.metrics.inference import significance
-from fairjax.pairs.swapping import sides
+from fairjax.pairs.swapping import axis_values
 from fairjax.recipes.audit import causes, measure
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
@@ -1060,7 +1060,7 @@ def test_odd_data_is_told_and_measured():
 def test_the_wordings_of_a_text_are_told():
   options = audit_edits._options('gender', Config())
   texts = ['She left.', 'He left.', 'She saw him.', 'It rained.']
-  assert list(sides.of(texts, **options)) == [1, 0, -2, -1]
+  assert list(axis_values.single(texts, **options)) == [1, 0, -2, -1]
 
 
 def test_differences_of_several_attributes_are_corrected_together():

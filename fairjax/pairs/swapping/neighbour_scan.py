@@ -1,4 +1,4 @@
-"""What stands beside the candidates of a scan, vectorised.
+"""The neighbours of a scan's candidates, vectorised.
 
 Most first names stand after a mark or a word in small letters and before a
 mark, such a word or a surname, and most pronouns before a noun. Where the

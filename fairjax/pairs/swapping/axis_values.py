@@ -1,4 +1,4 @@
-"""Of which value of an axis a text speaks, and how it reads with another.
+"""Which value of an axis a text names, and how it reads with another.
 
 Whoever asks about groups by their words asks here: erasers, probes, TPRD of
 twins, protocols. Gender's values are male and female, by its list and rules; a
@@ -57,7 +57,7 @@ def named(
   return out
 
 
-def of(
+def single(
   texts: Sequence[str], axis: str | os.PathLike = 'gender', **options
 ) -> np.ndarray:
   """The one value that each text names, NEITHER or SEVERAL: [n]."""

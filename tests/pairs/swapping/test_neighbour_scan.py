@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from fairjax.pairs.swapping import beside, dictionary, names, persons
+from fairjax.pairs.swapping import dictionary, names, neighbour_scan, persons
 from fairjax.pairs.swapping import neighbours as near
 from fairjax.pairs.swapping.neighbours import ALONE, FAMILY, FREE, NOUN
 from fairjax.pairs.swapping.scan import Scan
@@ -49,7 +49,7 @@ def texts() -> list[str]:
 def test_swaps_as_the_rules_alone(texts, direction, monkeypatch):
   told = dictionary.swap(texts, direction, names=True)
   nothing = lambda block, at, opens: np.zeros(len(at), np.uint8)
-  monkeypatch.setattr(beside, 'flags', nothing)
+  monkeypatch.setattr(neighbour_scan, 'flags', nothing)
   read = dictionary.swap(texts, direction, names=True)
   for text, *both in zip(texts, zip(*told), zip(*read)):
     assert both[0] == both[1], text
@@ -83,7 +83,7 @@ def test_swaps_as_the_rules_alone(texts, direction, monkeypatch):
 )
 def test_flags_of_a_name(text, flags):
   # Rows beside it: what is told must not reach over a row.
-  ((_, _, _, told),) = Scan(['john'], ['john'], beside.flags)(
+  ((_, _, _, told),) = Scan(['john'], ['john'], neighbour_scan.flags)(
     ['x Dr', text, 'a']
   )
   assert list(told) == [flags]

