@@ -25,7 +25,7 @@ from safetensors.numpy import save as safetensors_of
 
 from fairjax import config as c
 from fairjax import results
-from fairjax.core import artefacts, strict_json
+from fairjax.core import artefacts, knobs, strict_json
 from fairjax.data import gguf
 from fairjax.data.batching import tokenizer_files, tokens
 from fairjax.data.corpora import shards, texts
@@ -260,7 +260,7 @@ def run_config(folder, rng):
   """The config.json of a run that is audited."""
   path = folder / 'config.json'
   path.write_bytes(spelled(mutated(dataclasses.asdict(c.Config()), rng), rng))
-  return lambda: audited.config_of(artefacts.read_json(path), path)
+  return lambda: knobs.of_tree(c.Config, artefacts.read_json(path), path)
 
 
 def audited_run(folder, rng):

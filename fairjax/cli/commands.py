@@ -37,7 +37,8 @@ COMMANDS = {
     'audit',
     places=(('data.path',), ('audit.model', 'data.path')),
     matter=(
-      *('data.text', 'data.label', 'audit.groups', 'audit.scores'),
+      *('data.text', 'data.label', 'data.id', 'audit.groups'),
+      'audit.scores',
       'audit.weight',
       *('measures.pos_label', 'measures.threshold', 'audit.against'),
       *('audit.controls', 'audit.swaps', 'audit.equalize'),

@@ -284,6 +284,35 @@ def has_type(candidate: Any, kind: Any) -> bool:
   return isinstance(candidate, int | float if kind is float else kind)
 
 
+def of_tree(kind: type, tree: Any, where: Any = 'config.json') -> Any:
+  """The config that plain values hold, checked; fields that it has no more
+  are left out."""
+
+  def filled(kind: type, values: Any, section: str):
+    if not isinstance(values, dict):
+      raise UserError(
+        f'{where} has {values!r:.60} for {section or "a config"}, where '
+        'fields are wanted; it is damaged, so train again'
+      )
+    fields = {}
+    for field in dataclasses.fields(kind):
+      if field.name in values:
+        value = values[field.name]
+        if dataclasses.is_dataclass(field.type):
+          name = f'{section}.{field.name}'.lstrip('.')
+          value = filled(field.type, value, name)
+        own = tuple(value) if isinstance(value, list) else value
+        fields[field.name] = own
+    return kind(**fields)
+
+  config = filled(kind, tree, '')
+  try:
+    check(config, kind)
+  except UserError as error:
+    raise UserError(f'{where} cannot be used: {error}') from error
+  return config
+
+
 def check(config: Any, kind: type) -> None:
   """Raises UserError with one sentence for the first wrong field."""
   for field in dataclasses.fields(kind):

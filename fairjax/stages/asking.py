@@ -360,24 +360,41 @@ def tell_noise(
       one['note'] = warn.NOISY
 
 
+def _worded(names: Sequence[str]) -> bool:
+  """Whether some name of a class is more than its number."""
+  return not all(re.fullmatch(r'(?i)(label_?)?\d+', n.strip()) for n in names)
+
+
 def turned(model: AuditedModel, ours: Sequence[str]) -> bool:
   """Whether its names say that its class 0 is the one to detect.
 
   Labels of the data that are numbers have 1 for that class (tables/labels.py).
   """
-  low = [name.strip().casefold() for name in model.classes]
-  named = not all(re.fullmatch(r'(label_?)?\d+', name) for name in low)
-  numbers = all(re.fullmatch(r'\d+', name) for name in filter(None, ours))
-  if model.label is not None or len(low) != 2 or not (named and numbers):
+  names = list(model.classes)
+  if model.label is not None or len(names) != 2 or not _worded(names):
     return False
-  return labels.class_order(list(model.classes)) == list(model.classes)[::-1]
+  if _worded([*filter(None, ours)]) or labels.only_negated(names):
+    return False
+  return labels.class_order(names) == names[::-1]
+
+
+def class_names(model: AuditedModel, ours: Sequence[str]) -> list[str]:
+  """The names of the data's classes: those of the model, where the data has
+  numbers alone and the model words."""
+  names, other = list(model.classes), ours and len(ours) != len(model.classes)
+  if model.label is not None or not _worded(names) or _worded(ours) or other:
+    return list(ours)
+  return names[::-1] if turned(model, ours) else names
 
 
 def read_as(model: AuditedModel, ours: Sequence[str]) -> list[str]:
   """What is said of a model whose classes are held against numbers."""
   names = list(model.classes)
-  if not turned(model, ours):
+  if not ours or class_names(model, ours) == list(ours):
     return []
+  if not turned(model, ours):
+    shown = ', '.join(f'{k} is {name!r}' for k, name in enumerate(names))
+    return [f'labels are named by the classes of {model.name}: {shown}']
   return [
     f'{model.name} calls its classes {", ".join(names)}, and the labels of the '
     f'data are numbers: its class {names[0]!r} is read as label 1, the class '
@@ -426,13 +443,10 @@ def aligned(
       + f', and the labels of the data are {", ".join(ours)}; map them with '
       '--config.data.labels=NAME=NUMBER,NAME=NUMBER'
     )
-  numbered = lambda names: all(
-    re.fullmatch(r'(label_?)?\d+', n, re.IGNORECASE) for n in names
-  )
   words = lambda names: {part for n in low(names) for part in n.split('/')}
-  if not theirs or numbered(theirs):
+  if not theirs or not _worded(theirs):
     return scores
-  if numbered(ours):
+  if not _worded(ours):
     return scores[..., ::-1] if turned(model, ours) else scores
   if any(words([a]) & words([b]) for a, b in zip(theirs, ours)):
     return scores

@@ -19,7 +19,7 @@ def prediction_table(
   name: str, table: pd.DataFrame, chances: np.ndarray
 ) -> pd.DataFrame:
   """One row an example: id, set, label, group and each seed's p."""
-  result = pd.DataFrame({'id': table['id'], 'set': name})
+  result = pd.DataFrame({'id': _sortable(table['id']), 'set': name})
   result['label'] = table['label']
   result['group'] = table['group'] if 'group' in table else ''
   if chances.shape[2] == 2:
@@ -30,6 +30,13 @@ def prediction_table(
       for c in range(rows.shape[1]):
         result[f'p{i}_c{c}'] = rows[:, c]
   return result.reset_index(drop=True)
+
+
+def _sortable(ids: pd.Series) -> pd.Series:
+  """Ids that are whole numbers as such: as texts 10 would sort before 2."""
+  texts = ids.astype(str)
+  whole = texts.str.fullmatch(r'0|-?[1-9]\d{0,17}').all()
+  return texts.astype(np.int64) if whole else ids
 
 
 def predictions(frame: pd.DataFrame) -> dict[str, np.ndarray]:

@@ -236,17 +236,8 @@ def _of_label(one: AuditedModel, place: int) -> AuditedModel:
 
 def _remembered(predict: Callable) -> Callable:
   """The function, which remembers its last answers: each label asks again."""
-  known: dict[tuple[str, ...], np.ndarray] = {}
-
-  def answer(texts: Sequence[str]) -> np.ndarray:
-    key = tuple(texts)
-    if key not in known:
-      while len(known) > 3:
-        del known[next(iter(known))]
-      known[key] = predict(texts)
-    return known[key]
-
-  return answer
+  known = functools.lru_cache(4)(predict)
+  return lambda texts: known(tuple(texts))
 
 
 def _folder(
@@ -298,7 +289,7 @@ def reader(path: pathlib.Path) -> tuple[Callable | None, list[pathlib.Path]]:
   name = method.get('name', 'none') if isinstance(method, dict) else 'none'
   if not {*ON_TEST_SETS} & {*chain(name)}:
     return None, []
-  config = config_of(tree, file)
+  config = knobs.of_tree(Config, tree, file)
 
   def read(texts: Sequence[str]) -> list[str]:
     frame = pd.DataFrame({'text': list(texts)})
@@ -374,7 +365,7 @@ def made_again(path: pathlib.Path, weights: pathlib.Path) -> tuple:
       'of the run again, which makes it anew'
     )
   file = path / 'config.json'
-  config = config_of(artefacts.read_json(file), file)
+  config = knobs.of_tree(Config, artefacts.read_json(file), file)
   tables = load_tables(config)[0]
   tables = stages.mitigate(config, tables, Log(path, main=False))
   if (words := weights.parent / WORDS).is_file():
@@ -399,35 +390,6 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> AuditedModel:
     kind='run',
     made_from=functools.partial(_contents, path / 'config.json', weights),
   )
-
-
-def config_of(tree: dict, where: str | os.PathLike = 'config.json') -> Config:
-  """The config that a run's config.json holds."""
-
-  def filled(kind: type, values: Any, section: str):
-    if not isinstance(values, dict):
-      raise UserError(
-        f'{where} has {values!r:.60} for {section or "a config"}, where '
-        'fields are wanted; it is damaged, so train again'
-      )
-    fields = {}
-    for field in dataclasses.fields(kind):
-      if field.name not in values:
-        continue
-      value, name = values[field.name], f'{section}.{field.name}'.lstrip('.')
-      if dataclasses.is_dataclass(field.type):
-        value = filled(field.type, value, name)
-      elif isinstance(value, list):
-        value = tuple(value)
-      fields[field.name] = value
-    return kind(**fields)
-
-  config = filled(Config, tree, '')
-  try:
-    knobs.check(config, Config)
-  except UserError as error:
-    raise UserError(f'{where} cannot be used: {error}') from error
-  return config
 
 
 def planted(config: Config) -> AuditedModel:

@@ -19,10 +19,13 @@ Keys of a batch (a stacked one has leading axes: seeds, then micro-batches)
   label, weight             int32 and float32 [b]; weight 0 for padding
 """
 
+import collections
+import itertools
 import math
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent import futures
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -488,28 +491,6 @@ def _dealt(lengths: np.ndarray, rows: np.ndarray, batch: int) -> np.ndarray:
   return np.ascontiguousarray(rounds.T)
 
 
-class _Block:
-  """The batches of some steps; opaque, so that grain does not walk into it."""
-
-  def __init__(self, batches: list[dict]):
-    self.batches = batches
-
-
-class _Blocks:
-  """Batches `size` steps at a time: a source whose items are worth a thread."""
-
-  def __init__(self, batches: Any, start: int, stop: int, size: int):
-    self.batches, self.start, self.stop, self.size = batches, start, stop, size
-
-  def __len__(self) -> int:
-    return math.ceil((self.stop - self.start) / self.size)
-
-  def __getitem__(self, i: int) -> _Block:
-    first = self.start + int(i) * self.size
-    steps = range(first, min(first + self.size, self.stop))
-    return _Block([self.batches[step] for step in steps])
-
-
 def stream(
   batches: Any, start: int, stop: int, threads: int = 2
 ) -> Iterator[dict]:
@@ -520,12 +501,18 @@ def stream(
   """
   if stop <= start:
     return
-  import grain
-
-  examples = batches[start]['example'].size
-  blocks = _Blocks(batches, start, stop, min(16, max(1, 1024 // examples)))
-  options = grain.ReadOptions(
-    num_threads=threads, prefetch_buffer_size=2 * threads
-  )
-  for block in grain.MapDataset.source(blocks).to_iter_dataset(options):
-    yield from block.batches
+  size = min(16, max(1, 1024 // batches[start]['example'].size))
+  make = lambda first: [
+    batches[step] for step in range(first, min(first + size, stop))
+  ]
+  firsts = iter(range(start, stop, size))
+  pool = futures.ThreadPoolExecutor(threads)
+  try:
+    ahead = itertools.islice(firsts, 2 * threads)
+    waiting = collections.deque(pool.submit(make, first) for first in ahead)
+    while waiting:
+      block = waiting.popleft().result()
+      waiting += (pool.submit(make, k) for k in itertools.islice(firsts, 1))
+      yield from block
+  finally:  # where the reader stops early, what was begun is thrown away
+    pool.shutdown(wait=False, cancel_futures=True)

@@ -112,11 +112,14 @@ def of_values(given: Any, rows: int, asked: Asked) -> Answers:
   """
   said = labelled(given)
   if said is not None:
-    _count(said, rows, asked)
+    if len(said) != rows:
+      raise UserError(
+        f'{asked.says} {len(said):,} answers for {rows:,} rows; give one each'
+      )
     scores, hard = _of_labels(said, asked)
     return Answers('model', scores[None], hard)
   if (frame := readers.as_frame(given)) is not None:
-    return of_values(*_of_unnamed(frame, rows, asked))
+    return _of_frame(frame, rows, asked)
   values = _numbers(given, asked)
   if values.shape == (rows, 1):
     values = values[:, 0]
@@ -195,14 +198,6 @@ def _spread(words: Sequence[str], scores: np.ndarray) -> pd.DataFrame:
   out = np.full((len(words), len(names)), np.nan)
   out[np.arange(len(words)), code] = scores
   return pd.DataFrame(out, columns=list(names))
-
-
-def _count(said: pd.DataFrame, rows: int, asked: Asked) -> None:
-  if len(said) != rows:
-    raise UserError(
-      f'{asked.says} shape ({len(said)},) for {rows:,} rows; give an answer '
-      'for each'
-    )
 
 
 def _of_labels(said: pd.DataFrame, asked: Asked) -> tuple[np.ndarray, bool]:
@@ -347,28 +342,24 @@ def _probabilities(
   return both, bool(np.isin(values, (0, 1)).all()), remarks
 
 
-def _of_unnamed(
-  frame: pd.DataFrame, rows: int, asked: Asked
-) -> tuple[Any, int, Asked]:
-  """The values of a table that is given as it is: by the names of its columns
-  where these are classes."""
-  plain = [re.sub(r'^p_', '', str(c).strip().casefold()) for c in frame]
-  wanted = [_bare(name) for name in asked.classes]
-  if len(plain) == 1 and (asked.stacked or {*plain} <= {*SINGLE, *wanted}):
-    if len(wanted) == 2 and plain[0] in wanted:
-      asked = asked._replace(positive=wanted.index(plain[0]))
-    return frame.iloc[:, 0], rows, asked
-  if sorted(plain) == sorted(wanted):
-    places = [plain.index(name) for name in wanted]
-    return frame.iloc[:, places].to_numpy(), rows, asked
+def _of_frame(frame: pd.DataFrame, rows: int, asked: Asked) -> Answers:
+  """A table that is given as it is: by the names of its columns."""
+  names = [_bare(re.sub(r'(?i)^p_', '', str(c).strip())) for c in frame]
+  classes = [_bare(name) for name in asked.classes]
+  if len(names) == 1 and (asked.stacked or {*names} <= {*SINGLE, *classes}):
+    if len(classes) == 2 and names[0] in classes:
+      asked = asked._replace(positive=classes.index(names[0]))
+    return of_values(frame.iloc[:, 0], rows, asked)
   unnamed = all(isinstance(c, int | np.integer) for c in frame)
-  if not asked.classes or unnamed:
-    return frame.to_numpy(), rows, asked
-  raise UserError(
-    f'{asked.says} the columns {", ".join(map(repr, map(str, frame)))[:200]}, '
-    f'and the labels are {", ".join(map(repr, asked.classes))}; call them '
-    'p_LABEL, or give the one of the positive label'
-  )
+  if sorted(names) == sorted(classes):
+    frame = frame.iloc[:, [names.index(name) for name in classes]]
+  elif asked.classes and not unnamed:
+    raise UserError(
+      f'{asked.says} the columns {", ".join(map(repr, map(str, frame)))[:200]},'
+      f' and the labels are {", ".join(map(repr, asked.classes))}; call them '
+      'p_LABEL, or give the one of the positive label'
+    )
+  return of_values(frame.to_numpy(), rows, asked)
 
 
 # Columns.

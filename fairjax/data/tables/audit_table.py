@@ -100,6 +100,11 @@ def of_frame(frame: pd.DataFrame, config) -> Rows:
     table, classes, dropped = _labels(both['test'], data)
     remarks += dropped
   labels.choose_positive(config, classes)
+  if len(classes) == 2 and not (data.labels or ''.join(classes).isdigit()):
+    remarks.append(
+      f'of the labels {classes[1]!r} is read as class 1, the one to detect, '
+      f'and {classes[0]!r} as class 0'
+    )
   rows, valid = _split(table, valid, data, config.audit.choose)
   if config.data.limit and len(rows) > config.data.limit:
     rng = np.random.default_rng(config.data.split_seed)
@@ -133,6 +138,7 @@ def _ids(table: pd.DataFrame, name: str) -> pd.DataFrame:
       f'{source(table)} has id {ids[twice].iloc[0]!r} twice; each row needs '
       'its own'
     )
+  table.attrs['key'] = name
   return table.assign(id=ids)
 
 

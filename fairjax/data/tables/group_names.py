@@ -4,6 +4,7 @@
 changed is said in a sentence; what only might be one group is too, but left.
 """
 
+import re
 from collections.abc import Hashable
 
 import numpy as np
@@ -31,18 +32,19 @@ def tidy(tables: Tables, column: str) -> list[str]:
   mine = [split for split, table in tables.items() if column in table]
   if not mine:
     return []
-  typed = {split: _names(tables[split][column]) for split in mine}
-  counts = pd.concat(list(typed.values())).value_counts()
-  mapping, remarks = spelled(column, counts)
+  names, remarks = tidied(column, pd.concat([tables[s][column] for s in mine]))
+  at = 0
   for split in mine:
-    names = typed[split].map(mapping).astype(object)
-    if not names.equals(tables[split][column]):
-      tables[split] = tables[split].assign(**{column: names})
+    table = tables[split]
+    own = pd.Series(names[at:][: len(table)], table.index, object)
+    at += len(own)
+    if not own.equals(tables[split][column]):
+      tables[split] = tables[split].assign(**{column: own})
   return remarks
 
 
 def tidied(column: str, values) -> tuple[np.ndarray, list[str]]:
-  """`tidy` of one column, whose different names alone are looked at."""
+  """Each cell's group in a column; its different names alone are looked at."""
   values = pd.Series(values)
   if values.dtype == object:
     wrong = ~values.map(lambda value: isinstance(value, Hashable))
@@ -56,22 +58,17 @@ def tidied(column: str, values) -> tuple[np.ndarray, list[str]]:
   names = _names(pd.Series(distinct)).to_numpy(object)
   rows = np.bincount(code[code >= 0], minlength=len(names))
   counts = pd.Series(rows, index=names).groupby(level=0).sum()
-  mapping, remarks = spelled(column, counts)
-  return np.array([*map(mapping.get, names), ''], object)[code], remarks
-
-
-def spelled(column: str, counts: pd.Series) -> tuple[dict[str, str], list[str]]:
-  """{name as typed: its group}, from how often each name is typed."""
   by_key: dict[str, list[str]] = {}
   for name in sorted(counts.index, key=lambda n: (-counts[n], n)):
     key = ' '.join(name.split()).casefold()
     by_key.setdefault('' if key in NONE else key, []).append(name)
   mapping = {
-    name: (' '.join(names[0].split()) if key else '')
-    for key, names in by_key.items()
-    for name in names
+    name: (' '.join(same[0].split()) if key else '')
+    for key, same in by_key.items()
+    for name in same
   }
-  return mapping, _remarks(column, by_key, counts)
+  spelled = np.array([*map(mapping.get, names), ''], object)[code]
+  return spelled, _remarks(column, by_key, counts)
 
 
 def _names(values: pd.Series) -> pd.Series:
@@ -96,6 +93,14 @@ def _remarks(column: str, by_key: dict, counts: pd.Series) -> list[str]:
       remarks.append(
         f'groups {_list(others)} of column {column!r} ({rows} rows) are read '
         f'as {names[0].strip()!r}'
+      )
+  plain = {key: re.sub(r'(?<=\d),(?=\d{3}\b)', '', key) for key in by_key}
+  for key, number in plain.items():
+    if key != number and number in by_key:
+      remarks.append(
+        f'groups {by_key[key][0]!r} and {by_key[number][0]!r} of column '
+        f'{column!r} are one number in two spellings, and measured apart; '
+        'write it one way'
       )
   none = [name for name in by_key.get('', ()) if name.strip()]
   if none:

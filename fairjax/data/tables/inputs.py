@@ -186,11 +186,6 @@ def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
   """The group columns by name, as an audit reads them, and what to say."""
   if groups is None:
     return {}, []
-  if isinstance(groups, str):
-    raise UserError(
-      f'groups is {groups!r}; give the column itself, as in '
-      f'groups=table[{groups!r}]'
-    )
   if isinstance(groups, Mapping):
     given = {str(name): values for name, values in groups.items()}
   elif (frame := readers.as_frame(groups)) is not None:

@@ -22,9 +22,9 @@ def rows(
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
   """The rows of `frame` for those of `table`, in its order; what to say."""
   where = source(frame)
-  if 'set' in frame and 'id' in frame and 'id' in table:
-    if frame['id'].astype(str).duplicated().any():
-      frame = _with_attrs(frame[_texts(frame['id']).isin(table['id'])], frame)
+  if {'set', 'id'} <= {*frame} and 'id' in table:
+    if frame['id'].duplicated().any():
+      frame = frame[_texts(frame['id']).isin(table['id'])]
   given = table.attrs.get('key', '')  # the user's name of the ids
   if given in frame or ('id' in frame and table.attrs.get('ids') != MADE):
     name = given if given in frame else 'id'
@@ -37,15 +37,20 @@ def rows(
     name, at = 'id', _numbered(frame, len(table), where)
   else:
     return _in_order(frame, table, where)
-  joined = _with_attrs(frame.iloc[at].reset_index(drop=True), frame)
+  joined = frame.iloc[at].reset_index(drop=True)
   if 'text' in joined and 'text' in table:
     _same_texts(joined, table, where)
   return joined, (f'{where} is joined by {name}',)
 
 
-def _with_attrs(frame: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-  frame.attrs = dict(other.attrs)
-  return frame
+def without_key(data: Any, **given: Any) -> dict[str, Any]:
+  """Those of some predictions that can only be joined to `data` by order."""
+  both = lambda one: all(isinstance(x, pd.DataFrame) for x in (one, data))
+  return {
+    name: one
+    for name, one in given.items()
+    if not both(one) or not ({'id'} <= {*one} & {*data} or _keys(one, data))
+  }
 
 
 def _texts(values: pd.Series) -> pd.Series:
@@ -134,10 +139,9 @@ def _in_order(
       f'{where} has {len(frame):,} rows and the data has {len(table):,}; give '
       'a prediction of every row in the same order, or ids in both'
     )
-  rows = _with_attrs(frame.reset_index(drop=True), frame)
-  if 'text' in rows and 'text' in table:
-    _same_texts(rows, table, where)
-  return rows, (
+  if 'text' in frame and 'text' in table:
+    _same_texts(frame, table, where)
+  return frame.reset_index(drop=True), (
     f'{where} shares no key with the data: its rows are taken in the order of '
     'the rows of the data',
   )

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax.core.errors import UserError, count
+from fairjax.core.errors import UserError, count, shown
 from fairjax.data.tables import schema
+from fairjax.data.tables.readers import source
 from fairjax.data.tables.schema import Tables
 
 # Cells that mean "no label" unless the mapping names them.
@@ -86,7 +87,7 @@ def number(
     if unknown.any():
       row = table.index[unknown.to_numpy().argmax()]
       raise UserError(
-        f'{_source(table)} has {_short(cells[split][row])} in column {name!r} '
+        f'{source(table)} has {shown(cells[split][row])} in column {name!r} '
         f'of row {row}, which data.labels does not map '
         f'({_cut(_rule(mapping))}); add it there'
       )
@@ -110,13 +111,13 @@ def check(tables: Tables) -> list[str]:
     if others:
       some = _list(names[k] for k in others)
       raise UserError(
-        f'{_source(table)} has {some} in column {name!r}, which no training '
+        f'{source(table)} has {some} in column {name!r}, which no training '
         f'row has ({have}); say which class that is with '
         '--config.data.labels=NAME=NUMBER,NAME=NUMBER, or leave such rows out'
       )
   if len(known) < 2:
     raise UserError(
-      f'all {len(train)} training rows of {_source(train)} have the label '
+      f'all {len(train)} training rows of {source(train)} have the label '
       f'{_list(names[k] for k in known)} in column {name!r}; a classifier '
       'needs two: name another column with --config.data.label'
     )
@@ -217,20 +218,12 @@ def sentence(tables: Tables, pos_label: int) -> str:
   return f'labels: {text}{more}'
 
 
-def _source(table: pd.DataFrame) -> str:
-  return table.attrs.get('source', 'the table')
-
-
 def _cut(text: str, most: int = 60) -> str:
   return text if len(text) <= most else text[:most] + '…'
 
 
-def _short(cell) -> str:
-  return _cut(repr(cell))
-
-
 def _list(names) -> str:
-  names = [_short(name) for name in names]
+  names = [shown(name) for name in names]
   more = ', …' if len(names) > SHOWN else ''
   return ', '.join(names[:SHOWN]) + more
 
@@ -268,7 +261,7 @@ def _parse(rule: str) -> dict[str, int]:
     name, equals, value = part.rpartition('=')
     if not equals or not re.fullmatch(r'\s*[0-9]{1,6}\s*', value):
       raise UserError(
-        f'data.labels has {_short(part.strip())} in {_short(rule)}; write '
+        f'data.labels has {shown(part.strip())} in {shown(rule)}; write '
         "NAME=NUMBER,NAME=NUMBER (as 'BAD=1,NOT_BAD=0') or a threshold "
         "(as '>0.5')"
       )
@@ -276,7 +269,7 @@ def _parse(rule: str) -> dict[str, int]:
   numbers = sorted(set(mapping.values()))
   if numbers != list(range(len(numbers))):
     raise UserError(
-      f'data.labels is {_short(rule)} and its numbers are '
+      f'data.labels is {shown(rule)} and its numbers are '
       f'{_cut(str(numbers))}; classes count 0, 1, 2, … without gaps'
     )
   return mapping
@@ -290,7 +283,7 @@ def _above(table: pd.DataFrame, rule: str, name: str):
       raise ValueError
   except (TypeError, ValueError) as error:
     raise UserError(
-      f"data.labels is {_short(rule)}; write a threshold such as '>0.5' or "
+      f"data.labels is {shown(rule)}; write a threshold such as '>0.5' or "
       "'>=0.5'"
     ) from error
   cells, numbers = _numbers(table, rule, name)
@@ -306,7 +299,7 @@ def _rounded(table: pd.DataFrame, name: str) -> pd.Series:
   if (numbers < 0).any() or (numbers > MOST).any():
     row = table.index[((numbers < 0) | (numbers > MOST)).to_numpy().argmax()]
     raise UserError(
-      f'{_source(table)} has {_short(cells[row])} in column {name!r} of row '
+      f'{source(table)} has {shown(cells[row])} in column {name!r} of row '
       f'{row}; data.labels={ROUND!r} takes scores from 0 to {MOST}'
     )
   whole = np.floor(numbers + 0.5)
@@ -323,8 +316,8 @@ def _numbers(
   if wrong.any():
     row = table.index[wrong.to_numpy().argmax()]
     raise UserError(
-      f'{_source(table)} has {_short(cells[row])} in column {name!r} of row '
-      f'{row}, which is no number to hold against {_short(rule)}; map the '
+      f'{source(table)} has {shown(cells[row])} in column {name!r} of row '
+      f'{row}, which is no number to hold against {shown(rule)}; map the '
       "names with --config.data.labels='NAME=1,NAME=0'"
     )
   return cells, numbers
@@ -340,7 +333,7 @@ def _guess(
   """
   all_cells = pd.concat(list(cells.values())).dropna()
   values = sorted(all_cells.unique())
-  where = _source(next(iter(tables.values())))
+  where = source(next(iter(tables.values())))
   if not values:
     raise UserError(
       f'{where} has no label in any cell of column {name!r}; name the right '
@@ -349,7 +342,7 @@ def _guess(
   has = f'{where} has the labels {_list(values)} in column {name!r}'
   many = (
     f'{where} has {len(values)} different labels in column {name!r}, such as '
-    f"{_short(values[-1])}; give a threshold (--config.data.labels='>=0.5') or "
+    f"{shown(values[-1])}; give a threshold (--config.data.labels='>=0.5') or "
     'another column (--config.data.label)'
   )
   if len(values) > MOST:
@@ -359,16 +352,16 @@ def _guess(
     if max(map(len, values)) > 12:
       raise UserError(many)
     return _counted(values, has)
-  if all(map(_is_number, values)):
+  if pd.to_numeric(pd.Series(values), errors='coerce').notna().all():
     raise UserError(
       f'{where} has fractions in column {name!r}, such as '
-      f'{_short(values[-1])}; give a threshold with '
+      f'{shown(values[-1])}; give a threshold with '
       "--config.data.labels='>=0.5' (or 'round' for scores as classes)"
     )
   if whole:
     word = next(v for v in values if v not in whole)
     raise UserError(
-      f'{has}: {_short(word)} is no number and others are; number them all '
+      f'{has}: {shown(word)} is no number and others are; number them all '
       f'with {flag({v: i for i, v in enumerate(values)})}'
     )
   return _sides(values, has)
@@ -415,8 +408,8 @@ def side(name: str) -> int | None:
     return None
   if key in PRESENT or key in ABSENT:
     return int(key in PRESENT)
-  stems = [key.removeprefix(n) for n in NEGATIONS if key.startswith(n)]
-  return 0 if any(stem in PRESENT for stem in stems) else None
+  stems = {key.removeprefix(n) for n in NEGATIONS if key.startswith(n)}
+  return 0 if stems & PRESENT else 1 if stems & ABSENT else None
 
 
 def class_order(names: list[str]) -> list[str]:
@@ -424,6 +417,13 @@ def class_order(names: list[str]) -> list[str]:
   keys = [_key(name) for name in names]
   found = _order(keys)
   return [names[keys.index(key)] for key in found]
+
+
+def only_negated(names: list[str]) -> bool:
+  """Whether all that two names say is that one is not the other, as of
+  acceptable and unacceptable; which one is looked for is a custom then."""
+  one, other = sorted(map(_key, names), key=len)
+  return side(one) is None and any(other == n + one for n in NEGATIONS)
 
 
 def _key(name: str) -> str:
@@ -463,11 +463,3 @@ def flag(mapping: dict[str, int]) -> str:
 def _rule(mapping: dict[str, int]) -> str:
   order = sorted(mapping, key=lambda name: (mapping[name], name))
   return ','.join(f'{name}={mapping[name]}' for name in order)
-
-
-def _is_number(cell: str) -> bool:
-  try:
-    float(cell)
-  except ValueError:
-    return False
-  return True

@@ -13,7 +13,7 @@ from fairjax import stages
 from fairjax.config import Audit, Config, Data, Measures
 from fairjax.core import cache, knobs, python_words
 from fairjax.core.errors import UserError, is_listed, need
-from fairjax.data.tables import audit_table, inputs, labels, readers
+from fairjax.data.tables import audit_table, inputs, join, labels, readers
 from fairjax.recipes.audit import recipe
 from fairjax.recipes.audit.what_if import WhatIf
 from fairjax.report.faces import Face
@@ -75,6 +75,7 @@ def audit(
   *,
   text: str = 'text',
   label: str = 'label',
+  id: str = '',
   groups: Any = (),
   controls: Any = (),
   reference: str = '',
@@ -114,6 +115,8 @@ def audit(
       it, `model` is a table or file that holds the predictions too.
     text: the column of the text.
     label: that of the label; '' for none.
+    id: that of ids, by which predictions of a table or file are joined; without
+      it, a column that both have, unique in both, with the same values.
     groups: columns whose groups are compared ('age:18/30' cuts bands,
       'terms:FILE' finds words), by name or themselves, as df['gender'].
     controls: columns held equal.
@@ -159,6 +162,14 @@ def audit(
   """
   if data is None:
     model, data = None, model
+  join.same_index(
+    data=data,
+    **join.without_key(data, model=model, against=against),
+    groups=groups,
+    controls=controls,
+    cluster=cluster,
+    sample_weight=sample_weight,
+  )
   frame = _frame(data, label)
   groups = _named(frame, groups, 'groups')
   controls = _named(frame, controls, 'controls')
@@ -201,6 +212,7 @@ def _config(given: Mapping[str, Any]) -> Config:
       path=getattr(given['frame'], 'attrs', {}).get('path', ''),
       text=given['text'],
       label='label' if _no_label(given['label']) else given['label'],
+      id=given['id'],
       labels=given['labels'],
       on_bad=given['on_bad'],
     ),

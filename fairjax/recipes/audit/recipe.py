@@ -83,6 +83,8 @@ def audit(
   for words in remarks:
     say(words)
   models = _models(config, source, against, table, classes)
+  for words in (words for model in models for words in model.remarks):
+    say(words)
   edits = audit_edits.make(config, table)
   train = audit_causes.training(models[0], config, groups)
   audit_causes.can_equalize(config, table, groups, classes, hang.sample)
@@ -95,7 +97,7 @@ def audit(
     audit_measure.decided(one, measured[one.name].chances) for one in models
   ]
   focus = measured[models[0].name]
-  names = list(classes) or list(models[0].classes)
+  names = asking.class_names(models[0], classes)
   if models[0].kind != 'predictions' and models[0].predict is not None:
     focus.what_if = what_if.asker(
       config,

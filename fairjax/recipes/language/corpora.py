@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.core import artefacts, strict_json
+from fairjax.core import artefacts, knobs, strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import shard_map
 from fairjax.report import page
@@ -63,14 +63,7 @@ def plain(config: Config) -> str:
 @functools.lru_cache(1)
 def of_plain(word: str) -> Config:
   """The config that `plain` made a word of."""
-  of = lambda one: tuple(one) if isinstance(one, list) else one
-  config = Config()
-  for name, part in strict_json.parse(word).items():
-    if isinstance(part, dict):
-      kind = type(getattr(config, name))
-      part = kind(**{leaf: of(value) for leaf, value in part.items()})
-    setattr(config, name, part)
-  return config
+  return knobs.of_tree(Config, strict_json.parse(word), 'the config')
 
 
 def _title(config: Config) -> str:

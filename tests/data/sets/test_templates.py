@@ -362,33 +362,8 @@ def test_the_floor_of_the_published_counts():
 
 def test_term_members_against_the_words_of_each_text():
   terms = ['gay', 'African American', 'american', 'old', 'c++', 'élan', 'a b']
-  pieces = [
-    'gay',
-    'GAY',
-    'gays',
-    'african american',
-    'African',
-    'american',
-    'OLD',
-    'older',
-    'c++',
-    'c++x',
-    'élan',
-    'Élan',
-    '-',
-    '.',
-    'old-gay',
-    '_old',
-    'gay gay',
-    'a',
-    'b',
-    'a b',
-    '',
-    '\n',
-    'a\nb',
-    '北old',
-    '1old',
-  ]
+  pieces = """gay,GAY,gays,african american,African,american,OLD,older,c++,c++x,
+élan,Élan,-,.,old-gay,_old,gay gay,a,b,a b,,a\nb,北old,1old""".split(',')
   rng = np.random.default_rng(0)
   texts = [' '.join(rng.choice(pieces, rng.integers(0, 6))) for _ in range(500)]
   words = lambda text: ' '.join(['', *re.findall(r'\w+', text.lower()), ''])
@@ -411,47 +386,31 @@ def test_exclusive_takes_longer_terms_first():
 # Bad input: one sentence each.
 
 
+PHRASES, WORDS = 'template,toxicity,phrase\n', 'type,subtype,connotation,'
+
+
 @pytest.mark.parametrize(
   'text, sentence',
   [
     ('template,phrase\na,b\n', "no column 'toxicity'"),
     ('template,toxicity,Phrase\na,toxic,b\n', "is it 'Phrase'"),
-    ('template,toxicity,phrase\n', 'no rows'),
+    (PHRASES, 'no rows'),
     ('', 'is empty'),
-    ('template,toxicity,phrase\na,bad,b\n', "row 2: toxicity is 'bad'"),
-    (
-      'template,toxicity,phrase\na,toxic,You do\nb,toxic,you do\n',
-      "the template 'you do' twice",
-    ),
+    (f'{PHRASES}a,bad,b\n', "row 2: toxicity is 'bad'"),
+    (f'{PHRASES}a,toxic,You do\nb,toxic,you do\n', "'you do' twice"),
+    ('type,subtype,connotation\na,,\n', 'no column of words'),
+    (f'{WORDS}word\na,,,\n', 'row 2: word is empty'),
+    (f'{WORDS}word\na,,x,Bad\na,,y,bad\n', "the word 'bad' twice"),
+    (f'{WORDS}m,f\nn,,,man,woman\nn,,,boy,man\n', "the word 'man' twice"),
   ],
 )
-def test_bad_templates(tmp_path, text, sentence):
+def test_bad_lists(tmp_path, text, sentence):
   path = tmp_path / 't.csv'
   path.write_text(text)
+  words = text.startswith('type')
+  read = template_lists.read_words if words else template_lists.read_templates
   with pytest.raises(UserError, match=sentence):
-    template_lists.read_templates(path)
-
-
-@pytest.mark.parametrize(
-  'text, sentence',
-  [
-    ('type,subtype,connotation\na,,\n', 'no column of words'),
-    ('type,subtype,connotation,word\na,,,\n', 'row 2: word is empty'),
-    (
-      'type,subtype,connotation,word\na,,x,Bad\na,,y,bad\n',
-      "the word 'bad' twice",
-    ),
-    (
-      'type,subtype,connotation,male,female\nn,,,man,woman\nn,,,boy,man\n',
-      "the word 'man' twice",
-    ),
-  ],
-)
-def test_bad_words(tmp_path, text, sentence):
-  path = tmp_path / 'w.csv'
-  path.write_text(text)
-  with pytest.raises(UserError, match=sentence):
-    template_lists.read_words(path)
+    read(path)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,6 @@ def test_ids_that_look_like_row_numbers_are_ids(start):
   table = data(ids)
   frame = scores(table)
   shuffled = frame.sample(frac=1, random_state=3)
-  shuffled.attrs = frame.attrs
   one = read(shuffled, table)
   np.testing.assert_array_equal(one.scores[0, :, 1], frame['score'])
 
@@ -59,20 +58,11 @@ def test_ids_on_one_side_are_row_numbers_or_refused():
   table = data()  # has none of its own
   frame = scores(table)
   shuffled = frame.sample(frac=1, random_state=3)
-  shuffled.attrs = frame.attrs
   one = read(shuffled, table)  # they are the numbers of the rows
   np.testing.assert_array_equal(one.scores[0, :, 1], frame['score'])
   names = frame.assign(id=[f'c{i}' for i in range(len(frame))])
   with pytest.raises(UserError, match=r'and the data has none to join them by'):
     read(names, table)
-
-
-def test_rows_joined_by_order_are_told():
-  table = data(ids=[f'c{i}' for i in range(40)])
-  one = read(scores(table).drop(columns='id'), table)
-  assert 'taken in the order of the rows' in one.remarks[0]
-  one = read(scores(data()).drop(columns='id'), data())
-  assert 'taken in the order of the rows' in one.remarks[0]
 
 
 def test_p0_and_p1_that_sum_to_one_are_classes():

@@ -13,7 +13,7 @@ import pytest
 import fairjax
 from fairjax import results
 from fairjax.config import Config
-from fairjax.core import artefacts
+from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import audit_table
@@ -375,7 +375,7 @@ def test_a_config_comes_back_from_its_json():
   made = config(groups=('a', 'b'), costs='fp=1')
   made.train.lr = 0.5
   tree = json.loads(json.dumps(dataclasses.asdict(made)))
-  assert models.config_of(tree) == made
+  assert knobs.of_tree(Config, tree) == made
   for damaged in (
     [],
     7,
@@ -387,7 +387,7 @@ def test_a_config_comes_back_from_its_json():
     tree | {'model': None},
   ):
     with pytest.raises(UserError, match=r'r/config\.json'):
-      models.config_of(damaged, 'r/config.json')
+      knobs.of_tree(Config, damaged, 'r/config.json')
 
 
 @pytest.mark.parametrize('found', [[], 7, 'x', {'recipe': ['train']}, {}, None])
