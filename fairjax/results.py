@@ -46,6 +46,7 @@ class Results:
   focus: str = ''  # the contender that the page shows in full
   tests: list[dict] = dataclasses.field(default_factory=list)
   verdicts: list[dict] = dataclasses.field(default_factory=list)
+  primary: list[str] = dataclasses.field(default_factory=list)
   findings: list[dict] = dataclasses.field(default_factory=list)
   facts: dict[str, Any] = dataclasses.field(default_factory=dict)
   notes: list[str] = dataclasses.field(default_factory=list)
@@ -178,6 +179,7 @@ SCHEMA = {
       '*': ANY,
     }
   ],
+  'primary?': [str],
   'findings?': [
     {
       'kind': str,

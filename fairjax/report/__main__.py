@@ -42,8 +42,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _claims(folders: list[str]) -> None:
-  show = claims.for_people if sys.stdout.isatty() else claims.markdown
-  print(show(folders, recipes.papers()), end='')
+  print(claims.markdown(folders, recipes.papers()), end='')
 
 
 def _pages(folders: list[str]) -> None:

@@ -1,135 +1,77 @@
-"""The papers' claims and the verdicts of runs, as one markdown table.
+"""The papers' primary claims and the verdicts of runs, as one markdown table.
 
   fairjax report --claims FOLDER…
 
-reads results.json of every folder: paired tests, by the claims that the rooms
-of recipes declare, and what a recipe judges itself (`verdicts`). A verdict is
-that of report/verdict.py, by the whole interval. A claim that no folder speaks
-of is a line too: not run. `decides` is how far from its bound an effect must
-be for a run of that size to decide it four times of five.
+A config names the claims of its paper that a run is made for, at most six,
+before it runs (`measures.primary`). They are one family: intervals hold
+together and p are Holm's (report/verdict.py). Everything else that a run
+compares is exploratory, and counted. `decides` is how far from its bound an
+effect must be for a run of that size to decide it four times of five.
 """
 
 import pathlib
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fairjax.metrics import measures
-from fairjax.report import kept, tables, verdict
+from fairjax.report import kept, tables, verdict, words
 from fairjax.results import Results, read
 
 LARGE = 100  # times a run's size
-
-
-class Claim(NamedTuple):
-  """A claim that a paired test of two contenders decides."""
-
-  words: str
-  ours: str  # how the contender's name begins
-  theirs: str
-  measure: str
-  sign: int = 1  # −1: less is claimed
-  bound: float = 0.0  # that sign × (ours − theirs) must be above
+HEADS = ('paper', 'claim', 'verdict', 'by', 'p', 'decides', 'data', 'command')
 
 
 class Paper(NamedTuple):
-  """What a paper claims; a room of recipes declares it as its PAPER."""
+  """A room of recipes declares it as its PAPER."""
 
   title: str
-  recipes: tuple[str, ...]  # that measure it
-  claims: tuple[Claim, ...] = ()
-  # Where its recipe decides the claim itself: the words, and how the names of
-  # the paper's own contenders begin.
-  headline: str = ''
-  own: tuple[str, ...] = ()
+  recipes: tuple[str, ...]  # that measure what it claims
 
 
 def rows(
   folders: Sequence[str | pathlib.Path], papers: Sequence[Paper]
 ) -> list[dict]:
-  """A row a claim and run, in the order of the papers."""
+  """A row a primary claim and run, in the order of the papers."""
   runs = [(read(folder), folder) for folder in kept.runs(folders)]
   out = []
   for paper in papers:
-    own = [run for run in runs if run[0].recipe in paper.recipes]
-    for claim in paper.claims:
-      lines = [
-        _row(paper.title, words, one, *run)
-        for run in own
-        for words, one in _of_tests(claim, run[0])
-      ]
-      out += lines or [_absent(paper.title, claim.words)]
-    lines = [
-      _row(paper.title, one['claim'], one, *run)
-      for run in own
-      for one in _headline(paper, run[0])
-    ]
-    if not lines and paper.headline:
-      lines = [_absent(paper.title, paper.headline)]
-    out += lines
+    lines = []
+    for found, folder in runs:
+      if found.recipe in paper.recipes:
+        lines += _of_run(found, folder)
+    lines = lines or [{'claim': 'no run of it was given'}]
+    out += [{'paper': paper.title, **line} for line in lines]
   return out
 
 
-def _headline(paper: Paper, results: Results) -> list[Mapping]:
-  """Those of the paper's own contenders, or of whichever the run has.
-
-  Where paired tests are read, what none of them decides.
-  """
-  verdicts = list(results.verdicts)
-  if not paper.headline:
-    tests = {one['test'] for one in results.tests}
-    return [one for one in verdicts if one['test'] not in tests]
-  own = [v for v in verdicts if v['claim'].startswith(paper.own)]
-  return own or verdicts
-
-
-def _of_tests(claim: Claim, results: Results) -> Iterator[tuple[str, dict]]:
-  """(its words, its verdict) of every test set that decides the claim."""
-  pairs = dict.fromkeys((t['ours'], t['theirs']) for t in results.tests)
-  pairs |= dict.fromkeys((b, a) for a, b in pairs)  # read the other way round
-  for ours, theirs in pairs:
-    if not (ours.startswith(claim.ours) and theirs.startswith(claim.theirs)):
-      continue
-    for test in verdict.over_examples(results.tests, ours, theirs):
-      if test['measure'] == claim.measure:
-        effect = test['difference']
-        effect = effect if claim.sign > 0 else verdict.negated(effect)
-        yield (
-          f'{claim.words} ({ours} against {theirs}, {test["set"]})',
-          verdict.claim(
-            claim.words,
-            effect,
-            claim.bound,
-            test['test'],
-            test['p'],
-            what=_what(claim),
-          ),
-        )
-
-
-def _what(claim: Claim) -> str:
-  label = measures.label(claim.measure)
-  return f'{label} lower by' if claim.sign < 0 else f'difference in {label}'
-
-
-def _row(
-  paper: str, words: str, one: Mapping, results: Results, folder: pathlib.Path
-) -> dict:
-  number = tables.estimate(one['effect'])
-  if one['bound'] or one['side'] != 'above':
-    number += f', to be {one["side"]} {one["bound"]:g}'
-  origin = kept.origin(folder, results)
-  return {
-    'paper': paper,
-    'claim': words,
-    'verdict': one['verdict'],
-    'by': f'{one["what"]} {number}',
-    'decides': _decides(
-      one, results.level, origin.get('seconds'), origin.get('device', 'cpu')
-    ),
-    'data': origin['data'],
-    'command': origin['command'],
-  }
+def _of_run(found: Results, folder: pathlib.Path) -> list[dict]:
+  origin = kept.origin(folder, found)
+  found.primary = found.primary or origin.get('primary', [])
+  settled = verdict.settled(found)
+  where = {'data': origin['data'], 'command': origin['command']}
+  out = [
+    {
+      'claim': one['claim'],
+      'verdict': one['verdict'],
+      'by': words.number_of(one),
+      'p': tables.p_value({**one, 'p': one['adjusted']}),
+      'decides': _decides(
+        one,
+        1 - (1 - found.level) / one['of'],
+        origin.get('seconds'),
+        origin.get('device', 'cpu'),
+      ),
+      **where,
+    }
+    for one in settled
+    if one['family'] == verdict.PRIMARY
+  ]
+  by_test = {test['test'] for test in found.tests}
+  sides = ('set', 'measure', 'ours', 'theirs')
+  others = {tuple(test[k] for k in sides) for test in found.tests}
+  apart = [one for one in settled if one['test'] not in by_test]
+  count = len(others) + len(apart) - len(out)
+  said = tables.plural(count, 'other comparison')
+  return [*out, {'claim': said, 'verdict': verdict.EXPLORATORY, **where}]
 
 
 def _decides(
@@ -157,43 +99,23 @@ def _decides(
   return said if device == 'cpu' else f'{said} of {device}'
 
 
-def _absent(paper: str, words: str) -> dict:
-  return {'paper': paper, 'claim': words, 'verdict': 'not run'}
-
-
 def markdown(
   folders: Sequence[str | pathlib.Path], papers: Sequence[Paper]
 ) -> str:
-  """The table, as CLAIMS.md holds it."""
-  heads = ('paper', 'claim', 'verdict', 'by', 'decides', 'data', 'command')
-  lines = [f'| {" | ".join(heads)} |', '|' + '---|' * len(heads)]
+  """The table, as CLAIMS.md holds it; what stood above is not said again."""
+  lines = [f'| {" | ".join(HEADS)} |', '|' + '---|' * len(HEADS)]
   last: dict[str, str] = {}
   for row in rows(folders, papers):
     cells = dict(row)
-    cells['paper'] = row['paper'] if row['paper'] != last.get('paper') else ''
-    if cells.get('command'):
-      same = row['command'] == last.get('command')
-      cells['command'] = 'as above' if same else f'`{cells["command"]}`'
+    for key in ('paper', 'data', 'command'):
+      if cells.get(key) and cells[key] == last.get(key):
+        cells[key] = '' if key == 'paper' else 'as above'
+      elif key == 'command' and cells.get(key):
+        cells[key] = f'`{cells[key]}`'
     last = row
-    texts = (_cell(cells.get(head, '')) for head in heads)
+    texts = (
+      tables.printable(cells.get(head, '')).replace('|', '\\|')
+      for head in HEADS
+    )
     lines.append(f'| {" | ".join(texts)} |')
   return '\n'.join(lines) + '\n'
-
-
-def for_people(
-  folders: Sequence[str | pathlib.Path], papers: Sequence[Paper]
-) -> str:
-  """The same for a terminal: a paper's claims, verdict first."""
-  out: dict[str, list[str]] = {}
-  for row in rows(folders, papers):
-    said = f'{row["claim"]}: {row["by"]}' if row.get('by') else row['claim']
-    data = f' ({row["data"]})' if row.get('data') else ''
-    lines = textwrap.wrap(tables.printable(said + data), 62)
-    heads = [row['verdict'], *[''] * len(lines)]
-    own = out.setdefault(row['paper'], [''])
-    own += [f'  {head:15} {line}' for head, line in zip(heads, lines)]
-  return '\n'.join('\n'.join([k, *own, '']) for k, own in out.items()) + '\n'
-
-
-def _cell(text: str) -> str:
-  return tables.printable(text).replace('|', '\\|')

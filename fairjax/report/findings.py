@@ -62,10 +62,8 @@ def simultaneous(
   else:
     quantile = statistics.NormalDist().inv_cdf
   wider = quantile(1 - tail / tests) / quantile(1 - tail)
-  share = out['low'] >= 0 and out['high'] <= 1
   for end in ends:
     out[end] = value + wider * (out[end] - value)
-    out[end] = min(max(out[end], 0.0), 1.0) if share else out[end]
   return out
 
 
@@ -268,7 +266,7 @@ def flips(results: Results, name: str, one: Mapping) -> list[Finding]:
   for key in sorted(fit, key=lambda k: -fairness[k]['value']) or keys[:1]:
     start = key.removesuffix('flips')
     wide = lambda one: simultaneous(one, results.level, len(fit))
-    value = wide(fairness[key])
+    value = within(wide(fairness[key]), measures.measure('flips'))
     beside = {'of': fairness[key].get('of', '')} | {
       part: wide(fairness[f'{start}{part}_flips'])
       for part in ('control', 'excess')

@@ -27,7 +27,13 @@ METRICS, PREDICTIONS = 'metrics.jsonl', 'predictions.parquet'
 # What is read of these files, in the forms of results.py; they may hold more.
 ANY = {'*': results.ANY}
 FORMS = {
-  RUN: {'data': str, 'command': str, 'device?': str, **ANY},
+  RUN: {
+    'data': str,
+    'command': str,
+    'device?': str,
+    'primary?': [str],
+    **ANY,
+  },
   CONFIG: {
     'recipe?': str,
     'data?': {'path?': str, **ANY},
@@ -70,7 +76,9 @@ def origin(folder: pathlib.Path, found: Results) -> dict:
     return kept
   versions = described(folder, VERSIONS) or {}
   machine = versions.get('processor', {})
+  named = {'primary': found.primary} if found.primary else {}
   return {
+    **named,
     'data': _data(folder, found),
     'command': _command(versions.get('command', [])),
     **{name: versions[name] for name in FACTS if name in versions},

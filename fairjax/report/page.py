@@ -291,6 +291,7 @@ def _documents(folder: pathlib.Path, results: Results | None) -> list[Section]:
 
 def publish(folder: str | os.PathLike, results: Results) -> Results:
   """Writes results.json and report.html; returns what a reader gets."""
+  results.verdicts = verdict.settled(results)
   results.findings = findings.as_rows(findings.of(results))
   results = write_results(folder, results)
   artefacts.write_text(pathlib.Path(folder) / 'report.html', report(folder))

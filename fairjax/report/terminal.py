@@ -4,10 +4,10 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from fairjax.metrics import measures
-from fairjax.report import tables
+from fairjax.report import tables, verdict
 from fairjax.report.measured import side_by_side, warnings
-from fairjax.report.tables import cell, markdown, plural, printable
-from fairjax.report.words import lines, small_groups
+from fairjax.report.tables import markdown, plural, printable
+from fairjax.report.words import lines, number_of, small_groups
 from fairjax.results import Results
 
 WIDTH = 80
@@ -28,8 +28,8 @@ def summary(results: Results) -> str:
   if results.recipe == 'audit':
     parts += _audit(results)
     return '\n\n'.join([*parts, *_remarks(results, SHORT)]) + '\n'
-  if results.verdicts:
-    parts.append('### Claims\n\n' + '\n'.join(map(_claim, results.verdicts)))
+  if claims := verdict.settled(results):
+    parts.append('### Claims\n\n' + '\n'.join(map(_claim, claims)))
   if len(results.contenders) > 1:
     for name in results.set_names():
       if rows := side_by_side(results, name):
@@ -105,14 +105,10 @@ def _item(line: str) -> str:
 
 
 def _claim(claim: Mapping) -> str:
-  """The verdict, the claim, and what the number is that it rests on."""
-  words = f'{claim["claim"]}: {claim["what"]} {cell(claim["effect"])}'
-  if claim['bound'] or claim['side'] != 'above':
-    words += f', to be {claim["side"]} {claim["bound"]:g}'
-  if claim['p'] is not None:
-    words += f', p {cell(tables.p_value(claim))}'
+  """The verdict, the claim, and the number that it rests on."""
+  p = f', p {tables.p_value(claim)}' if claim['p'] is not None else ''
   return textwrap.fill(
-    printable(words),
+    printable(f'{claim["claim"]}: {number_of(claim)}{p}'),
     WIDTH,
     initial_indent=f'{claim["verdict"]:14}  ',
     subsequent_indent=' ' * 16,

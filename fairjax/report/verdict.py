@@ -7,6 +7,7 @@ Holm's. Anything else is exploratory, and no verdict of its own.
 """
 
 import math
+import re
 import statistics
 from collections.abc import Mapping, Sequence
 
@@ -14,12 +15,19 @@ import numpy as np
 
 from fairjax import results
 from fairjax.metrics import measures
-from fairjax.metrics.inference import clusters, intervals
+from fairjax.metrics.inference import clusters, intervals, significance
 from fairjax.report import findings, tables, words
 from fairjax.report.findings import negated as negated
 from fairjax.report.findings import scaled as scaled
 
 HOLDS, FAILS, OPEN = words.CLAIM.values()
+EXPLORATORY, PRIMARY = words.EXPLORATORY, 'primary'
+# 'OURS against THEIRS: MEASURE on SET', and 'above' or 'below' a BOUND.
+SPEC = re.compile(
+  r'(?P<ours>.+) against (?P<theirs>.+): (?P<measure>\S+( at \S+)?) on '
+  r'(?P<set>.+?)(?: (?P<side>above|below) (?P<bound>-?[\d.]+))?'
+)
+COUNT = 'count'  # decides without chance
 OVER_SEEDS = 't interval over seeds'  # of what differs by the seed alone
 POWER = 0.8  # how often a claim of the smallest effect that is said is decided
 
@@ -27,6 +35,76 @@ POWER = 0.8  # how often a claim of the smallest effect that is said is decided
 def of_interval(effect: Mapping, bound: float = 0.0) -> str:
   """What an Estimate says of the claim that it is above `bound`."""
   return words.CLAIM[findings.side(effect, bound)]
+
+
+def settled(found: results.Results) -> list[dict]:
+  """The verdicts of a run: those of its primary claims, and the others.
+
+  The primary ones are held to intervals that hold together and to Holm's p;
+  both have to decide. A count decides itself. Others are exploratory.
+  """
+  if all('family' in one for one in found.verdicts) and found.verdicts:
+    return found.verdicts
+  named = [_named(spec, found) for spec in found.primary]
+  named = [one for one in named if one]
+  p = [_p(one, found.level) for one in named]
+  out = []
+  for one, adjusted in zip(named, significance.adjusted(p)):
+    seeds = len(found.seeds) if one['test'].endswith('over seeds') else 0
+    wide = findings.simultaneous(one['effect'], found.level, len(named), seeds)
+    side = findings.decided(wide, one['bound'], adjusted, found.level)
+    said = words.CLAIM[side] if one['test'] != COUNT else one['verdict']
+    more = {'adjusted': adjusted, 'family': PRIMARY, 'of': len(named)}
+    out.append({**one, 'effect': wide, 'verdict': said, **more})
+  claims = {one['claim'] for one in out}
+  others = [one for one in found.verdicts if one['claim'] not in claims]
+  return out + [
+    {
+      **one,
+      'verdict': one['verdict'] if one['test'] == COUNT else EXPLORATORY,
+      'adjusted': None,
+      'family': EXPLORATORY,
+    }
+    for one in others
+  ]
+
+
+def _named(spec: str, found: results.Results) -> dict | None:
+  """The claim that a line of `measures.primary` names; None without a test."""
+  match = SPEC.fullmatch(spec)
+  if not match:
+    return next((v for v in found.verdicts if v['claim'] == spec), None)
+  ours, theirs, name, where = match.group('ours', 'theirs', 'measure', 'set')
+  bound = float(match['bound'] or 0)
+  more = measures.measure(name).better > 0
+  if match['side']:
+    more = more if bound else match['side'] == 'above'
+  for test in over_examples(found.tests, ours, theirs):
+    if (test['measure'], test['set']) == (name, where):
+      return claim(
+        words.of_claim(ours, theirs, name, where, more, bound),
+        test['difference'] if more else negated(test['difference']),
+        bound,
+        test['test'],
+        None if bound else test['p'],
+        'difference' if more else 'lower by',
+        bool(test.get('p_at_floor')),
+      )
+  return None
+
+
+def _p(one: Mapping, level: float) -> float | None:
+  """That of the test; of another bound than 0 by its interval's width."""
+  effect = one['effect']
+  if one['p'] is not None or one['test'] == COUNT:
+    return one['p']
+  if decided_from(effect, level) is None:
+    return None
+  normal = statistics.NormalDist()
+  away = effect['value'] - one['bound']
+  reach = away - (effect['low'] if away > 0 else effect['high']) + one['bound']
+  z = abs(away / reach) * normal.inv_cdf((1 + level) / 2) if reach else 0.0
+  return 2 * (1 - normal.cdf(z))
 
 
 def decided_from(effect: Mapping, level: float) -> float | None:
@@ -145,7 +223,7 @@ def at_most_half(ours: str, rows: int, theirs: str, others: int) -> list[dict]:
       'effect': {'value': share, 'low': None, 'high': None},
       'side': 'at most',
       'bound': 0.5,
-      'test': 'count',
+      'test': COUNT,
       'p': None,
     }
   ]
@@ -234,39 +312,50 @@ def over_examples(
 
 
 def section(found: results.Results) -> dict:
-  """The verdict page: each claim with its test, effect and interval."""
-  claims = found.verdicts
-  rows = [
-    {
-      'claim': c['claim'],
-      'verdict': c['verdict'],
-      'the number': c['what'],
-      'is': c['effect'],
-      'must be': f'{c["side"]} {c["bound"]:g}',
-      'p': tables.p_value(c),
-      'test': c['test'],
-    }
-    for c in claims
-  ]
-  # What all claims share is said once, and their lines are short.
-  alike = [
-    key
-    for key in ('must be', 'test')
-    if len(rows) > 1 and len({row[key] for row in rows}) == 1
-  ]
-  said = {'must be': 'Each number must be', 'test': 'Test:'}
-  shared = [f'{said[key]} {rows[0][key]}.' for key in alike]
-  if any(c['test'].endswith('over examples') for c in claims):
-    shared.append(
-      'A test over examples alone is about these models: other seeds may give '
-      'other models, and other verdicts.'
+  """The claims with their numbers: primary ones, and exploratory ones apart."""
+  claims = settled(found)
+  primary = [one for one in claims if one['family'] == PRIMARY]
+  others = [one for one in claims if one['family'] != PRIMARY]
+  parts = []
+  if primary:
+    rule = (
+      f'{len(primary)} claims were named before the run. Their intervals hold '
+      f'together and their p are adjusted (Holm); a claim holds where both say '
+      'so.'
     )
-  columns = {key: key for key in rows[0] if key not in alike}
-  lead = words.tally([c['verdict'] for c in claims])
-  rule = 'A claim holds where the whole interval of its number is on its side.'
-  return results.section(
-    'What the data say of the claims',
-    results.text(f'On these data: {lead}.'),
-    results.text(' '.join([rule, *shared])),
-    results.table(rows, columns),
-  )
+    lead = words.tally([one['verdict'] for one in primary])
+    parts += [results.text(f'On these data: {lead}.'), results.text(rule)]
+    parts.append(results.table([_row(one) for one in primary]))
+  if others:
+    table = results.table([_row(one) for one in others])
+    title = tables.plural(len(others), 'exploratory comparison')
+    about = (
+      'Not named before the run: each interval is of its own level, and of '
+      'many some lie beyond their bounds by chance.'
+    )
+    parts.append(results.fold(title, results.text(about, 'quiet'), table))
+  if any(c['test'].endswith('over examples') for c in claims):
+    parts.append(
+      results.text(
+        'A test over examples alone is about these models: other seeds may '
+        'give other models, and other verdicts.',
+        'quiet',
+      )
+    )
+  return results.section('The claims', *parts)
+
+
+def _row(one: Mapping) -> dict:
+  row = {
+    'claim': one['claim'],
+    'verdict': one['verdict'],
+    one['what'] if one['test'] == COUNT else 'effect': one['effect'],
+    'must be': f'{one["side"]} {one["bound"]:g}',
+    'p, adjusted': tables.p_value({**one, 'p': one['adjusted']}),
+    'test': one['test'],
+  }
+  if one['family'] != PRIMARY:
+    del row['p, adjusted']
+  if one['verdict'] == EXPLORATORY:
+    del row['verdict']
+  return row

@@ -26,6 +26,7 @@ from fairjax.report.tables import defined, printable
 from fairjax.results import Results
 
 CLAIM = {ABOVE: 'holds', BELOW: 'does not hold', OPEN: 'undecided'}
+EXPLORATORY = 'exploratory'  # what was not named before a run
 MANY = {'holds': 'hold', 'does not hold': 'do not hold'}
 PEOPLE = {  # what a group of texts about persons is called
   **dict.fromkeys(('female', 'f', 'woman', 'women'), 'women'),
@@ -404,13 +405,32 @@ def _count(results: Results, one: Finding) -> str:
 # Claims
 
 
-def of_claim(ours: str, theirs: str, measure: str, where: str) -> str:
+def of_claim(
+  ours: str,
+  theirs: str,
+  measure: str,
+  where: str,
+  more: bool | None = None,
+  bound: float = 0.0,
+) -> str:
   """'a is below b in false positive equality difference on test'."""
-  row = measures.measure(measure)
-  return (
-    f'{ours} is {"below" if row.better < 0 else "above"} {theirs} in '
-    f'{measures.label(measure)} on {where}'
-  )
+  more = measures.measure(measure).better >= 0 if more is None else more
+  label = measures.label(measure)
+  if bound:
+    return (
+      f'{ours} is at most {abs(bound):g} worse than {theirs} in {label} on '
+      f'{where}'
+    )
+  side = 'above' if more else 'below'
+  return f'{ours} is {side} {theirs} in {label} on {where}'
+
+
+def number_of(claim: Mapping) -> str:
+  """'lower by 0.3 [0.2, 0.4], to be above -0.02' of a claim."""
+  number = f'{claim["what"]} {tables.estimate(claim["effect"])}'
+  if claim['bound'] or claim['side'] != 'above':
+    number += f', to be {claim["side"]} {claim["bound"]:g}'
+  return number
 
 
 def tally(verdicts: Sequence[str]) -> str:

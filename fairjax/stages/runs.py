@@ -136,6 +136,7 @@ def results(config: Config, **parts) -> Results:
     'seeds': seed_list(config),
     'level': config.measures.confidence_level,
     'pos_label': config.measures.pos_label,
+    'primary': list(config.measures.primary),
   }
   out = Results(**{**own, **parts})
   sets = [s for one in out.contenders.values() for s in one['sets'].values()]

@@ -1,6 +1,5 @@
-"""The table of claims: from results.json of any number of runs to markdown."""
+"""Claims: named before a run, corrected as one family, tabled from results."""
 
-import ast
 import json
 import pathlib
 import re
@@ -12,197 +11,169 @@ import pytest
 
 from fairjax import config as config_lib
 from fairjax import recipes, results
-from fairjax.recipes.diet import overlap
+from fairjax.metrics.inference import significance
 from fairjax.report import __main__ as command
-from fairjax.report import claims, verdict
+from fairjax.report import claims, kept, verdict
 from fairjax.scores import rank_overlap
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAPERS = recipes.papers()
 
 
-def difference(ours, theirs, measure, value, reach, test='paired bootstrap'):
+def difference(ours, theirs, measure, value, reach, p=0.01, test='bootstrap'):
+  ends = {'value': value, 'low': value - reach, 'high': value + reach}
   return {
-    'set': 'test',
-    'measure': measure,
-    'ours': ours,
-    'theirs': theirs,
-    'difference': {
-      'value': value,
-      'low': value - reach,
-      'high': value + reach,
-    },
-    'p': 0.01,
-    'test': test,
+    **{'set': 'test', 'measure': measure, 'ours': ours, 'theirs': theirs},
+    **{'difference': ends, 'p': p, 'test': test},
   }
+
+
+TESTS = [
+  difference('weight', 'baseline', 'fped', -0.3, 0.1, 0.001),
+  # Of two tests of one measure the first, over examples, decides.
+  difference('weight', 'baseline', 'fped', 0.9, 0.1, test='t-test over seeds'),
+  difference('weight', 'baseline', 'fned', 0.2, 0.1, 0.004),
+  difference('weight', 'baseline', 'auc', -0.01, 0.02),
+  difference('baseline', 'swap', 'fped', 0.12, 0.11, 0.04),
+]
+SPECS = [
+  *(f'weight against baseline: {name} on test' for name in ('fped', 'fned')),
+  'weight against baseline: auc on test above -0.02',
+  'swap against baseline: fped on test',
+]
+
+
+def run_of(primary=(), **more):
+  given = {'recipe': 'weighting', 'data': 'a|b', 'model': 'tiny'}
+  given |= {'seeds': [0, 1], 'tests': TESTS, 'primary': list(primary)}
+  return results.Results(**given | more)
+
+
+def judged(said):
+  effect = {'value': 0.2, 'low': 0.1, 'high': 0.3}
+  return verdict.claim(said, effect, 0.0, 'bootstrap', 0.01)
+
+
+def test_what_was_named_is_one_family():
+  """Lower is better of fped; the swap's claim holds alone, not among four."""
+  found = verdict.settled(run_of(SPECS, verdicts=[judged('other')]))
+  assert [one['verdict'] for one in found] == [
+    *('holds', 'does not hold', 'undecided', 'undecided', 'exploratory')
+  ]
+  assert [one['family'] for one in found] == ['primary'] * 4 + ['exploratory']
+  p = [0.001, 0.004, verdict._p(found[2], 0.95), 0.04]
+  assert [one['adjusted'] for one in found[:3]] == (
+    significance.adjusted([*p[:2], found[2]['p'] or 1.0, p[3]])[:2]
+    + [found[2]['adjusted']]
+  )
+  assert found[0]['effect']['low'] < 0.2  # wider than its own, .2 to .4
+  (alone,) = verdict.settled(run_of(SPECS[3:]))
+  assert alone['verdict'] == 'holds' and alone['adjusted'] == 0.04
+  (none,) = verdict.settled(run_of(verdicts=[judged('other')]))
+  assert none['verdict'] == 'exploratory' and none['adjusted'] is None
+  again = run_of(SPECS, verdicts=found)
+  assert verdict.settled(again) == found
+
+
+def test_a_family_errs_as_often_as_agreed():
+  """Of six claims without an effect some is decided in 5 % of the runs."""
+  rng, wrong, runs = np.random.default_rng(0), 0, 600
+  specs = [f'a against {k}: dp on test' for k in range(6)]
+  for _ in range(runs):
+    z = rng.normal(0, 1, 6)
+    tests = [
+      difference('a', str(k), 'dp', z[k], 1.96, p)
+      for k, p in enumerate(2 * (1 - _normal(abs(z))))
+    ]
+    found = verdict.settled(results.Results(tests=tests, primary=specs))
+    wrong += any(one['verdict'] != 'undecided' for one in found)
+  assert wrong / runs < 0.07
+
+
+def _normal(z):
+  from scipy.special import ndtr
+
+  return ndtr(z)
+
+
+def test_a_claim_of_another_bound_has_the_p_of_its_interval():
+  spec = ['weight against baseline: auc on test above -0.02']
+  (one,) = verdict.settled(run_of(spec))
+  z = 0.01 / (0.02 / 1.959964)
+  assert one['adjusted'] == pytest.approx(2 * (1 - _normal(z)), 1e-4)
+  assert one['bound'] == -0.02 and one['verdict'] == 'undecided'
+
+
+def test_a_count_decides_itself():
+  count = verdict.at_most_half('diet', 2, 'cda', 5)
+  (one,) = verdict.settled(run_of(verdicts=count))
+  assert one['verdict'] == 'holds' and one['family'] == 'exploratory'
+  assert verdict.at_most_half('diet', 3, 'cda', 5)[0]['verdict'] == (
+    'does not hold'
+  )
+
+
+def test_a_side_is_by_the_measure_s_direction():
+  up = difference('a', 'b', 'transfer_accuracy', 0.15, 0.05)
+  down = difference('a', 'b', 'tprd_size', -0.2, 0.1)
+  turned = up | {'ours': 'b', 'theirs': 'a'}
+  turned['difference'] = verdict.negated(up['difference'])
+  names = 'transfer_accuracy', 'tprd_size'
+  for tests in ([up, down], [turned, down]):
+    for one in verdict.ahead(tests, 'a', 'b', names):
+      assert one['verdict'] == 'holds' and one['effect']['low'] > 0
+  for one in verdict.ahead([up, down], 'b', 'a', names):
+    assert one['verdict'] == 'does not hold'
 
 
 @pytest.fixture
-def folders(tmp_path):
-  """Two runs: gaps that fall, rise and stay; AUC that may be lost."""
-  runs = {
-    'weighting': [
-      difference('weight', 'baseline', 'fped', -0.3, 0.1),
-      # Of two tests of one measure the first, over examples, decides.
-      difference('weight', 'baseline', 'fped', 0.9, 0.1, 't-test over seeds'),
-      difference('weight', 'baseline', 'fned', 0.2, 0.1),
-      difference('weight', 'baseline', 'auc', -0.01, 0.02),
-      difference('swap', 'baseline', 'fped', -0.3, 0.1),
-    ],
-    'fairtune': [difference('fairtuned', 'original', 'different', -0.1, 0.2)],
-  }
-  share = {'value': 0.4, 'low': None, 'high': None}
-  count = verdict.at_most_half('diet', 2, 'cda', 5)[0] | {'effect': share}
-  out = []
-  for recipe, tests in runs.items():
-    folder = tmp_path / recipe
-    folder.mkdir()
-    one = results.Results(
-      recipe=recipe, data='a|b', model='tiny', seeds=[0, 1], tests=tests
-    )
-    one.verdicts = [count]
-    results.write(folder, one)
-    words = ['/x/main.py', f'--config=configs/{recipe}.py', '--workdir=/tmp/y']
-    words.append('--config.data.path=/home/me/SST-2/train.csv')
-    (folder / 'versions.json').write_text(json.dumps({'command': words}))
-    out.append(str(folder))
-  return out
+def folder(tmp_path):
+  found = run_of(SPECS, verdicts=[judged('other')])
+  results.write(tmp_path / 'run', found)
+  flags = ['/x/main.py', '--config=configs/w.py', '--workdir=/tmp/y']
+  flags.append('--config.data.path=/home/me/SST-2/train.csv')
+  text = json.dumps({'command': flags})
+  (tmp_path / 'run/versions.json').write_text(text)
+  return tmp_path / 'run'
 
 
-def test_each_claim_has_its_verdict_data_and_command(folders):
-  rows = claims.rows(folders, PAPERS)
-  known = {row['claim']: row for row in rows}
-  of = lambda words: [
-    row['verdict'] for claim, row in known.items() if claim.startswith(words)
+def test_the_table_has_a_row_a_claim_and_counts_the_rest(folder, capsys):
+  rows = [r for r in claims.rows([folder], PAPERS) if 'data' in r]
+  assert [row['verdict'] for row in rows] == [
+    *('holds', 'does not hold', 'undecided', 'undecided', 'exploratory')
   ]
-  assert of('lower gap of false positives') == ['holds']
-  assert of('lower gap of false negatives') == ['does not hold']
-  assert of('at most 2 points of AUC lost') == ['undecided']
-  assert of('fairtuning lowers') == ['undecided']
-  assert of('diet takes at most half') == ['holds']
-  assert {row['verdict'] for row in rows if 'data' not in row} == {'not run'}
-  assert {row['paper'] for row in rows} == {paper.title for paper in PAPERS}
-  one = known['lower gap of false positives (weight against baseline, test)']
-  assert 'lower by 0.300 [0.200, 0.400]' in one['by']
-  assert 'to be' not in one['by']  # above 0, as most are
-  cost = next(
-    row
-    for claim, row in known.items()
-    if claim.startswith('at most 2 points of AUC') and 'by' in row
+  assert rows[0]['data'] == 'a|b, tiny, 2 seeds'
+  assert rows[0]['command'] == (
+    '--config=configs/w.py --config.data.path=SST-2/train.csv'
   )
-  assert 'to be above -0.02' in cost['by']
-  assert one['data'] == 'a|b, tiny, 2 seeds'
-  assert one['command'] == (
-    '--config=configs/weighting.py --config.data.path=SST-2/train.csv'
-  )
-
-
-def test_a_test_the_other_way_round_decides_a_claim_too(tmp_path):
-  """A run led by the unhealthy diet was said not to be run."""
-  gap = difference('unhealthy_random', 'healthy_random', 'dp', -0.3, 0.1)
-  one = results.Results(recipe='diet', data='d', model='tiny', tests=[gap])
-  results.write(tmp_path, one)
-  (row,) = (
-    row
-    for row in claims.rows([tmp_path], PAPERS)
-    if row['claim'].startswith('fairer than the unhealthy')
-  )
-  assert row['verdict'] == 'holds' and '0.300 [0.200, 0.400]' in row['by']
-
-
-def judged(claim):
-  effect = {'value': 0.2, 'low': 0.1, 'high': 0.3}
-  return verdict.claim(claim, effect, 0.0, 'paired bootstrap', 0.01)
-
-
-def test_a_paper_s_own_contenders_speak_for_it(tmp_path):
-  """Of rivals' verdicts none, unless there is nothing else."""
-  rival, own = (
-    'flow is below original',
-    'flow + repair + BART is below original',
-  )
-  for name, lines in (('both', [rival, own]), ('rival', [rival])):
-    one = results.Results(recipe='fairflow', data='d', model='/a/b/models/m')
-    one.verdicts = [judged(line) for line in lines]
-    (tmp_path / name).mkdir()
-    results.write(tmp_path / name, one)
-  of = lambda name: [
-    row
-    for row in claims.rows([tmp_path / name], PAPERS)
-    if 'FairFlow' in row['paper']
-  ]
-  assert [row['claim'] for row in of('both')] == [own]
-  assert [row['claim'] for row in of('rival')] == [rival]
-  assert of('both')[0]['data'] == 'd, models/m'
-
-
-def test_what_no_paired_test_decides_is_a_line_by_whatever_decides_it(tmp_path):
-  """Figures 6 and 7: the range over epochs was in no table of claims."""
-  epochs = {'fraction': 0.3, 'fair': 0.9, 'a': 'x', 'b': 'y', 'chance': 0.3}
-  config = config_lib.Config()
-  one = results.Results(
-    recipe='overlap',
-    data='d',
-    model='m',
-    tests=[difference('x', 'none', 'dp', 0.1, 0.2)],
-  )
-  (own,) = overlap.verdicts(config, {'epochs': [epochs]})
-  one.verdicts = [own, judged('x is above none')]
-  results.write(tmp_path, one)
-  rows = [row for row in claims.rows([tmp_path], PAPERS) if 'by' in row]
-  assert [row['claim'] for row in rows if 'Healthy' in row['paper']] == [
-    own['claim']
-  ]
-
-
-def test_a_command_is_written_once(folders):
-  table = claims.markdown(folders[:1], PAPERS).splitlines()
-  cells = [line.split(' | ')[-1] for line in table if '`--config' in line]
-  assert len(cells) == 1
-  assert sum(line.endswith('| as above |') for line in table) == 3
-
-
-def test_the_command_prints_markdown_of_any_number_of_runs(folders, capsys):
-  assert command.main(['--claims', *folders]) == 0
+  assert command.main(['--claims', str(folder)]) == 0
   lines = capsys.readouterr().out.splitlines()
   bare = [line.replace('\\|', '') for line in lines]
-  assert {line.count('|') for line in bare} == {8}
+  assert {line.count('|') for line in bare} == {len(claims.HEADS) + 1}
+  assert sum('`--config' in line for line in lines) == 1
   assert any('a\\|b, tiny' in line for line in lines)
-  assert command.main(['--claims']) == 0
-  empty = capsys.readouterr().out.splitlines()[2:]
-  assert empty and all('| not run |' in line for line in empty)
-  assert command.main(['--claims', folders[0] + '/none']) == 2
+  assert command.main(['--claims', f'{folder}/none']) == 2
+
+
+def test_kept_runs_make_the_same_table(folder, tmp_path):
+  """Without rows of data, values of seeds, or anybody's paths."""
+  place = tmp_path / 'kept'
+  assert command.main(['--keep', str(folder), f'{place}/run']) == 0
+  assert claims.markdown([str(place)], PAPERS) == claims.markdown(
+    [str(folder)], PAPERS
+  )
+  texts = [path.read_text() for path in place.rglob('*.json')]
+  assert len(texts) == 2 and not any('/home/me' in text for text in texts)
 
 
 def test_a_perturber_s_data_is_its_parallel_text(tmp_path):
-  one = results.Results(
-    recipe='perturber',
-    data='text',
-    model='m',
-    seeds=[0],
-    tests=[difference('perturber', 'dictionary', 'exact', 0.5, 0.1)],
-  )
-  results.write(tmp_path, one)
+  results.write(tmp_path, run_of(data='text', recipe='perturber'))
   config = {'recipe': 'perturber', 'perturb': {'sources': ['geco', 'gap']}}
   (tmp_path / 'config.json').write_text(json.dumps(config))
-  table = claims.markdown([tmp_path], PAPERS)
-  assert '| geco and gap, m, 1 seed |' in table
-
-
-def test_kept_runs_make_the_same_table(folders, tmp_path):
-  """Without rows of data, values of seeds, or anybody's paths."""
-  kept = tmp_path / 'kept'
-  for folder in folders:
-    assert command.main(['--keep', folder, f'{kept}/{folder[-7:]}']) == 0
-  assert claims.markdown([str(kept)], PAPERS) == claims.markdown(
-    sorted(folders), PAPERS
-  )
-  texts = [path.read_text() for path in kept.rglob('*.json')]
-  assert len(texts) == 4 and not any('/home/me' in text for text in texts)
+  assert '| geco and gap, tiny, ' in claims.markdown([tmp_path], PAPERS)
 
 
 def test_what_is_kept_has_no_rows(tmp_path):
-  from fairjax.report import kept
-
   estimate = {'value': 0.5, 'low': 0.4, 'high': 0.6, 'seeds': [0.4, 0.6]}
   measured = {
     'rows': 7,
@@ -337,29 +308,49 @@ def test_an_undecided_line_says_what_it_takes():
 
 # What this project says of its own runs
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+def test_the_shipped_table_is_what_the_command_makes():
+  """python tests/golden/make_claims.py writes CLAIMS.md's."""
+  made = runpy.run_path(str(ROOT / 'tests/golden/make_claims.py'))
+  path = ROOT / 'fairjax/report/CLAIMS.md'
+  assert path.read_text('utf-8') == made['page']()
+
+
+def test_the_tables_of_results_are_made_from_the_kept_runs():
+  """The command changes nothing, and each kept run has its table."""
+  made = runpy.run_path(str(ROOT / 'configs/claims/kept_tables.py'))
+  text = (ROOT / 'configs/RESULTS.md').read_text('utf-8')
+  assert made['page'](text) == text
+  names = {path.name for path in KEPT}
+  assert {match[2] for match in made['BLOCK'].finditer(text)} == names
+
+
 NUMBER = re.compile(r'(?<![\d.\w])-?0?\.\d+')
 
 
-def test_on_a_terminal_each_claim_is_a_few_short_lines():
-  kept = [str(ROOT / 'configs/claims/results')]
-  said = claims.for_people(kept, PAPERS)
-  assert max(map(len, said.splitlines())) <= 80
-  assert (
-    '  holds           fairer than the unhealthy diet (healthy_random' in said
-  )
-  table = claims.markdown(kept, PAPERS)
-  for verdict_ in ('holds', 'undecided', 'does not hold', 'not run'):
-    heads = [
-      line for line in said.splitlines() if line[2:17].strip() == verdict_
-    ]
-    assert len(heads) == table.count(f'| {verdict_} |')
+def test_each_number_of_readmes_papers_is_in_results():
+  """A run that is kept anew may not leave README behind."""
+  read = lambda path: (ROOT / path).read_text(encoding='utf-8')
+  known = set(NUMBER.findall(read('configs/RESULTS.md')))
+  known |= {one.lstrip('-') for one in known}
+  table = read('README.md').partition('| paper |')[2].partition('\n\n')[0]
+  assert set(NUMBER.findall(table)) <= known
 
 
-def test_the_shipped_table_is_what_the_kept_runs_make():
-  made = claims.markdown([str(ROOT / 'configs/claims/results')], PAPERS)
-  shipped = (ROOT / 'fairjax/report/CLAIMS.md').read_text(encoding='utf-8')
-  assert shipped[shipped.index('| paper |') :].strip() == made.strip()
+KEPT = sorted((ROOT / 'configs/claims/results').iterdir())
+
+
+@pytest.mark.parametrize('folder', KEPT, ids=lambda path: path.name)
+def test_a_kept_run_has_the_claims_of_its_config(folder):
+  """At most six, each of a comparison that the run made."""
+  name = f'claims/{folder.name}'
+  known = (ROOT / f'configs/{name}.py').exists()
+  config = config_lib.shipped(name if known else folder.name)
+  run = json.loads((folder / 'run.json').read_text('utf-8'))
+  assert [*config.measures.primary] == run['primary']
+  assert 0 < len(run['primary']) <= 6
+  found = results.read(folder)
+  assert all(verdict._named(one, found) for one in run['primary'])
 
 
 ROOTED = re.compile(r'(?:(?<=[\s\'"(=`])|^)~?/[\w.~-]+/')
@@ -372,47 +363,6 @@ ROOTED = re.compile(r'(?:(?<=[\s\'"(=`])|^)~?/[\w.~-]+/')
 )
 def test_a_kept_run_names_no_folder_of_whoever_ran_it(path):
   assert not ROOTED.search(path.read_text(encoding='utf-8'))
-
-
-@pytest.mark.parametrize(
-  'name', sorted(p.name for p in (ROOT / 'configs/claims/results').iterdir())
-)
-def test_a_config_of_claims_says_what_its_size_decides(name):
-  """Every kind of number, by what CLAIMS.md has of its kept run."""
-  folder = ROOT / 'configs/claims'
-  path = folder / f'{name}.py'
-  path = path if path.exists() else ROOT / f'configs/{name}.py'
-  words = ast.get_docstring(ast.parse(path.read_text('utf-8')))
-  (said,) = re.findall(
-    r'What its size decides,([^±]*±.*?)\.(?:\n|$)', words, re.S
-  )
-  reaches = lambda text: {float(k) for k in re.findall(r'±([\d.]*\d)', text)}
-  found = [
-    reaches(row['decides'])
-    for row in claims.rows([folder / 'results' / name], PAPERS)
-    if row.get('decides')
-  ]
-  assert reaches(said) <= set().union(*found)
-  assert {min(map(min, found)), max(map(max, found))} <= reaches(said)
-
-
-def test_the_tables_of_results_are_made_from_the_kept_runs():
-  """The command changes nothing, and each kept run has its table."""
-  path = ROOT / 'configs/claims/kept_tables.py'
-  made = runpy.run_path(str(path))
-  text = (ROOT / 'configs/RESULTS.md').read_text('utf-8')
-  assert made['page'](text) == text
-  names = {path.name for path in (ROOT / 'configs/claims/results').iterdir()}
-  assert {match[2] for match in made['BLOCK'].finditer(text)} == names
-
-
-def test_each_number_of_readmes_papers_is_in_results():
-  """A run that is kept anew may not leave README behind."""
-  read = lambda path: (ROOT / path).read_text(encoding='utf-8')
-  known = set(NUMBER.findall(read('configs/RESULTS.md')))
-  known |= {one.lstrip('-') for one in known}
-  table = read('README.md').partition('| paper |')[2].partition('\n\n')[0]
-  assert set(NUMBER.findall(table)) <= known
 
 
 def test_the_map_has_the_hours_of_kept_runs_and_configs_that_are_there():

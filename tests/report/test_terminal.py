@@ -130,7 +130,10 @@ def test_a_claim_says_what_its_number_is():
     'holds healthy_random takes at most half the rows of cda: 432 of 1,000 '
     'rows, a share of 0.432, to be at most 0.5' in joined
   )
-  assert 'a is above b in dp: difference 0.100 [0.090, 0.110], p 0.01' in joined
+  assert (
+    'exploratory a is above b in dp: difference 0.100 [0.090, 0.110], p 0.01'
+    in joined
+  )
   assert widest(text) <= 80
 
 

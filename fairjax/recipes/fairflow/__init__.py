@@ -18,8 +18,4 @@ from fairjax.report.claims import Paper
 PAPER = Paper(
   'FairFlow (Tokpo and Calders 2024)',
   ('fairflow', 'counterfactual_texts'),
-  headline='classifiers trained on rewritten texts have smaller TPRD and FPRD, '
-  'and the texts read more fluently than swapped ones',
-  # V1 and V2; without a detector V2 is not repaired
-  own=('dictionary + repair + BART', 'flow + repair + BART', 'flow + BART'),
 )

@@ -14,7 +14,4 @@ from fairjax.report.claims import Paper
 PAPER = Paper(
   'MBCDA (Tokpo and Calders 2023)',
   ('mbcda',),
-  headline='with a discriminator more texts turn, and TPRD and FPRD are '
-  'smaller',
-  own=('BART on repaired, filtered + discriminator',),
 )

@@ -26,39 +26,9 @@ In this room:
                      comes back
 """
 
-from fairjax.report.claims import Claim, Paper
+from fairjax.report.claims import Paper
 
 PAPER = Paper(
   'Perturbation augmentation (Qian et al. 2022)',
   ('fairtune', 'fairtune_glue', 'perturber', 'fairberta_planted'),
-  (
-    Claim(
-      'fairtuning lowers the fairscore',
-      *('fairtuned', 'original', 'different', -1),
-    ),
-    Claim(
-      'at most 2 points of accuracy lost',
-      *('fairtuned', 'original', 'accuracy', 1, -0.02),
-    ),
-    Claim(
-      'at most 2 points of the average over GLUE lost',
-      *('fairtuned', 'original', 'glue', 1, -0.02),
-    ),
-    Claim(
-      'a learned perturber is exact more often than a dictionary',
-      *('perturber', 'dictionary', 'exact'),
-    ),
-    Claim(
-      'a learned perturber is exact more often than rules',
-      *('perturber', 'rules', 'exact'),
-    ),
-    Claim(
-      'perturbed pretraining moves an association from the stereotype',
-      *('', '0 % perturbed', 'winobias_log_odds', -1),
-    ),
-    Claim(
-      'at most .02 of the held-out loss is lost',
-      *('', '0 % perturbed', 'loss', -1, -0.02),
-    ),
-  ),
 )
