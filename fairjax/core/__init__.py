@@ -9,8 +9,6 @@ In this room:
   backend       The platform that programs are compiled for, and what its chips
                 can do
   cache         A cache between runs, of what can be made again
-  chips         Chips by name: rates, memory; how many of them a target's name
-                asks for
   errors        The exceptions that end a run without a traceback
   escape        Escaping of names and texts that are not ours, one function a
                 format

@@ -12,7 +12,7 @@ import pytest
 
 from fairjax.bench import __main__ as command
 from fairjax.bench import race
-from fairjax.bench.races import generate, perturb, train
+from fairjax.bench.races import generate, train
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, tokens
 from fairjax.train import traced
@@ -161,25 +161,6 @@ def test_real_texts_are_written_at_their_own_lengths(tmp_path):
   assert all(text[-1] == work.shape.eos == 3 for text in work.texts)
   found = generate.ours(args, work)()
   assert found.row_written.tolist() == wanted
-
-
-def test_both_sides_of_perturbing_write_the_same_number_of_tokens(tmp_path):
-  pytest.importorskip('torch', reason='the peer is torch')
-  pytest.importorskip('transformers', reason='the peer is transformers')
-  said = ['He sold his boat .', 'It rained .', 'My aunt saw her brother .']
-  (tmp_path / 'text.txt').write_text('\n'.join(said))
-  words = tokens.train_tokenizer([*said, 'man woman <PERT_SEP> ,'], 60)
-  tokens.save_tokenizer(words, tmp_path / 'words')
-  asked = [f'--text={tmp_path}/text.txt', f'--vocab={tmp_path}/words']
-  counts = {}
-  for name in perturb.SIDES:
-    chosen = perturb.options([*asked, '--size=tiny'])
-    chosen.side, chosen.folder = name, str(tmp_path / name)
-    unit, facts = perturb.side(chosen)
-    counts[name] = facts['written']
-    assert facts['windows'] == 3 and facts['offered'] == 2
-    unit()
-  assert counts['ours'] == counts['same'] < counts['every']
 
 
 @pytest.mark.slow

@@ -2,11 +2,8 @@
 
 In this room:
 
-  aot         Our programs, compiled for chips that are not here: memory, time,
-              links
-  hlo         What a compiled program does, read from its optimised HLO text
-  plain_bert  A textbook Flax step of a BERT classifier: the peer of deviceless
-              compiles
-  programs    The programs of a run, traced for devices that are not there
-  targets     Devices to compile for that are not here, by the names of chips
+  aot       Our programs, compiled for chips that are not here: memory, time,
+            links
+  programs  The programs of a run, traced for devices that are not there
+  targets   Chips by name, and devices of them to compile for that are not here
 """

@@ -6,24 +6,19 @@ with the arguments described by shape and sharding; nothing is allocated.
 
 import dataclasses
 import functools
-import math
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
-from fairjax.bench.compiles import plain_bert
 from fairjax.config import Train
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption
-from fairjax.metrics import kernels
-from fairjax.metrics.inference import resampling
-from fairjax.models import Bundle, build, families, flow, objectives
+from fairjax.models import Bundle, build, families, objectives
 from fairjax.models.decoding import decode, decode_slots, decode_texts
 from fairjax.models.layers import layer_params
 from fairjax.models.layers.places import blank_batch
-from fairjax.recipes.fairflow import flow_training
 from fairjax.scores import grand as scores_grand
 from fairjax.train import mesh, step
 
@@ -161,59 +156,12 @@ def pretrain(device_mesh: Mesh, size: Size):
   )
 
 
-def flow_step(device_mesh: Mesh, size: Size):
-  """A step of FairFlow's flow on pairs of embeddings."""
-  shape = flow.FlowShape(shape_of(size, 'bert', 'classify').width)
-  sample = np.ones((flow_training.SAMPLE, shape.width), np.float32)
-  dtype = jnp.dtype(size.precision)
-  model = flow_training.flow_model(shape, sample, dtype)
-  loss = flow_training.flow_loss(flow.FlowObjective())
-  pair = (size.rows, shape.width)
-  arrays = batch(
-    device_mesh, size, True, first=pair, second=pair, side=(size.rows,)
-  )
-  names = ('first', 'second', 'side', 'example')
-  arrays = {name: arrays[name] for name in names}
-  return step_of(device_mesh, size, model, arrays, (step.Player('flow', loss),))
-
-
 def read(device_mesh: Mesh, model: Bundle, size: Size, arrays: dict):
   """The parameters as a sweep over batches of such arrays reads them."""
   params = stacked(device_mesh, model, size)
   narrow = functools.partial(layer_params.as_read, model.module)
   where = jax.tree.map(lambda leaf: leaf.sharding, params)
   return like(jax.eval_shape(narrow, params, arrays), where)
-
-
-def beside_step(device_mesh: Mesh, size: Size, can: str) -> tuple[int, int]:
-  """Bytes on a device that a fit holds while its step does not run.
-
-  The kept weights, which lie as those that train; and, while it is evaluated,
-  the weights gathered for all to read, and in the type of the products.
-  """
-  model = bundle(size, can, **({'classes': 2} if can == 'classify' else {}))
-  params = stacked(device_mesh, model, size)
-  where = mesh.update_shardings(device_mesh, params, size.fsdp)
-  kept = own_bytes(like(params, where))
-  is_shared = device_mesh.shape['data'] > 1 and not size.fsdp
-  arrays = batch(device_mesh, size, over_seeds=False)
-  narrow = [
-    new
-    for old, new in zip(
-      jax.tree.leaves(params),
-      jax.tree.leaves(read(device_mesh, model, size, arrays)),
-    )
-    if old.dtype != new.dtype
-  ]
-  return kept, own_bytes(params) * is_shared + own_bytes(narrow)
-
-
-def own_bytes(tree) -> int:
-  """Of arrays, what lies on one device."""
-  return sum(
-    math.prod(leaf.sharding.shard_shape(leaf.shape)) * leaf.dtype.itemsize
-    for leaf in jax.tree.leaves(tree)
-  )
 
 
 def predict(device_mesh: Mesh, size: Size):
@@ -273,19 +221,6 @@ def generate(device_mesh: Mesh, size: Size):
   return decode_slots.advance.trace(module, *rest)
 
 
-def resamples(device_mesh: Mesh, size: Size):
-  """10,000 resamples of counts: 2,048 blocks, 13 groups and all of them."""
-  table = lambda *dims: jax.ShapeDtypeStruct(dims, np.float32)
-  arrays = table(10_000, 2048), table(2048, size.seeds, 1, 14, 4)
-  program = kernels.jitted(resampling.resampled.over)
-  return program.trace(*everywhere(device_mesh, arrays))
-
-
-def plain(device_mesh: Mesh, size: Size):
-  """The peer of `train`: a textbook Flax step of the same shape and batch."""
-  return plain_bert.trace(device_mesh, shape_of(size, 'bert', 'classify'), size)
-
-
 # The name on the command line, and what one run of the program is.
 PROGRAMS = {
   'train': train,
@@ -293,6 +228,4 @@ PROGRAMS = {
   'predict': predict,
   'pretrain': pretrain,
   'generate': generate,
-  'resamples': resamples,
-  'flow': flow_step,
 }

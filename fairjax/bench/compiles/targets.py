@@ -1,12 +1,12 @@
-"""Devices to compile for that are not here, by the names of chips."""
+"""Chips by name, and devices of them to compile for that are not here."""
 
 import importlib.util
 import re
 from typing import Any, NamedTuple
 
-from fairjax.core.chips import CHIPS, Chip
 from fairjax.core.errors import UserError
 
+GIB = 2**30
 EXAMPLES = 'v5e:4x4, v4:2x2x1, v5p:2x2x1, v6e:2x4, h100:8, h200:1'
 GPUS_OF_A_HOST = 8
 # What XLA:GPU is told of a Hopper, which no driver is here to say.
@@ -34,6 +34,29 @@ ENVIRONMENT = {
   'TPU_WORKER_HOSTNAMES': 'localhost',
   'TPU_ACCELERATOR_TYPE': 'v5litepod-4',
   'ALLOW_MULTIPLE_LIBTPU_LOAD': '1',
+}
+
+
+class Chip(NamedTuple):
+  """One device: published rates a second, and main memory in bytes."""
+
+  platform: str
+  flops: float  # of bfloat16 products
+  bandwidth: float
+  memory: float
+  clock: float = 0.0  # of the compiler's cycles; 0 where it counts none
+  name: str = ''
+
+
+CHIPS = {
+  'v4': Chip('tpu', 275e12, 1228e9, 31.75 * GIB, 1.05e9),
+  'v5e': Chip('tpu', 197e12, 819e9, 15.75 * GIB, 1.5e9),
+  'v5p': Chip('tpu', 459e12, 2765e9, 95.74 * GIB, 1.75e9),
+  'v6e': Chip('tpu', 918e12, 1640e9, 31.25 * GIB, 1.75e9),
+  'h100': Chip(
+    'gpu', 989e12, 3352e9, 84929347584, name='NVIDIA H100 80GB HBM3'
+  ),
+  'h200': Chip('gpu', 989e12, 4800e9, 150754820096, name='NVIDIA H200'),
 }
 
 

@@ -2,8 +2,6 @@
 
 In this room:
 
-  fairflow_peers  Peers of the race of FairFlow's parts: transformers, and
-                  PyTorch modules
   generate_peers  Peers of the generation race: transformers on torch, and
                   CTranslate2
   grand_peers     Peers of the gradient-norm race: hooks, functorch, Opacus,

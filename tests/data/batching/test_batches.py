@@ -324,13 +324,6 @@ def test_texts_that_do_not_fit_and_no_rows_are_refused():
     packed(pool, np.zeros((1, 0), int), [0], Layout(48, 2, (1, 2), 2))
 
 
-def test_the_race_runs():
-  from fairjax.bench.races import batches as bench
-
-  found = bench.run(['--rows', '300', '--batch', '32', '--rounds', '1'])
-  assert found['unit'] == 'sequences/s' and found['ratio'] > 1
-
-
 @pytest.fixture
 def tweets(shared):
   with open(
