@@ -359,11 +359,6 @@ def pin(cores: int) -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-cores:])
 
 
-def threads(count: int) -> dict[str, str]:
-  """The environment of a side that has so many threads for its products."""
-  return {'OMP_NUM_THREADS': str(count), 'TOKENIZERS_PARALLELISM': 'false'}
-
-
 def on(device: str) -> dict[str, str]:
   """The environment of a side that runs on 'cpu', whatever else is there."""
   return {'JAX_PLATFORMS': 'cpu'} if device == 'cpu' else {}
