@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config, Weighting
-from fairjax.core import announce, python_words
+from fairjax.core import announce, doors
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need
 from fairjax.data.tables import inputs, join
@@ -35,7 +35,7 @@ from fairjax.stages.classifier import load as load
 _LABELS = {'data.labels': 'its names in y_true'}
 
 
-@python_words.door(_LABELS)
+@doors.door(_LABELS)
 def assess(
   y_true: Sequence,
   y_score: Sequence,
@@ -236,7 +236,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   return Comparison(tests)
 
 
-@python_words.door(_LABELS)
+@doors.door(_LABELS)
 def thresholds(
   y_true: Sequence,
   y_score: Sequence,
@@ -370,7 +370,7 @@ def swap(texts: str, **options: Any) -> str: ...
 def swap(texts: list[str], **options: Any) -> list[str]: ...
 @overload
 def swap(texts: Any, **options: Any) -> Any: ...
-@python_words.door()
+@doors.door()
 def swap(
   texts: Any,
   *,
@@ -438,7 +438,7 @@ def swap(
 # Data
 
 
-@python_words.door({'data.group': "a column called 'group'"})
+@doors.door({'data.group': "a column called 'group'"})
 def diet(
   scores: pd.DataFrame,
   factual: float = 0.4,
@@ -482,7 +482,7 @@ _WEIGHTING = {
 }
 
 
-@python_words.door(_WEIGHTING)
+@doors.door(_WEIGHTING)
 def weights(
   table: pd.DataFrame,
   z: str = 'gender',
@@ -521,7 +521,7 @@ def weights(
 # Models
 
 
-@python_words.door()
+@doors.door()
 def score(
   model: Classifier,
   table: pd.DataFrame,

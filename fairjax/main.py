@@ -3,7 +3,6 @@
   fairjax help                          python -m fairjax.main help
   fairjax audit model/ my.csv           a command, see commands.py
   fairjax --config=configs/quickstart.py --config.train.lr=1e-3
-  fairjax --config=configs/X.py --target=v5e-16   counts what X would take
 
 --config names a file of configs/ (or your own); every knob of
 fairjax/config/ is a flag behind it, which `fairjax help NAME` explains.
@@ -35,6 +34,7 @@ from fairjax.core.errors import (
   Undecided,
   UserError,
   asked_to_stop,
+  worded,
 )
 
 # Exit codes.
@@ -270,7 +270,10 @@ def end(sentence, code: int) -> None:
   """The last words, if anybody still listens, and the exit code."""
   alarm(0)
   try:
-    said = commands.said(str(sentence), TYPED)
+    surface = commands.surface(TYPED)
+    if isinstance(sentence, UserError):
+      sentence.surface = surface
+    said = worded(str(sentence), surface)
     print(f'fairjax: {said}', file=sys.stderr, flush=True)
   except OSError:  # `2>&1 | head` has read enough
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

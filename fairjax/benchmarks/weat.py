@@ -234,7 +234,9 @@ def _versions(places: Sequence[pathlib.Path]) -> str:
   other = [f'{n} ({d})' for n, d in digests.items() if d not in VERSIONS]
   line = f'{len(digests) - len(other)} of {len(digests)} files are published'
   if not other:
-    return f'the battery is {len(digests)} published files (md5 of each known)'
+    return sources.Known(
+      f'the battery is {len(digests)} published files (md5 of each known)'
+    )
   return (
     f'{line} ones; not known here by its md5, so that its numbers may not '
     f'compare with published ones: {", ".join(other[:8])}'

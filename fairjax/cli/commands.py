@@ -10,7 +10,7 @@ import difflib
 import re
 from typing import NamedTuple
 
-from fairjax.core.errors import UserError
+from fairjax.core.errors import Surface, UserError, in_config
 
 
 class Command(NamedTuple):
@@ -186,23 +186,28 @@ def _long(word: str, known: dict[str, str]) -> str:
   return f'--config.{knob}{equals}{value}' if knob else word
 
 
-def said(sentence: str, words: list[str]) -> str:
-  """A sentence with the short flags of the command that was called.
+def surface(words: list[str]) -> Surface:
+  """How a call names leaves: by the short flags of its command.
 
-  A knob that the call spells out stays so.
+  A leaf that the call spells out stays so.
 
-  >>> said('did you mean --config.audit.weight=age?', ['audit', 'd.csv'])
-  'did you mean --weight=age?'
-  >>> said('seeds is 0 (fairjax help train.lr)', ['train', '--seeds=0'])
-  '--seeds is 0 (fairjax help train.lr)'
+  >>> called = surface(['audit', 'd.csv', '--config.audit.groups=age'])
+  >>> called('audit.weight', 'age'), called('audit.groups', '')
+  ('--weight=age', '--config.audit.groups')
   """
   given = {word.partition('=')[0] for word in words}
-  for knob, flag in short(words[0] if words else '').items():
-    if f'--config.{knob}' not in given:
-      bare = r'(?<![\w.-])(?<!help )' if '.' in knob else '^'
-      pattern = rf'(--config\.|{bare})(?:{re.escape(knob)})\b(?!\.\w)'
-      sentence = re.sub(pattern, flag, sentence)
-  return sentence
+  known = {
+    leaf: flag
+    for leaf, flag in short(words[0] if words else '').items()
+    if f'--config.{leaf}' not in given
+  }
+
+  def called(leaf: str, value: str | None) -> str:
+    if leaf not in known:
+      return in_config(leaf, value)
+    return known[leaf] + (f'={value}' if value else '')
+
+  return called
 
 
 def positive_by_name(words: list[str]) -> list[str]:

@@ -121,6 +121,8 @@ def refuse(recipe: str, name: str, value: object) -> None:
   if name in idle:
     remedy = f'take --config.{idle[name]}, or ' if idle[name] else ''
     raise UserError(
-      f'{name} is {shown(value, 180)}, which does nothing in recipe '
-      f'{recipe!r}; {remedy}leave it out'
+      where=name,
+      got=value,
+      expected=f'recipe {recipe!r} does not read it',
+      remedy=f'{remedy}leave it out',
     )

@@ -1,24 +1,78 @@
-"""The exceptions that end a run without a traceback."""
+"""The exceptions that end a run without a traceback.
+
+A mistake has fields, and a surface (command, library, config) says them in
+names that its caller can write. A leaf of the config stands in a sentence as
+`--config.NAME` or `--config.NAME=VALUE`, and nowhere else is one looked for.
+"""
 
 import difflib
+import re
 import signal
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 LONGEST = 600  # letters of a sentence
+# How a surface calls a leaf: of its name, and of the value that a sentence
+# gives it ('' names the flag alone, None where no flag is meant).
+Surface = Callable[[str, str | None], str]
+FLAG = re.compile(
+  r'--config\.([a-z_]\w*(?:\.[a-z_]\w*)?)'
+  r'(?:=(\'[^\']*\'|"[^"]*"|[^\s;)?]*[^\s;)?,.]))?'
+)
+# A sentence about a leaf begins with its name: 'audit.costs is …'.
+HEAD = re.compile(r'([a-z]+\.[a-z_]\w*|seeds?|model|reuse) (?=[a-z])')
+NOTHING = object()  # None is a value that may have come
+
+
+def in_config(leaf: str, value: str | None) -> str:
+  """The surface of configs, and of runs that no caller's words are known of."""
+  if value is None:
+    return leaf
+  return f'--config.{leaf}' + (f'={value}' if value else '')
+
+
+def worded(sentence: str, surface: Surface) -> str:
+  """A sentence with each leaf as the surface calls it."""
+  return FLAG.sub(lambda found: surface(found[1], found[2] or ''), sentence)
 
 
 class UserError(Exception):
   """A user's mistake, explained in one sentence.
 
-  The sentence names the file, the row or the field, and the remedy. The
-  command line prints it without a traceback and exits with code 2. It may
-  quote what it was given: of a long text the ends are said, on one line.
+    UserError('my.csv is empty; name another with --config.data.path')
+    UserError(where='train.lr', got=0, expected='a number above 0 is needed')
+
+  `where` is a leaf of the config or an argument; a sentence without one may
+  begin with it. The command line prints it without a traceback and exits
+  with code 2. It may quote what it was given: of a long text the ends are said,
+  on one line.
   """
+
+  def __init__(
+    self,
+    sentence: str = '',
+    *,
+    where: str = '',
+    got: Any = NOTHING,
+    expected: str = '',
+    remedy: str = '',
+  ):
+    super().__init__(sentence)
+    if not where and (head := HEAD.match(sentence)):
+      where, sentence = head[1], sentence[head.end() :]
+    self.where, self.expected, self.remedy = where, expected, remedy
+    self.got = None if got is NOTHING else got
+    came = '' if got is NOTHING else f'is {shown(got, 180)}'
+    parts = (sentence, came, expected, remedy)
+    self.sentence = '; '.join(part for part in parts if part)
+    self.surface: Surface = in_config
 
   def __str__(self) -> str:
     # Not super's: beside a KeyError that is the repr of the sentence.
-    words = ' '.join(Exception.__str__(self).splitlines())
+    told = worded(self.sentence, self.surface)
+    if self.where:
+      told = f'{self.surface(self.where, None)} {told}'
+    words = ' '.join(told.splitlines())
     long = len(words) > LONGEST
     return f'{words[:350]}…{words[-240:]}' if long else words
 
@@ -92,7 +146,7 @@ def is_listed(value: Any) -> bool:
 def need(right: Any, name: str, value: Any, wanted: str) -> None:
   """Raises UserError where an argument of the library is not right."""
   if not right:
-    raise UserError(f'{name} is {shown(value)}; {wanted}')
+    raise UserError(where=name, got=value, expected=wanted)
 
 
 def count(number: int, one: str, many: str = '') -> str:

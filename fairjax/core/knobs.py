@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from fairjax.core import paths
-from fairjax.core.errors import UserError, nearest, shown
+from fairjax.core.errors import UserError, nearest
 
 Rule = Callable[[Any], str]
 
@@ -319,24 +319,25 @@ def check(config: Any, kind: type) -> None:
     inner = getattr(config, field.name)
     if dataclasses.is_dataclass(field.type):
       if not isinstance(inner, field.type):
-        raise UserError(
-          f'{field.name} is {shown(inner)}; it must be a config.'
-          f'{field.type.__name__}'
-        )
+        want = f'it must be a config.{field.type.__name__}'
+        raise UserError(where=field.name, got=inner, expected=want)
   for leaf in leaves(kind):
     result = value(config, leaf.name)
-    text = f'{leaf.name} is {shown(result, 180)}'
-    if not has_type(result, leaf.type):
-      want = _WANTED.get(leaf.type, 'a tuple such as (1, 2)')
-      raise UserError(f'{text}; it must be {want}')
-    if isinstance(result, float) and not math.isfinite(result):
-      raise UserError(f'{text}; a finite number is needed')
-    if isinstance(result, int) and abs(result) >= 2**63:
-      raise UserError(f'{text}; that is more than anything here can be')
-    if isinstance(result, str) and ('\0' in result or len(result) > 4000):
-      raise UserError(f'{text}; that is no text that can be used')
-    for one in result if isinstance(result, tuple) else (result,):
-      if leaf.path and isinstance(one, str):
-        paths.refuse_pipe(one)
-    if remedy := leaf.rule(result):
-      raise UserError(f'{text}; {remedy}')
+    if expected := _wrong(leaf, result):
+      raise UserError(where=leaf.name, got=result, expected=expected)
+
+
+def _wrong(leaf: Leaf, result: Any) -> str:
+  """What is expected of a leaf instead; '' where its value is right."""
+  if not has_type(result, leaf.type):
+    return f'it must be {_WANTED.get(leaf.type, "a tuple such as (1, 2)")}'
+  if isinstance(result, float) and not math.isfinite(result):
+    return 'a finite number is needed'
+  if isinstance(result, int) and abs(result) >= 2**63:
+    return 'that is more than anything here can be'
+  if isinstance(result, str) and ('\0' in result or len(result) > 4000):
+    return 'that is no text that can be used'
+  for one in result if isinstance(result, tuple) else (result,):
+    if leaf.path and isinstance(one, str):
+      paths.refuse_pipe(one)
+  return leaf.rule(result)

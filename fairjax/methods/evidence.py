@@ -62,7 +62,8 @@ def evidence(table: pd.DataFrame, config: Config) -> Evidence:
   if (values == values[:1]).all():
     raise UserError(
       f'z is the same in all {len(values)} rows that have it '
-      f'(weighting.z={kind}), so it says nothing of the label; choose another'
+      f'(--config.weighting.z={kind}), so it says nothing of the label; '
+      f'choose another'
     )
   return z
 
@@ -156,7 +157,8 @@ def _columns(table: pd.DataFrame, names: list[str]) -> Evidence:
       if np.isnan(parts[-1]).any():
         row = table['id'].iloc[int(np.isnan(parts[-1]).argmax())]
         raise UserError(
-          f'column {name!r} of weighting.z is empty in row {row}; fill it in'
+          f'column {name!r} of --config.weighting.z is empty in row {row}; '
+          f'fill it in'
         )
     else:
       values, kinds = pd.factorize(table[name].fillna('').astype(str), True)

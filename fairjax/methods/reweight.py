@@ -42,7 +42,8 @@ def check(tables: Tables, config: Config) -> None:
     column = tables['train'][name]
     if (column.isna() | (column == '')).all():
       raise UserError(
-        f'column {name!r} of weighting.z is empty in every training row; fill '
+        f'column {name!r} of --config.weighting.z is empty in every training '
+        f'row; fill '
         'it in, or name another'
       )
 
@@ -295,12 +296,14 @@ def _warnings(facts: dict) -> list[str]:
   if near['share'] > 0:
     out.append(
       f'P(y|z) is below {near["below"]:.3g} in {near["share"]:.2%} of '
-      'the rows: their weights rest on very few; think of weighting.max_weight'
+      'the rows: their weights rest on very few; think of '
+      '--config.weighting.max_weight'
     )
   if facts['effective'] < 0.5 * facts['rows']:
     out.append(
       f'the weights leave an effective {facts["effective"]:.0f} of '
-      f'{facts["rows"]} rows; think of weighting.max_weight or a coarser z'
+      f'{facts["rows"]} rows; think of --config.weighting.max_weight or a '
+      f'coarser z'
     )
   if facts['clip']['mass'] > 0.05:
     out.append(

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax.core import python_words
+from fairjax.core import doors
 from fairjax.core.errors import UserError, need
 from fairjax.data.tables import inputs
 
 PRECISIONS = ('float32', 'bfloat16', 'int8')
 
 
-@python_words.door({'model': 'folder', 'recipe': 'fairjax train'})
+@doors.door({'model': 'folder', 'recipe': 'fairjax train'})
 def load(
   folder: str | pathlib.Path, precision: str = 'float32'
 ) -> 'Classifier':

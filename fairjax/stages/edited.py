@@ -57,7 +57,8 @@ def _scored(
     ]
     raise UserError(
       f'{path} has predictions of {sizes[0]}, and {rows.name} of {sizes[1]}; '
-      'give both of one seed and of as many classes, or leave audit.edited out'
+      'give both of one seed and of as many classes, or leave '
+      '--config.audit.edited out'
     )
   at = _places(path, frame['text'].astype(str), one.scores)
 

@@ -52,7 +52,7 @@ def test_a_classifier_without_a_method_needs_no_groups_of_train(tmp_path):
   [
     (
       dict(method=Method(name='reweight')),
-      "column 'who' of weighting.z is empty in every training row",
+      "column 'who' of --config.weighting.z is empty in every training row",
     ),
     (
       dict(method=Method(name='balance', by='who')),

@@ -105,7 +105,7 @@ def evaluate(
   one = {'rows': int(known.sum())}
   one |= module(name).estimate(keep(items), keep(scores), how)
   notes = items.attrs.get('notes', ())
-  remarks = [one for one in notes if not sources.is_known(one)]
+  remarks = [one for one in notes if not isinstance(one, sources.Known)]
   if missing := scores.attrs.get('unknown'):
     some = items[items['id'].astype(str).isin(missing)]
     remarks.append(

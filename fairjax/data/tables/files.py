@@ -271,7 +271,7 @@ def _ids_once(tables: Tables) -> None:
     where = repeated[repeated['id'].isna()].iloc[0]
     raise UserError(
       f'{source(tables[where.split])} has no id in row {where.row}; fill it '
-      'in, or leave data.id empty to number the rows'
+      'in, or leave --config.data.id empty to number the rows'
     )
   value = repeated['id'][twice].iloc[0]
   first, second = repeated[repeated['id'] == value].iloc[:2].itertuples()

@@ -88,7 +88,7 @@ def number(
       row = table.index[unknown.to_numpy().argmax()]
       raise UserError(
         f'{source(table)} has {shown(cells[split][row])} in column {name!r} '
-        f'of row {row}, which data.labels does not map '
+        f'of row {row}, which --config.data.labels does not map '
         f'({_cut(_rule(mapping))}); add it there'
       )
     table['label'] = cells[split].map(mapping).astype('Int64')
@@ -300,7 +300,7 @@ def _rounded(table: pd.DataFrame, name: str) -> pd.Series:
     row = table.index[((numbers < 0) | (numbers > MOST)).to_numpy().argmax()]
     raise UserError(
       f'{source(table)} has {shown(cells[row])} in column {name!r} of row '
-      f'{row}; data.labels={ROUND!r} takes scores from 0 to {MOST}'
+      f'{row}; --config.data.labels={ROUND!r} takes scores from 0 to {MOST}'
     )
   whole = np.floor(numbers + 0.5)
   return whole.astype('Int64').where(cells.notna(), pd.NA)

@@ -148,7 +148,8 @@ def clusters_of(config: Config, table: pd.DataFrame) -> Clusters:
     return out
   if config.audit.training:
     raise UserError(
-      'audit.training is given with audit.weight, and influence on a gap is of '
+      '--config.audit.training is given with --config.audit.weight, and '
+      'influence on a gap is of '
       'rows that count alike; leave one of the two out'
     )
   values = column(table, name, 'audit.weight')

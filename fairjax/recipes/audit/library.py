@@ -11,7 +11,7 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Audit, Config, Data, Measures
-from fairjax.core import cache, knobs, python_words
+from fairjax.core import cache, doors, knobs
 from fairjax.core.errors import UserError, is_listed, need
 from fairjax.data.tables import audit_table, inputs, join, labels, readers
 from fairjax.recipes.audit import recipe
@@ -68,7 +68,7 @@ ARGUMENTS = {
 }
 
 
-@python_words.door(ARGUMENTS)
+@doors.door(ARGUMENTS)
 def audit(
   model: Any,
   data: Any = None,
@@ -185,7 +185,7 @@ def audit(
       config, model, rows, lines.append, against, _place(keep, model, against)
     )
   results.notes += [words for words in lines if ' are those kept in ' in words]
-  python_words.retell(results, audit, ARGUMENTS)
+  doors.retell(results, audit, ARGUMENTS)
   return Audited(results, config, rows.table, measured)
 
 

@@ -150,7 +150,9 @@ def threshold_of(config, model, valid, classes) -> float | str:
   own = dataclasses.replace(model, scores=None)
   scores = of_positive(config, chances_of(own, config, valid, classes))
   if scores.ndim == 3:
-    raise UserError('a threshold is chosen for two classes; leave audit.choose')
+    raise UserError(
+      'a threshold is chosen for two classes; leave --config.audit.choose'
+    )
   weight = None
   if config.audit.weight:
     own = column(valid, config.audit.weight, 'audit.weight')

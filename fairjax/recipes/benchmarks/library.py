@@ -9,8 +9,8 @@ from fairjax import benchmarks
 from fairjax.benchmarks import BENCHMARKS, twins
 from fairjax.benchmarks.shared import measure
 from fairjax.config import Config, validate
-from fairjax.core import python_words
-from fairjax.core.errors import UserError, need, shown
+from fairjax.core import doors
+from fairjax.core.errors import UserError, need, shown, worded
 from fairjax.data.tables import inputs
 from fairjax.recipes.benchmarks import asked
 
@@ -22,7 +22,7 @@ ARGUMENTS = {
 }
 
 
-@python_words.door(ARGUMENTS)
+@doors.door(ARGUMENTS)
 def benchmark(
   model: str | os.PathLike,
   name: str,
@@ -133,8 +133,6 @@ def _frame(one: dict) -> pd.DataFrame:
     if key != 'rows'
   ]
   out = pd.DataFrame(rows, columns=['part', 'measure', *fields])
-  out.attrs['warnings'] = [
-    python_words.said(words, benchmark, ARGUMENTS)
-    for words in one.get('warnings', ())
-  ]
+  called = doors.surface(benchmark, ARGUMENTS)
+  out.attrs['warnings'] = [worded(x, called) for x in one.get('warnings', ())]
   return out

@@ -310,7 +310,7 @@ def section(
   if hasattr(module, 'LIMITS'):
     parts.append(results.text(f'What it cannot say: {module.LIMITS}'))
   notes = items.attrs.get('notes', ())
-  files = '; '.join(one for one in notes if sources.is_known(one))
+  files = '; '.join(one for one in notes if isinstance(one, sources.Known))
   if files:
     parts.append(results.text(f'Read from: {files}.', kind='quiet'))
   effects: dict[str, dict] = {}

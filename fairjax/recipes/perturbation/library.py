@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config, validate
-from fairjax.core import announce, python_words
+from fairjax.core import announce, doors
 from fairjax.core.errors import UserError, count
 from fairjax.data.tables import inputs
 from fairjax.metrics import warn
@@ -27,7 +27,7 @@ ARGUMENTS = {'perturb.axes': 'axis', 'perturb.attributes': 'attribute'}
 OF_A_MODEL = {'perturb.model': 'perturber', 'audit.batch': 'batch_size'}
 
 
-@python_words.door(ARGUMENTS)
+@doors.door(ARGUMENTS)
 def perturb(
   texts: str | Sequence[str],
   *,
@@ -77,7 +77,7 @@ def _tell(column: list[str], written: list[str], axis, by: str) -> None:
       announce.note(said)
 
 
-@python_words.door(ARGUMENTS | OF_A_MODEL)
+@doors.door(ARGUMENTS | OF_A_MODEL)
 def fairscore(
   model: Any,
   texts: Sequence[str],

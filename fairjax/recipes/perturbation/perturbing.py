@@ -54,7 +54,8 @@ def load(config: Config) -> Bundle | None:
     return None
   if not config.perturb.model:
     raise UserError(
-      'perturb.by is model, but perturb.model names none; give the folder of a '
+      'perturb.by is model, but --config.perturb.model names none; give the '
+      'folder of a '
       'trained perturber, or take --config.perturb.by=rules'
     )
   return _loaded(config.perturb.model)

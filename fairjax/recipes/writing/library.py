@@ -10,7 +10,7 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Config, Generate, Measures, Writing
-from fairjax.core import artefacts, knobs, python_words
+from fairjax.core import artefacts, doors, knobs
 from fairjax.data.tables import inputs
 from fairjax.recipes.writing import recipe
 from fairjax.report.faces import Face
@@ -40,7 +40,7 @@ class Written(Face):
 ARGUMENTS = {'writing.batch': 'batch_size', 'audit.batch': 'batch_size'}
 
 
-@python_words.door(ARGUMENTS)
+@doors.door(ARGUMENTS)
 def write(
   model: str | os.PathLike | Callable,
   classifier: Any = None,
@@ -116,7 +116,7 @@ def write(
   asked = prompts if not isinstance(prompts, str | os.PathLike) else None
   named = classifier if not isinstance(classifier, str) else None
   results, table = recipe.write(config, None, source, asked, named)
-  python_words.retell(results, write, ARGUMENTS)
+  doors.retell(results, write, ARGUMENTS)
   return Written(results, config, table)
 
 

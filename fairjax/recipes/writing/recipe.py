@@ -62,7 +62,7 @@ def write(
   if classifier is None and not own.classifier and lexicon is None:
     raise UserError(
       'nothing would score the texts: name a classifier with '
-      '--config.writing.classifier (what audit.model takes), or a lexicon of '
+      '--config.writing.classifier (what fairjax audit takes), or a lexicon of '
       'hurtful words with --config.writing.lexicon'
     )
   scorer = None

@@ -1,6 +1,7 @@
 """What leaves by the library is in its words, at every one of its doors."""
 
 import inspect
+import pickle
 import re
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 
 import fairjax
 from fairjax import UserError
-from fairjax.core import python_words
+from fairjax.cli import commands
+from fairjax.core import doors
+from fairjax.core.errors import worded
 from fairjax.results import Results, section, text
 
 ROWS = pd.DataFrame(
@@ -21,27 +24,43 @@ OWN = {'data.group': "a column called 'group'", 'data.id': 'ids'}
 def door(table, on_bad='error', n_resamples=9): ...
 
 
+LIBRARY = doors.surface(door, OWN)
+SPELT = commands.surface(['audit', 'd.csv', '--config.audit.weight=x'])
+SHORT = commands.surface(['audit', 'd.csv'])
+BAD = 'measures.resamples is 0; leave out with --config.data.on_bad=drop.'
+WEIGHT = 'audit.weight is x (fairjax help audit.weight): --config.audit.weight'
+
+
 @pytest.mark.parametrize(
-  'sentence, words',
+  'surface, given, words',
   [
-    (
-      'drop them with --config.data.on_bad=drop',
-      "drop them with on_bad='drop'",
-    ),
-    ("as --config.data.on_bad='x y'; or not", "as on_bad='x y'; or not"),
-    ('data.on_bad is 3', 'on_bad is 3'),
-    ('data.id is 3', 'ids is 3'),
-    ('measures.resamples is 0', 'n_resamples is 0'),
-    ('name --config.data.group', "name a column called 'group'"),
-    (
-      'train with --config.train.track=True',
-      'train with the command and its flag --config.train.track=True',
-    ),
-    ('the file data.csv is empty', 'the file data.csv is empty'),
+    (LIBRARY, BAD, "n_resamples is 0; leave out with on_bad='drop'."),
+    (LIBRARY, "as --config.data.on_bad='x y'; or", "as on_bad='x y'; or"),
+    (LIBRARY, 'data.id is 3; --config.data.on_bad', 'ids is 3; on_bad=…'),
+    (LIBRARY, 'fill --config.data.group', "fill a column called 'group'"),
+    (LIBRARY, 'set --config.train.track=1', 'the command and its flag'),
+    (LIBRARY, 'data.csv is empty', 'data.csv is empty'),
+    (SHORT, WEIGHT, '--weight is x (fairjax help audit.weight): --weight'),
+    (SPELT, WEIGHT, WEIGHT),
+    (SHORT, BAD, BAD),
+    (commands.surface(['--config=x.py']), WEIGHT, WEIGHT),
   ],
-)
-def test_a_sentence_names_arguments(sentence, words):
-  assert python_words.said(sentence, door, OWN) == words
+)  # fmt: skip
+def test_a_mistake_names_what_its_caller_can_write(surface, given, words):
+  error = UserError(given)
+  error.surface = surface
+  assert words in str(error)
+
+
+def test_fields_make_the_sentence():
+  error = UserError(where='train.lr', got=0, expected='more', remedy='a; b')
+  assert str(error) == 'train.lr is 0; more; a; b'
+  assert (error.where, error.got, error.expected) == ('train.lr', 0, 'more')
+  again = pickle.loads(pickle.dumps(UserError('seeds is 0')))
+  assert again.where == 'seeds' and str(again) == 'seeds is 0'
+  assert worded('a --config.x.y=1, b', lambda *it: str(it)) == (
+    "a ('x.y', '1'), b"
+  )
 
 
 DOORS = {
@@ -102,7 +121,7 @@ def test_results_are_told_anew():
     contenders={'m': {'sets': {'s': {'warnings': [flag]}}}},
     sections=[section('x', text(flag))],
   )
-  python_words.retell(results, door)
+  doors.retell(results, door)
   told = "name it with on_bad='drop'"
   assert results.notes == [told]
   assert results.contenders['m']['sets']['s']['warnings'] == [told]
