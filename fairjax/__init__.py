@@ -69,4 +69,4 @@ if not typing.TYPE_CHECKING:  # to a type checker every name would be there
 
 
 def __dir__() -> list[str]:
-  return sorted({*globals(), *_API})
+  return sorted(__all__)

@@ -8,17 +8,15 @@ numpy, pandas and lists go in; results can be indexed, printed, plotted and
 shown in a notebook. Every number has its interval, as in the program.
 """
 
-import dataclasses
 import os
-import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config, Weighting
-from fairjax.core import announce, doors
+from fairjax.config import Config, doors
+from fairjax.core import announce
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need
 from fairjax.data.tables import inputs, join
@@ -41,6 +39,7 @@ def assess(
   y_score: Sequence,
   groups: Any = None,
   *,
+  sensitive_features: Any = None,
   pos_label: Any = None,
   threshold: float | str = 0.5,
   intersections: bool = False,
@@ -62,6 +61,7 @@ def assess(
       labels by name; what a `transformers` pipeline gives will do too.
     groups: the group of each row: a column, or a table or mapping of several
       ('', None and NaN: in no group of that attribute).
+    sensitive_features: another name of `groups`, as fairlearn has it.
     pos_label: the label whose probability y_score is; where labels are names.
     threshold: a row is positive where its score is at least this number;
       'eer' takes the threshold of equal errors.
@@ -91,6 +91,7 @@ def assess(
   from fairjax.metrics import own
   from fairjax.metrics.inference import clusters, intervals, row_weights
 
+  groups = inputs.groups_of(groups, sensitive_features)
   inputs.options(
     threshold, confidence_level, n_resamples, random_state, min_group
   )
@@ -240,8 +241,9 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
 def thresholds(
   y_true: Sequence,
   y_score: Sequence,
-  groups: Any,
+  groups: Any = None,
   *,
+  sensitive_features: Any = None,
   criterion: str = 'equal_opportunity',
   decide_by: Any = None,
   pos_label: Any = None,
@@ -262,6 +264,7 @@ def thresholds(
     y_true: labels [n], as in `assess`.
     y_score: probabilities of the positive label [n].
     groups: the group of each row.
+    sensitive_features: another name of `groups`, as fairlearn has it.
     criterion: 'equal_opportunity', 'equal_fpr' or 'demographic_parity'.
     decide_by: another column whose thresholds decide, for where the group may
       not be read: what a term detector or a model infers from the text. The
@@ -296,6 +299,7 @@ def thresholds(
     *('holdout', holdout, 'a share between 0 and 1 is needed'),
   )
   group_thresholds.known(criterion)
+  groups = inputs.groups_of(groups, sensitive_features)
   inputs.options(
     threshold, confidence_level, n_resamples, random_state, min_group
   )
@@ -475,45 +479,25 @@ def diet(
   return pd.concat([rows, others], ignore_index=True)
 
 
-# Those of the section are options of the function.
-_WEIGHTING = {
-  f'weighting.{field.name}': field.name
-  for field in dataclasses.fields(Weighting)
-}
+_WEIGHTING = doors.options(('weighting', 'seed'), Config())
 
 
-@doors.door(_WEIGHTING)
+@doors.door(known=_WEIGHTING)
 def weights(
-  table: pd.DataFrame,
-  z: str = 'gender',
-  *,
-  terms: str | pathlib.Path = '',
-  estimator: str = 'forest',
-  random_state: int = 0,
-  **options,
+  table: pd.DataFrame, z: str = 'gender', **options: Any
 ) -> pd.Series:
   """Instance weights Q(y)/P(y|z) of each row (Zhang et al. 2020).
 
   Args:
     table: with text and label.
     z: 'gender', 'terms', 'identity' or 'columns:a,b'.
-    terms: a file of identity terms, for z='terms'.
-    estimator: 'forest', 'logistic' or 'count'.
-    random_state: of folds and forests.
-    **options: others of the config's section `weighting`.
+
+  Options (keywords, or entries of `options={…}`):
+    {options}
   """
-  from fairjax.core import knobs
   from fairjax.methods import reweight
 
-  known = {field.name for field in dataclasses.fields(Weighting)}
-  if wrong := [name for name in options if name not in known]:
-    raise UserError(f'weights has no option {wrong[0]!r}')
-  terms = os.fspath(terms) if isinstance(terms, os.PathLike) else terms
-  config = Config(
-    seed=random_state,
-    weighting=Weighting(z=z, terms=terms, estimator=estimator, **options),
-  )
-  knobs.check(config, Config)
+  config = doors.configured(Config(), _WEIGHTING, {'z': z, **options})
   result = reweight.weights(inputs.table(table), config)['weight']
   return pd.Series(result.to_numpy(), table.index, name='weight')
 

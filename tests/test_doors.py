@@ -1,5 +1,6 @@
 """What leaves by the library is in its words, at every one of its doors."""
 
+import functools
 import inspect
 import pickle
 import re
@@ -11,7 +12,7 @@ import pytest
 import fairjax
 from fairjax import UserError
 from fairjax.cli import commands
-from fairjax.core import doors
+from fairjax.config import doors
 from fairjax.core.errors import worded
 from fairjax.results import Results, section, text
 
@@ -126,3 +127,31 @@ def test_results_are_told_anew():
   assert results.notes == [told]
   assert results.contenders['m']['sets']['s']['warnings'] == [told]
   assert results.sections[0]['parts'][0]['text'] == told
+
+
+def test_options_come_from_the_knobs():
+  """The rest of what an audit takes is options, by keyword or in one."""
+  table = pd.DataFrame({'p': [0.1, 0.9] * 20, 'label': [0, 1] * 20})
+  table['sex'] = ['f', 'f', 'm', 'm'] * 10
+  ask = functools.partial(fairjax.audit, 'p', table)
+  whole = ask(groups='sex', n_resamples=20, min_group=5)
+  same = ask(
+    sensitive_features='sex', options=dict(n_resamples=20, min_group=5)
+  )
+  assert same['dp'] == whole['dp'] and whole.config.measures.min_group == 5
+  taken = inspect.signature(fairjax.audit).parameters
+  assert taken['n_resamples'].default == 10000 and 'fail_if' in taken
+  assert inspect.signature(fairjax.write).parameters['top_k'].default == 0
+  assert 'min_group: smallest number of rows' in fairjax.audit.__doc__
+  with pytest.raises(UserError, match="no option 'min_grp'; did you mean"):
+    ask(min_grp=5)
+  with pytest.raises(UserError, match=r'^n_resamples is -1; a number from 0'):
+    ask(options={'n_resamples': -1})
+  with pytest.raises(UserError, match='another name of groups'):
+    ask(groups='sex', sensitive_features='sex')
+  with pytest.raises(KeyError, match="did you mean 'dp'"):
+    whole['demographic_parity_difference']
+
+
+def test_dir_is_the_api_alone():
+  assert {*dir(fairjax)} == {*fairjax.__all__}

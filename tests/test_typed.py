@@ -23,9 +23,10 @@ limits: dict[str, float] = fairjax.thresholds([0], [0.2], ['f']).thresholds
 labels = fairjax.load('folder').predict(['She won.'])
 """
 WRONG = {
+  'fairjax.audit(None, label=3)': 'expected "str"',
   'fairjax.assess([0], [1], treshold=1)': 'did you mean "threshold"',
   'fairjax.asses([0], [1])': 'no attribute "asses"',
-  "fairjax.audit(None, n_resamples='many')": 'expected "int"',
+  "fairjax.assess([0], [1], n_resamples='many')": 'expected "int"',
   "fairjax.assess([0], [1]).plott('dp')": 'no attribute "plott"',
   "fairjax.thresholds([0], [1], ['f'], criterion=3)": 'expected "str"',
   "number: int = fairjax.swap('She won.')": 'has type "str"',

@@ -13,6 +13,8 @@ In this room:
   audit      Config: an audit, of any classifier or of its predictions alone
   axes       Config: the axes of identity, by name or as a file of the user's
   dataset    Config: which table, which text of it, and how text becomes ids
+  doors      Functions of the library: options from the knobs, mistakes in
+             arguments
   elsewhere  Config: other programs' names for our knobs, to suggest ours
   fairflow   Config: FairFlow, its attribute words, flow and votes; repair,
              rewrites

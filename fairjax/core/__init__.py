@@ -9,7 +9,6 @@ In this room:
   backend      The platform that programs are compiled for, and what its chips
                can do
   cache        A cache between runs, of what can be made again
-  doors        Functions of the library: their mistakes in their own arguments
   errors       The exceptions that end a run without a traceback
   escape       Escaping of names and texts that are not ours, one function a
                format

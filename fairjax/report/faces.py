@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 
 SET = 'data'  # the name of the only test set of a result
+# What fairlearn calls our measures.
+THEIRS = {
+  'demographic_parity': 'dp',
+  'equalized_odds': 'eqodd',
+  'equal_opportunity': 'eqopp1',
+}
 
 
 @dataclasses.dataclass(repr=False)
@@ -215,7 +221,7 @@ def measure_of(known: Mapping[str, dict], name: str) -> dict:
   """The estimate of that name, or what it may have been meant to be."""
   if isinstance(name, str) and name in known:
     return known[name]
-  text = str(name)
+  text = THEIRS.get(str(name).removesuffix('_difference'), str(name))
   near = [key for key in known if key.rpartition('/')[2] == text]
   near = near or difflib.get_close_matches(text, known, n=3)
   hint = f'did you mean {", ".join(map(repr, near))}?' if near else ''

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax.core import doors
+from fairjax.config import doors
 from fairjax.core.errors import UserError, need
 from fairjax.data.tables import inputs
 

@@ -182,6 +182,19 @@ def seed(random_state: Any) -> int:
   return int(random_state)
 
 
+def groups_of(groups: Any, sensitive_features: Any) -> Any:
+  """The groups that are given, by either name."""
+  if sensitive_features is None:
+    return groups
+  given = groups is not None and (not isinstance(groups, tuple) or groups)
+  need(
+    not given,
+    *('sensitive_features', sensitive_features),
+    'it is another name of groups; give one of the two',
+  )
+  return sensitive_features
+
+
 def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
   """The group columns by name, as an audit reads them, and what to say."""
   if groups is None:

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Audit, Config, Data, Measures
-from fairjax.core import cache, doors, knobs
-from fairjax.core.errors import UserError, is_listed, need
+from fairjax.config import Config, doors
+from fairjax.core import cache
+from fairjax.core.errors import UserError, need
 from fairjax.data.tables import audit_table, inputs, join, labels, readers
 from fairjax.recipes.audit import recipe
 from fairjax.recipes.audit.what_if import WhatIf
@@ -60,15 +60,28 @@ class Audited(Face):
     return stages.leave(folder, self.config, self.results, keep)
 
 
-# The knobs that have another name as arguments.
+# Leaves that have another name as arguments.
 ARGUMENTS = {
   'audit.model': 'model',
   'audit.batch': 'batch_size',
   'audit.weight': 'sample_weight',
 }
+OPTIONS = doors.options(
+  (
+    *('audit', 'data.id', 'data.labels', 'data.on_bad', 'measures.min_group'),
+    *('measures.confidence_level', 'measures.resamples', 'seed'),
+  ),
+  Config(),
+  ARGUMENTS,
+  but=[
+    f'audit.{name}'
+    for name in ('model', 'against', 'groups', 'serve', 'choose')
+  ],
+)
+COLUMNS = ('controls', 'cluster', 'sample_weight')  # or their names
 
 
-@doors.door(ARGUMENTS)
+@doors.door(ARGUMENTS, OPTIONS)
 def audit(
   model: Any,
   data: Any = None,
@@ -77,30 +90,12 @@ def audit(
   label: str = 'label',
   id: str = '',
   groups: Any = (),
-  controls: Any = (),
-  reference: str = '',
-  intersections: bool = True,
-  cluster: Any = '',
-  sample_weight: Any = '',
-  swaps: str | Sequence[str] = ('auto',),
-  edited: str | os.PathLike = '',
-  training: str | os.PathLike = '',
-  against: Any = None,
-  classes: str | Sequence[str] = (),
-  scores: str | Sequence[str] = (),
+  sensitive_features: Any = None,
   threshold: float | str = 0.5,
   pos_label: Any = None,
-  labels: str = '',
-  costs: str = '',
-  equalize: str = '',
-  fail_if: str = '',
-  on_bad: str = 'error',
+  against: Any = None,
   keep: str | os.PathLike = '',
-  batch_size: int = 64,
-  min_group: int = 10,
-  confidence_level: float = 0.95,
-  n_resamples: int = 10000,
-  random_state: int = 0,
+  **options: Any,
 ) -> Audited:
   """Any classifier, or only its predictions, assessed on labelled rows.
 
@@ -119,41 +114,18 @@ def audit(
       it, a column that both have, unique in both, with the same values.
     groups: columns whose groups are compared ('age:18/30' cuts bands,
       'terms:FILE' finds words), by name or themselves, as df['gender'].
-    controls: columns held equal.
-    reference: a group's name, 'largest', or '' for everyone else.
-    intersections: also compare combinations of columns.
-    cluster: the column of what rows hang together by (a template, a writer);
-      '' takes equal texts, 'none' every row by itself.
-    sample_weight: the column of how many rows each row stands for, by name or
-      itself (1/selection probability, as scikit-learn's sample_weight): values
-      are weighted by it, intervals those of the effective number of rows.
-    swaps: edits whose decisions are counted: 'auto' (of the axes that the
-      groups name, else of gender), an axis, 'neutral', a file of
-      word groups, 'column:NAME'.
-    edited: a file of predictions of edited texts (to_score.csv, which `save`
-      writes), where the model is predictions only.
-    training: a file of training rows, whose influence on the gap is ranked.
-    against: a second model or predictions, compared row by row.
-    classes: of a model whose labels may hold together, those that are
-      audited, side by side; all of them without it.
-    scores: the columns of predictions where these are a table, a model each.
+    sensitive_features: another name of `groups`, as fairlearn has it.
     threshold: a row is positive from this score on, or 'eer'.
     pos_label: the label that is positive, by name or by its place among the
       labels in order; the second of two without it.
-    labels: which name is which class, as 'ok=0,toxic=1'.
-    costs: of errors, as 'fp=1,fn=5'.
-    equalize: also choose thresholds of groups, on half of the rows, that meet
-      'equal_opportunity', 'equal_fpr' or 'demographic_parity'.
-    fail_if: a gate, as 'eqodd<0.8 or excess_flips>0.02'; see `gate`.
-    on_bad: 'error' or 'drop' at rows without a text or label.
+    against: a second model or predictions, compared row by row.
     keep: a folder for the model's answers: the same call, or one after a kill,
       asks only for what is missing. Those of a model's folder are kept in
       fairjax's cache without it.
-    batch_size: texts that a function is given at a time.
-    min_group: rows behind a rate below which it is in no gap.
-    confidence_level: of the intervals.
-    n_resamples: bootstrap resamples.
-    random_state: seed of resamples and edits.
+
+  Options (keywords, or entries of `options={…}`; columns by name or themselves;
+  a list may be one text):
+    {options}
 
   >>> rows = pd.DataFrame({'text': ['She won.', 'He won.'] * 30})
   >>> result = audit(lambda texts: [0.9] * len(texts), rows, n_resamples=100)
@@ -162,21 +134,26 @@ def audit(
   """
   if data is None:
     model, data = None, model
+  groups = inputs.groups_of(groups, sensitive_features)
   join.same_index(
     data=data,
     **join.without_key(data, model=model, against=against),
     groups=groups,
-    controls=controls,
-    cluster=cluster,
-    sample_weight=sample_weight,
+    **{name: options.get(name, '') for name in COLUMNS},
   )
   frame = _frame(data, label)
-  groups = _named(frame, groups, 'groups')
-  controls = _named(frame, controls, 'controls')
-  cluster = _named_one(frame, cluster, 'cluster')
-  weight = _named_one(frame, sample_weight, 'sample_weight')
-  config = _config(locals())
-  knobs.check(config, Config)
+  inputs.cut(threshold)
+  config = Config(recipe='audit', seeds=1)
+  config.data.name, config.data.text = 'file', text
+  config.data.path = getattr(frame, 'attrs', {}).get('path', '')
+  config.data.label = 'label' if _no_label(label) else label
+  config.measures.threshold = str(threshold)
+  config.audit.groups = _named(frame, groups, 'groups')
+  if 'controls' in options:
+    options['controls'] = _named(frame, options['controls'], 'controls')
+  for name in {'cluster', 'sample_weight'} & {*options}:
+    options[name] = _named_one(frame, options[name], name)
+  doors.configured(config, OPTIONS, options)
   rows = audit_table.of_frame(frame, config)
   config.measures.pos_label = _positive(pos_label, rows.classes)
   lines: list[str] = []
@@ -196,48 +173,6 @@ def _place(keep: str | os.PathLike, *models: Any) -> asking.Place | None:
   named = any(isinstance(one, str | os.PathLike) for one in models)
   room = cache.kept('answers') if named else None
   return room and asking.Place(room)
-
-
-def _config(given: Mapping[str, Any]) -> Config:
-  """The arguments of `audit` as the command's config has them."""
-  names = lambda one: tuple(one) if is_listed(one) else (one,)
-  path = lambda one: os.fspath(one) if isinstance(one, os.PathLike) else one
-  inputs.cut(given['threshold'])
-  return Config(
-    recipe='audit',
-    seeds=1,
-    seed=inputs.seed(given['random_state']),
-    data=Data(
-      name='file',
-      path=getattr(given['frame'], 'attrs', {}).get('path', ''),
-      text=given['text'],
-      label='label' if _no_label(given['label']) else given['label'],
-      id=given['id'],
-      labels=given['labels'],
-      on_bad=given['on_bad'],
-    ),
-    measures=Measures(
-      threshold=str(given['threshold']),
-      resamples=given['n_resamples'],
-      confidence_level=given['confidence_level'],
-      min_group=given['min_group'],
-    ),
-    audit=Audit(
-      **{key: names(given[key]) for key in ('groups', 'controls', 'swaps')},
-      reference=given['reference'],
-      intersections=given['intersections'],
-      cluster=given['cluster'],
-      weight=given['weight'],
-      classes=names(given['classes']),
-      scores=names(given['scores']),
-      costs=given['costs'],
-      edited=path(given['edited']),
-      training=path(given['training']),
-      equalize=given['equalize'],
-      fail_if=given['fail_if'],
-      batch=given['batch_size'],
-    ),
-  )
 
 
 def _frame(data: Any, label: str) -> pd.DataFrame:

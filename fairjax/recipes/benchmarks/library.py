@@ -8,8 +8,7 @@ import pandas as pd
 from fairjax import benchmarks
 from fairjax.benchmarks import BENCHMARKS, twins
 from fairjax.benchmarks.shared import measure
-from fairjax.config import Config, validate
-from fairjax.core import doors
+from fairjax.config import Config, doors, validate
 from fairjax.core.errors import UserError, need, shown, worded
 from fairjax.data.tables import inputs
 from fairjax.recipes.benchmarks import asked

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config, validate
-from fairjax.core import announce, doors
+from fairjax.config import Config, doors, validate
+from fairjax.core import announce
 from fairjax.core.errors import UserError, count
 from fairjax.data.tables import inputs
 from fairjax.metrics import warn

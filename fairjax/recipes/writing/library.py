@@ -3,15 +3,14 @@
 import dataclasses
 import os
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config, Generate, Measures, Writing
-from fairjax.core import artefacts, doors, knobs
-from fairjax.data.tables import inputs
+from fairjax.config import Config, doors, shipped
+from fairjax.core import artefacts
 from fairjax.recipes.writing import recipe
 from fairjax.report.faces import Face
 
@@ -36,11 +35,30 @@ class Written(Face):
     return stages.leave(folder, self.config, self.results, keep)
 
 
-# The knobs that have another name as arguments.
+# Leaves that have another name as arguments.
 ARGUMENTS = {'writing.batch': 'batch_size', 'audit.batch': 'batch_size'}
 
 
-@doors.door(ARGUMENTS)
+def _base() -> Config:
+  """What the command's config sets, and draws of whatever the model says."""
+  config = shipped('writing')
+  config.generate.top_k = 0
+  return config
+
+
+OPTIONS = doors.options(
+  (
+    *('writing', 'measures.confidence_level', 'measures.resamples', 'seed'),
+    *(f'generate.{name}' for name in ('max_new_tokens', 'temperature')),
+    *(f'generate.{name}' for name in ('top_p', 'top_k', 'prompt')),
+  ),
+  _base(),
+  ARGUMENTS,
+  but=('writing.classifier', 'writing.prompts'),
+)
+
+
+@doors.door(ARGUMENTS, OPTIONS)
 def write(
   model: str | os.PathLike | Callable,
   classifier: Any = None,
@@ -48,26 +66,8 @@ def write(
   *,
   axes: str | Sequence[str] = ('gender',),
   values: str | Sequence[str] = (),
-  limit: int = 0,
   samples: int = 8,
-  max_new_tokens: int = 20,
-  temperature: float = 1.0,
-  top_p: float = 0.9,
-  top_k: int = 0,
-  prompt: str = '',
-  scored: str = 'continuation',
-  positive: str = '',
-  bound: float = 0.5,
-  lexicon: str | os.PathLike = '',
-  targets: str | os.PathLike = '',
-  encoder: str | os.PathLike = '',
-  fail_if: str = '',
-  batch_size: int = 16,
-  retries: int = 3,
-  rate: float = 0.0,
-  confidence_level: float = 0.95,
-  n_resamples: int = 4000,
-  random_state: int = 0,
+  **options: Any,
 ) -> Written:
   """What a model writes after prompts about groups, scored and compared.
 
@@ -77,32 +77,16 @@ def write(
     classifier: what scores the texts, all that `fairjax.audit` takes; None
       where a lexicon alone does.
     prompts: a table or file with the columns prompt and group ('' names none)
-      and perhaps template (what rows hang together by), pair, attribute, and
-      continuation (then nothing is written); a file of BOLD or
-      RealToxicityPrompts. None takes templates of the axes.
+      and perhaps template (dependent rows), pair, attribute, and continuation
+      (then nothing is written); a file of BOLD or RealToxicityPrompts. None
+      takes templates of the axes.
     axes: those of the templates; of prompts without a group, whose words are
       looked for.
     values: the groups that are compared; () is all.
-    limit: templates, or clusters of prompts; 0 is all.
     samples: texts written for each prompt.
-    max_new_tokens: of each text, by a model's own tokens.
-    temperature: 0 takes the best token each time, 1 draws as the model says.
-    top_p: drawn of the likeliest tokens with this probability together.
-    top_k: drawn of so many likeliest tokens; 0 is all.
-    prompt: a form for what the model is asked, with {text} for the prompt.
-    scored: 'continuation', or 'whole' with its prompt.
-    positive: the class whose probability is the score.
-    bound: the score from which on a text counts as positive.
-    lexicon: a file of hurtful words: HONEST is measured.
-    targets: a file of words whose company with groups' words is measured.
-    encoder: the folder of an encoder, for the cosine of matched texts.
-    fail_if: a gate, as 'dp<0.9 or mean_score_gap>0.05'; see `gate`.
-    batch_size: prompts that a function is given at a time.
-    retries: times that it is asked again where it fails.
-    rate: calls a minute at most; 0 is no limit.
-    confidence_level: of the intervals.
-    n_resamples: draws of the intervals.
-    random_state: seed of the texts and of the draws.
+
+  Options (keywords, or entries of `options={…}`):
+    {options}
 
   >>> echo = lambda prompts: [f'fine, {p.split()[1]}' for p in prompts]
   >>> rude = lambda texts: [0.9 if 'man' in t.split() else 0.1 for t in texts]
@@ -110,42 +94,18 @@ def write(
   >>> round(result['mean_score_gap']['value'], 3)
   0.07
   """
-  config = _config(locals())
-  knobs.check(config, Config)
+  path = lambda one: (
+    os.fspath(one) if isinstance(one, str | os.PathLike) else ''
+  )
+  config = _base()
+  config.model = path(model) or 'a function'
+  config.writing.prompts = path(prompts)
+  config.writing.classifier = path(classifier)
+  options |= {'axes': axes, 'values': values, 'samples': samples}
+  doors.configured(config, OPTIONS, options)
   source = model if callable(model) else None
   asked = prompts if not isinstance(prompts, str | os.PathLike) else None
   named = classifier if not isinstance(classifier, str) else None
   results, table = recipe.write(config, None, source, asked, named)
   doors.retell(results, write, ARGUMENTS)
   return Written(results, config, table)
-
-
-def _config(given: Mapping[str, Any]) -> Config:
-  """The arguments of `write` as the command's config has them."""
-  names = lambda one: (one,) if isinstance(one, str) else tuple(one)
-  path = lambda one: (
-    os.fspath(one) if isinstance(one, str | os.PathLike) else ''
-  )
-  drawing = ('max_new_tokens', 'temperature', 'top_p', 'top_k', 'prompt')
-  alike = ('limit', 'samples', 'scored', 'positive', 'bound', 'fail_if',
-           'retries', 'rate')  # fmt: skip
-  return Config(
-    recipe='writing',
-    model=path(given['model']) or 'a function',
-    seeds=1,
-    seed=inputs.seed(given['random_state']),
-    generate=Generate(**{key: given[key] for key in drawing}),
-    measures=Measures(
-      resamples=given['n_resamples'],
-      confidence_level=given['confidence_level'],
-    ),
-    writing=Writing(
-      **{key: given[key] for key in alike},
-      **{key: names(given[key]) for key in ('axes', 'values')},
-      **{
-        key: path(given[key])
-        for key in ('prompts', 'classifier', 'lexicon', 'targets', 'encoder')
-      },
-      batch=given['batch_size'],
-    ),
-  )

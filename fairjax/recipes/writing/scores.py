@@ -150,9 +150,9 @@ def _refuse_others(scores, name: str, positive: str, seen: set[str]) -> None:
 
 def _refuse_unknown(name: str, positive: str, seen: set[str]) -> None:
   raise UserError(
-    f'{name} answers {_names(seen)}, and --config.writing.positive is '
-    f'{positive!r}; '
-    'name one of these with --config.writing.positive'
+    where='writing.positive',
+    got=positive,
+    expected=f'{name} answers {_names(seen)}; name one of these',
   )
 
 

@@ -676,7 +676,7 @@ def _said(high, low):
 
 
 NOT_SCORED = {
-  'other labels': (_said('LABEL_1', 'LABEL_0'), "and positive is 'rude'"),
+  'other labels': (_said('LABEL_1', 'LABEL_0'), "positive is 'rude'"),
   'other words': (
     lambda t: ['yes' if 'bad' in x else 'no' for x in t], "never 'rude'"
   ),
