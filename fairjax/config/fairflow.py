@@ -28,11 +28,6 @@ class FairFlow:
   layer: int = knob(
     -1, 'layer of the encoder whose output is read; -1 is the last'
   )
-  pieces: str = knob(
-    'mean',
-    "words of several pieces: their 'mean', or 'drop' them (the paper)",
-    one_of('mean', 'drop'),
-  )
   seed_cap: int = knob(
     3000, 'occurrences looked at of a seed word', at_least(2)
   )
@@ -44,11 +39,6 @@ class FairFlow:
   grow: int = knob(
     0,
     'rounds that grow more seed pairs from the first; 0 is the paper',
-    at_least(0),
-  )
-  grow_alpha: float = knob(
-    0.3,
-    "how far grown pairs are shifted, in units of the seeds' difference",
     at_least(0),
   )
   grow_cosine: float = knob(
@@ -63,11 +53,6 @@ class FairFlow:
   head_epochs: float = knob(12.0, 'passes over the seed words', above(0, 1e6))
   threshold: float = knob(
     3.0, 'φ: how sure the head must be of an occurrence', at_least(0)
-  )
-  scale: str = knob(
-    'logit',
-    "scale of φ: 'logit' or 'probability'",
-    one_of('logit', 'probability'),
   )
   word_share: float = knob(
     0.5,
@@ -149,15 +134,6 @@ class FairFlow:
     one_of('mutual', 'paper', 'directed'),
     changes='words',
   )
-  min_votes: int = knob(
-    1, 'votes that either word of a pair needs', at_least(1), changes='words'
-  )
-  min_share: float = knob(
-    0.0,
-    'votes that a word of a pair needs, as a share of its occurrences',
-    between(0, 1),
-    changes='words',
-  )
   min_along: float = knob(
     -1.0,
     "least cosine of the move with the partners' difference; -1 takes all",
@@ -209,21 +185,10 @@ class Repair:
     "θ: a token that the detector scores above it is odd; 0 in MBCDA's paper, "
     "-1 in both papers' code",
   )
-  scale: str = knob(
-    'logit',
-    "scale of θ: 'logit' or 'probability'",
-    one_of('logit', 'probability'),
-  )
-  merge: bool = knob(True, "mode 'free': odd words side by side are one mask")
   baseline: str = knob(
     'none',
     "'source': words that are odd in the source too stay",
     one_of('none', 'source'),
-  )
-  mode: str = knob(
-    'masks',
-    "fill 'masks' alone, regenerate all ('free'), or as the 'reference' code",
-    one_of('masks', 'free', 'reference'),
   )
 
 
@@ -261,9 +226,6 @@ class Rewriters:
     'tiny',
     'size or folder of the classifier that is trained on texts and rewrites',
     path=True,
-  )
-  classifier_lr: float = knob(
-    5e-4, 'peak learning rate of rewriters.classifier', above(0, 10)
   )
   classifier_epochs: float = knob(
     4.0, 'passes of rewriters.classifier over its texts', above(0, 1e6)

@@ -148,19 +148,10 @@ def _of_axis(axis: str, one: str, other: str) -> tuple[list[str], list[str]]:
 def check_seeds(
   seeds: tuple[list[str], list[str]],
   counts: dict[str, int],
-  pieces: dict[str, int],
   least_count: int = 20,
-  split: bool = False,
 ) -> None:
-  """Stops where a side has too few occurrences, or its words are in pieces."""
+  """Stops where a side has too few occurrences."""
   for side in seeds:
-    for word in side:
-      if not split and pieces.get(word, 1) > 1 and counts.get(word):
-        raise UserError(
-          f'the tokenizer splits the seed word {word!r} into {pieces[word]} '
-          'pieces; choose another, or let --config.fairflow.pieces=mean stand '
-          'for it'
-        )
     total = sum(counts.get(word, 0) for word in side)
     if total < least_count:
       each = ', '.join(f'{word!r} {counts.get(word, 0)}' for word in side)
@@ -168,18 +159,6 @@ def check_seeds(
         f'the corpus has too few occurrences of the seed words of one side '
         f'({each}; {least_count} are needed); give more text or other words'
       )
-
-
-def phi(threshold: float, scale: str) -> float:
-  """The threshold as a logit; of a probability p it is log p/(1 - p)."""
-  if scale == 'logit':
-    return threshold
-  if not 0.5 <= threshold < 1:
-    raise UserError(
-      f'fairflow.threshold is {threshold:g}; a probability from 0.5 to below '
-      "1 is needed (or --config.fairflow.scale='logit')"
-    )
-  return float(np.log(threshold / (1 - threshold)))
 
 
 def discriminant(

@@ -103,20 +103,13 @@ def top(votes: pd.DataFrame) -> pd.DataFrame:
   return votes.drop_duplicates(['side', 'word'], ignore_index=True)
 
 
-def mutual(
-  votes: pd.DataFrame,
-  least_votes: int = 1,
-  least_share: float = 0.0,
-  least_along: float = -1.0,
-) -> pd.DataFrame:
+def mutual(votes: pd.DataFrame, least_along: float = -1.0) -> pd.DataFrame:
   """Pairs (first, second) whose modes are each other.
 
   A word that shows both sides stands for neither.
   """
   best = top(votes)
-  enough = (best['votes'] >= least_votes) & (best['share'] >= least_share)
-  enough &= best['along'] >= least_along
-  best = best[enough]
+  best = best[best['along'] >= least_along]
   one, two = best[best['side'] < 0], best[best['side'] > 0]
   twice = set(one['word']) & set(two['word'])
   pairs = one.merge(

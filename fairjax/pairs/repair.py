@@ -6,20 +6,16 @@ A swap by a dictionary leaves texts that nobody would write ("the men are
 duchesses"). FairFlow and MBCDA mask every word that a replaced-token detector
 finds odd, and let a BART write there. A word is masked whatever piece of it is
 flagged; what is filled in gets the case of the word it replaces, and all else
-stays as it was, to the character. `reference` builds the masked text as the
-papers' code does.
+stays as it was, to the character. θ, above which a token's logit is odd, is 0
+in MBCDA's paper and -1 in both papers' code, a probability of .269.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-from jaxtyping import Float
-
 from fairjax.pairs.swapping.listed import match_case
 
 MASK = '<mask>'
-ODD = '[unused0]'  # what the papers' code writes in place of an odd token
 
 Span = tuple[int, int]
 
@@ -29,18 +25,6 @@ class Masked(NamedTuple):
 
   text: str
   spans: list[Span]  # of the text before
-
-
-def flagged(
-  logit: Float[np.ndarray, ' n'], threshold: float, scale: str = 'logit'
-) -> np.ndarray:
-  """Which tokens are odd: logit above θ, or P(replaced) above it.
-
-  θ is 0 in MBCDA's paper and −1 in both programs, a probability of .269.
-  """
-  if scale == 'probability':
-    threshold = np.log(threshold / (1 - threshold))
-  return np.asarray(logit) > threshold
 
 
 def odd_words(
@@ -103,27 +87,3 @@ def filled(one: Masked, text: str, words: Sequence[str]) -> str:
     for (start, end), word in zip(one.spans, words, strict=True)
   ]
   return put(text, one.spans, cased)
-
-
-def reference(pieces: Sequence[str], odd: Sequence[bool]) -> str:
-  """The masked text as FairFlow's and MBCDA's code writes it.
-
-  A flag on a continuation (##) is passed over; the flagged pieces become
-  [unused0], the fast tokenizer's decoder glues what follows, and every
-  white-space word that starts with [unused0] becomes one mask. So a mask
-  swallows the punctuation after it, masks side by side stay apart, and a
-  flagged [CLS] or [SEP] adds one.
-  """
-  from tokenizers import decoders
-
-  marks = ('[CLS]', '[SEP]', '[PAD]', '[MASK]', '[UNK]')
-  words = []
-  for piece, one in zip(pieces, odd, strict=True):
-    if one and not piece.startswith('##'):
-      words.append(ODD)
-    elif piece not in marks:
-      words.append(piece)
-  text = decoders.WordPiece(cleanup=True).decode(words)
-  return ' '.join(
-    MASK if word.startswith(ODD) else word for word in text.split()
-  )

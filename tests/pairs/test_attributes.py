@@ -84,13 +84,7 @@ def test_a_priority_is_uniform_and_of_seed_shard_row_and_place():
   assert base != of(0, 'a', 5, 2)
 
 
-def test_a_threshold_is_a_probability_or_a_logit():
-  """Golden fact 18: 3 is .95257 and 5 is .99331."""
-  assert attributes.phi(0.95257, 'probability') == pytest.approx(3, abs=1e-3)
-  assert attributes.phi(0.99331, 'probability') == pytest.approx(5, abs=1e-3)
-  assert attributes.phi(3, 'logit') == 3
-  with pytest.raises(UserError, match='a probability from'):
-    attributes.phi(3, 'probability')
+def test_a_side_is_surer_than_the_threshold():
   assert list(attributes.sides(np.float32([-4, -3, 0, 3.1]), 3)) == [
     -1,
     0,
@@ -132,11 +126,8 @@ def test_seed_words_are_checked(first, second, says):
     attributes.seed_words(first, second)
 
 
-def test_seed_words_that_are_rare_or_split_are_told_with_counts():
+def test_seed_words_that_are_rare_are_told_with_counts():
   seeds = (['she'], ['he', 'hee'])
-  attributes.check_seeds(seeds, {'she': 20, 'he': 20}, {})
+  attributes.check_seeds(seeds, {'she': 20, 'he': 20})
   with pytest.raises(UserError, match=r"'he' 7, 'hee' 0; 20 are needed"):
-    attributes.check_seeds(seeds, {'she': 99, 'he': 7}, {})
-  with pytest.raises(UserError, match="splits the seed word 'she' into 2"):
-    attributes.check_seeds(seeds, {'she': 99, 'he': 99}, {'she': 2})
-  attributes.check_seeds(seeds, {'she': 99, 'he': 99}, {'she': 2}, split=True)
+    attributes.check_seeds(seeds, {'she': 99, 'he': 7})

@@ -47,8 +47,6 @@ def test_pairs_are_modes_of_each_other_and_ties_break_by_alphabet():
     ('nun', 'priest'),
   ]
   assert pairs['votes'].tolist() == [6, 2]
-  assert len(flow_words.mutual(votes_of(more), least_votes=2)) == 1
-  assert len(flow_words.mutual(votes_of(more), least_share=0.7)) == 1
 
 
 def test_the_order_of_instances_changes_nothing():

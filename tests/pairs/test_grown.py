@@ -85,7 +85,7 @@ def test_a_pair_s_difference_must_point_along_the_move():
   votes = flow_words.tally(frame)
   both = flow_words.mutual(votes)
   assert list(both['first']) == ['a', 'b']
-  assert list(flow_words.mutual(votes, 1, 0.0, 0.5)['first']) == ['a']
+  assert list(flow_words.mutual(votes, 0.5)['first']) == ['a']
 
 
 def test_the_sides_means_are_those_of_typical_rows():

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from fairjax.data.batching.tokens import Ragged, offsets_of
+from fairjax.data.batching.tokens import Ragged
 from fairjax.models import special
 from fairjax.models.families import causal
 from fairjax.models.layers.places import Batch
@@ -45,20 +45,3 @@ def logits(
   scores = lambda batch: _scores(module, params, batch, can)
   most = token_scores.texts_of(TOKENS[can], texts)
   return token_scores.of_tokens(scores, texts, most)
-
-
-def padded(texts: Ragged, pad: int, batch: int = 300) -> Ragged:
-  """Texts as the papers' code hands them over: padding to the longest of a
-  batch, which the model then reads like any token (no attention mask).
-  """
-  lengths = texts.lengths
-  wide = [
-    int(lengths[k : k + batch].max()) for k in range(0, len(lengths), batch)
-  ]
-  width = np.repeat(wide, batch)[: len(lengths)].astype(np.int64)
-  offsets = offsets_of(width)
-  flat = np.full(offsets[-1], pad, np.int32)
-  at = np.arange(len(texts.flat))
-  at = at + np.repeat(offsets[:-1] - texts.offsets[:-1], lengths)
-  flat[at] = texts.flat
-  return Ragged(flat, offsets)

@@ -88,8 +88,6 @@ def _sample(
     ids = tokens.encode(model.tokenizer, texts, None, special=False)
     result = attributes.spans(ids, vocabulary.begins, vocabulary.special)
     whole = result.start // inner == (result.start + result.size - 1) // inner
-    if options.pieces == 'drop':
-      whole &= result.size == 1
     result = result.take(np.flatnonzero(whole))
     names, which = attributes.spelled(model.tokenizer, ids, result)
     good = np.array([attributes.is_word(name) for name in names], bool)
@@ -159,10 +157,7 @@ def sample(config: Config, folder: pathlib.Path) -> Sample:
     raise UserError(f'{config.corpus.path} holds no words; name another corpus')
   once = table.drop_duplicates(['shard', 'word'])
   counts = once.groupby('word')['count'].sum().to_dict()
-  pieces = table.groupby('word')['size'].max().to_dict()
-  attributes.check_seeds(
-    seeds, counts, pieces, SEED_LEAST, options.pieces == 'mean'
-  )
+  attributes.check_seeds(seeds, counts, SEED_LEAST)
   every = set().union(*seeds)
   table = capped(table, every, options)
   often = table['word'].map(counts) >= options.min_count
@@ -286,9 +281,7 @@ def seeds(
     return (first, second), []
   words, mean = word_means(every)
   at = [np.flatnonzero(np.isin(words, side)) for side in (first, second)]
-  pairs = attributes.grow(
-    mean, at, options.grow, options.grow_alpha, options.grow_cosine
-  )
+  pairs = attributes.grow(mean, at, options.grow, least=options.grow_cosine)
   pairs = [(str(words[a]), str(words[b])) for a, b in pairs]
   return (first + [a for a, _ in pairs], second + [b for _, b in pairs]), pairs
 

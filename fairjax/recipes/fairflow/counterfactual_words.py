@@ -150,9 +150,7 @@ def entries(m: FlowInputs, ballots: pd.DataFrame) -> pd.DataFrame:
     pairs = flow_words.directed(flow_words.paper(ballots), first)
     return flow_words.two_way(pairs) if options.votes == 'paper' else pairs
   votes = flow_words.tally(ballots)
-  return flow_words.mutual(
-    votes, options.min_votes, options.min_share, options.min_along
-  )
+  return flow_words.mutual(votes, options.min_along)
 
 
 def by_difference(m: FlowInputs, alpha: float) -> np.ndarray:

@@ -175,7 +175,7 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
       config, some.id, some.word, some.vector, label, folder, log
     )
     logit = head.logit(every.vector)
-    phi = attributes.phi(config.fairflow.threshold, config.fairflow.scale)
+    phi = config.fairflow.threshold
     side = attributes.sides(logit, phi)
     words = attributes.word_table(
       every.word, logit, side, chosen.counts, config.fairflow.word_share

@@ -281,7 +281,7 @@ def classifier_config(config: Config) -> Config:
   chosen = config.rewriters
   options = dataclasses.replace(
     config.train,
-    lr=chosen.classifier_lr,
+    lr=5e-4,
     epochs=chosen.classifier_epochs,
     batch=32,
     schedule='linear',

@@ -65,11 +65,6 @@ def load(config: Config) -> Helpers:
     )
   family = families.find(hf.read_shape(folder).family)
   can = 'infill' if 'infill' in family.heads else 'mask'
-  if can == 'mask' and options.mode != 'masks':
-    raise UserError(
-      f'repair.mode is {options.mode!r}, which writes whole texts, and {name} '
-      f'is a {family.name}; name a BART with --config.repair.filler'
-    )
   return Helpers(detector, folders.load(name, can, kind))
 
 
@@ -82,13 +77,9 @@ def read(detector: Bundle, texts: Sequence[str]) -> Read:
   return Read(encodings, ragged(rows), fits)
 
 
-def scores(
-  detector: Bundle, texts: Read, reference: bool = False
-) -> list[np.ndarray]:
+def scores(detector: Bundle, texts: Read) -> list[np.ndarray]:
   """The detector's logits of each text's pieces; () of one too long."""
   tokens = texts.tokens
-  if reference:
-    tokens = detect.padded(tokens, detector.shape.pad)
   logit = detect.logits(
     detector.module, detector.params, tokens, can=detector.can
   )
@@ -98,16 +89,14 @@ def scores(
 
 
 def odd(
-  detector: Bundle, texts: Sequence[str], threshold: float, scale: str
+  detector: Bundle, texts: Sequence[str], threshold: float
 ) -> list[list[Span]]:
   """The odd words of each text."""
   if not len(texts):
     return []
   pieces = read(detector, texts)
   return [
-    repair.odd_words(
-      one.offsets, one.word_ids, repair.flagged(logit, threshold, scale)
-    )
+    repair.odd_words(one.offsets, one.word_ids, np.asarray(logit) > threshold)
     if len(logit)
     else []
     for one, logit in zip(pieces.encodings, scores(detector, pieces))
@@ -140,15 +129,8 @@ def repaired(
   `sources` are needed where repair.baseline is 'source'.
   """
   options = config.repair
-  if options.scale == 'probability' and not 0 < options.threshold < 1:
-    raise UserError(
-      f'repair.threshold is {options.threshold:g}; a probability between 0 and '
-      "1 is needed (or --config.repair.scale='logit')"
-    )
   swaps = list(swaps)
-  if options.mode == 'reference':
-    return _as_reference(config, helpers, swaps)
-  spans = odd(helpers.detector, swaps, options.threshold, options.scale)
+  spans = odd(helpers.detector, swaps, options.threshold)
   if options.baseline == 'source':
     if sources is None:
       raise UserError(
@@ -160,15 +142,12 @@ def repaired(
       helpers.detector,
       [sources[i] for i in rows],
       options.threshold,
-      options.scale,
     )
     for i, known in zip(rows, before):
       spans[i] = unlike_source(sources[i], known, swaps[i], spans[i])
   mask = fill.mask_of(helpers.filler.tokenizer)
   # A BART takes masks side by side for one; a masked LM fills each by a token.
-  merge = helpers.filler.can == 'infill' and (
-    options.merge or options.mode == 'masks'
-  )
+  merge = helpers.filler.can == 'infill'
   masks = [
     # A text that holds a mask of its own stays as it is.
     repair.masked(text, [] if mask in text else one, merge, mask)
@@ -203,10 +182,6 @@ def _written(
   if filler.can == 'infill':
     params = decode_texts.ready(filler.module, params)
   args = filler.module, params, filler.tokenizer, texts
-  if config.repair.mode == 'free':
-    for i, text in zip(rows, _anew(config, filler, params, texts)):
-      out[i] = text.strip() or swaps[i]
-    return out
   if filler.can == 'infill':
     result = fill.infill_texts(*args, SPAN, slots)
   else:
@@ -214,15 +189,6 @@ def _written(
   for i, words in zip(rows, result.spans):
     out[i] = repair.filled(masks[i], swaps[i], words)
   return out
-
-
-def _anew(
-  config: Config, filler: Bundle, params: dict, texts: Sequence[str]
-) -> list[str]:
-  """The texts as a BART writes them out, masks and all."""
-  options = Options(num_beams=max(config.generate.num_beams, 1))
-  args = filler.module, params, filler.tokenizer, list(texts), options
-  return decode_texts.generate_texts(*args, config.generate.slots)[0]
 
 
 def no_words(filler: Bundle) -> list[int]:
@@ -245,33 +211,3 @@ def _fitting(filler: Bundle, texts: Sequence[str]) -> list:
     for one in encoded
   ]
   return [count <= filler.longest for count in room]
-
-
-def _as_reference(
-  config: Config, helpers: Helpers, swaps: list[str]
-) -> pd.DataFrame:
-  """As the papers' code: pairs/repair.py's quirks, then BART writes all."""
-  options = config.repair
-  pieces = read(helpers.detector, swaps)
-  logit = scores(helpers.detector, pieces, reference=True)
-  masks = [
-    repair.reference(
-      one.tokens + ['[PAD]'] * (len(own) - len(one.tokens)),
-      repair.flagged(own, options.threshold, options.scale),
-    )
-    if len(own)
-    else text
-    for text, one, own in zip(swaps, pieces.encodings, logit)
-  ]
-  own = fill.mask_of(helpers.filler.tokenizer)
-  texts = [text.replace(repair.MASK, own) for text in masks]
-  filler, out = helpers.filler, list(swaps)
-  rows = [i for i, ok in enumerate(_fitting(filler, texts)) if ok]
-  if rows:
-    some = [texts[i] for i in rows]
-    for i, text in zip(rows, _anew(config, filler, filler.params, some)):
-      out[i] = text.encode('ascii', 'ignore').decode()
-  counts = [text.count(repair.MASK) for text in masks]
-  return pd.DataFrame(
-    {'swap': swaps, 'mask': masks, 'repair': out, 'odd': counts}
-  )

@@ -68,12 +68,6 @@ def test_logits_are_those_of_transformers(can, tmp_path):
   np.testing.assert_allclose(ours, np.concatenate(expected), atol=2e-5)
 
 
-def test_the_reference_reads_padding_like_a_token():
-  padded = detect.padded(TEXTS, 0, batch=2)
-  assert padded.lengths.tolist() == [4, 4, 7]
-  assert padded.flat.tolist()[4:8] == [2, 11, 3, 0]
-
-
 def states(module, params, body='encoder'):
   """The encoder's output of the last text."""
   tokens = TEXTS.flat[None, 7:]

@@ -229,17 +229,6 @@ def test_words_odd_in_the_source_too_may_stay():
   assert kept == [(7, 10)]
 
 
-def test_the_reference_mode_regenerates_all(models):
-  config = config_of(models, repair__mode='reference', repair__threshold=-1e6)
-  config.repair.filler = models['infill']
-  helpers = repairing.load(config)
-  frame = repairing.repaired(config, helpers, ['He left.', 'She has left now.'])
-  # Every piece is flagged, the marks around and the padding as well.
-  assert set(frame['mask'][0].split()) == {'<mask>'}
-  own = len(helpers.detector.tokenizer.encode('He left.').ids)
-  assert frame['odd'][0] > own
-
-
 def test_no_text_is_judged_by_a_classifier_that_saw_it():
   """Texts with a word of their own: only one that saw it could tell."""
   rng = np.random.default_rng(0)
@@ -267,13 +256,8 @@ def test_no_text_is_judged_by_a_classifier_that_saw_it():
 @pytest.mark.parametrize(
   ('changes', 'says'),
   [
-    ({'repair__mode': 'free'}, 'name a BART'),
     ({'rewriters__positive': 'nobody'}, 'the groups are'),
     ({'rewriters__contenders': ('fairflow',)}, 'method.words'),
-    (
-      {'repair__scale': 'probability', 'repair__threshold': 3.0},
-      'a probability between 0 and 1',
-    ),
     ({'rewriters__folds': 900}, 'distinct texts for 900 folds'),
   ],
 )
