@@ -10,8 +10,6 @@ after a crash, run the same command. --config.corpus.both=true writes each row
 and then its twin, for pretraining on both.
 
   --config.corpus.backend=dask --config.corpus.where=tcp://scheduler:8786
-  --config.corpus.backend=beam --config.corpus.where="--runner=DirectRunner"
-  --config.corpus.backend=spmd    (each process of a job takes its share)
 """
 
 from fairjax import config as c

@@ -15,7 +15,6 @@ kept, and of one that is not whole every chunk of --config.generate.chunk texts.
 
   --config.generate.task=fill       write only in place of <mask> or [MASK]
   --config.data.on_bad=drop         empty and too long lines stay as they are
-  --config.corpus.backend=spmd      (each process of a job takes its share)
 """
 
 from fairjax import config as c

@@ -5,7 +5,7 @@
 
 Replaces each text by its perturbation (--config.corpus.both=true appends it),
 by rules or by a trained perturber (--config.perturb.by=model
---config.perturb.model=FOLDER), on local, dask, beam or spmd
+--config.perturb.model=FOLDER), on this machine or on a dask cluster
 (--config.corpus.backend). Prints how many texts had something to perturb, how
 many changed, and by which axis.
 """

@@ -39,12 +39,12 @@ class Corpus:
   )
   backend: str = knob(
     'local',
-    "where shards run: 'local', 'dask', 'beam' or 'spmd'",
-    one_of('local', 'dask', 'beam', 'spmd'),
+    "where shards run: 'local' or 'dask'",
+    one_of('local', 'dask'),
     changes=(),
   )
   where: str = knob(
-    '', "dask address, beam options, or a share '0/4' of spmd", changes=()
+    '', "address of a dask scheduler; '' starts one here", changes=()
   )
   workers: int = knob(
     0, 'number of processes; 0 is one per core', between(0, 4096), changes=()

@@ -216,11 +216,6 @@ def is_alone() -> bool:
   return jax.process_count() == 1
 
 
-def share() -> str:
-  """'INDEX/COUNT' of this process, for work that is dealt out by the file."""
-  return f'{jax.process_index()}/{jax.process_count()}'
-
-
 def layout() -> dict:
   """On what a run runs, as versions.json keeps it."""
   return {

@@ -2,8 +2,7 @@
 
 In this room:
 
-  shard_map  A function over every shard of a folder: locally, by dask, beam or
-             spmd
+  shard_map  A function over every shard of a folder: locally or by dask
   shards     Shards of a corpus, read and written block by block
   texts      Plain text as documents, and documents as a token store on disk
 """

@@ -1,13 +1,12 @@
-"""A function over every shard of a folder: locally, by dask, beam or spmd.
+"""A function over every shard of a folder: locally or by dask.
 
 A shard is a file. Its output appears whole or not at all (temporary name, then
 `os.replace`), and beside it a small json says what it was made from and what
 was counted; a finished shard is not made again, so a killed job is resumed by
 the same command. An engine only decides where shards run: the bytes are the
-same from `local` processes, `dask`, `beam` and `spmd`.
+same from `local` processes and a `dask` cluster.
 """
 
-import functools
 import glob
 import os
 import pathlib
@@ -19,7 +18,6 @@ from fairjax.core import announce, artefacts, paths
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import shards
 
-BACKENDS = ('local', 'dask', 'beam', 'spmd')
 ATTEMPTS = 3  # of a pool whose worker was killed
 
 # Reads a shard, writes the second path, returns counts.
@@ -60,23 +58,15 @@ def shard_map(
   """Runs `work` on each named shard of `source` that `out` does not have.
 
   Returns a row for each shard, in order: shard, status ('made', 'kept' or
-  'failed'), error, and the counts that `work` returned. Under 'spmd' the rows
-  are those of this process.
+  'failed'), error, and the counts that `work` returned.
   """
-  if backend not in BACKENDS:
-    raise UserError(f'backend is {backend!r}; it must be one of {BACKENDS}')
+  if backend not in ENGINES:
+    raise UserError(f'backend is {backend!r}; it must be one of {[*ENGINES]}')
   task = ShardTask(work, os.fspath(source), os.fspath(out), made_from)
   names = list(names)
-  if backend == 'spmd':
-    index, count = share(where)
-    mine = names[index::count]
-    result = [task(name) for name in announce.rounds(mine, len(mine), 'shards')]
-    for name in mine:  # the parts of others may be at work
-      _remove_parts(pathlib.Path(out) / name)
-    return result
   finished = {name: task.kept(name) for name in names}
   todo = [name for name in names if finished[name] is None]
-  results = _ENGINES[backend](task, todo, where, workers) if todo else []
+  results = ENGINES[backend](task, todo, where, workers) if todo else []
   for name in names:
     _remove_parts(pathlib.Path(out) / name)
   rows = finished | dict(zip(todo, results))
@@ -193,55 +183,7 @@ def _dask(task: ShardTask, names: list[str], where: str, workers: int) -> list:
     return client.gather(jobs)
 
 
-def _beam(task: ShardTask, names: list[str], where: str, workers: int) -> list:
-  """A beam pipeline; `where` holds its options, say --runner=FlinkRunner."""
-  try:
-    import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
-  except ImportError as error:
-    raise UserError(
-      "the beam back end is not installed; run pip install 'fairjax[beam]'"
-    ) from error
-  own = [
-    '--runner=DirectRunner',
-    '--direct_running_mode=multi_processing',
-    f'--direct_num_workers={workers or os.cpu_count()}',
-  ]
-  folder = pathlib.Path(task.out) / '.made' / f'beam-{uuid.uuid4().hex[:8]}'
-  folder.mkdir(parents=True)
-  with beam.Pipeline(options=PipelineOptions(where.split() or own)) as pipe:
-    _ = (
-      pipe
-      | beam.Create(list(enumerate(names)))
-      | beam.Reshuffle()
-      | beam.MapTuple(functools.partial(_tell, task, os.fspath(folder)))
-    )
-  rows = [artefacts.read_json(folder / f'{i}.json') for i in range(len(names))]
-  for path in folder.iterdir():
-    path.unlink()
-  folder.rmdir()
-  return rows
-
-
-def _tell(task: ShardTask, folder: str, index: int, name: str) -> None:
-  """Runs a shard where no value comes back, and leaves its row in a file."""
-  artefacts.write_json(pathlib.Path(folder) / f'{index}.json', task(name))
-
-
-_ENGINES = {'local': _local, 'dask': _dask, 'beam': _beam}
-
-
-def share(where: str) -> tuple[int, int]:
-  """(index, count) of 'INDEX/COUNT': which of the spmd processes this is."""
-  try:
-    index, count = map(int, where.split('/'))
-  except ValueError as error:
-    raise UserError(
-      f"where is {where!r}; an spmd share is 'INDEX/COUNT', say '0/4'"
-    ) from error
-  if not 0 <= index < count:
-    raise UserError(f'where is {where!r}; INDEX counts from 0 to COUNT - 1')
-  return index, count
+ENGINES = {'local': _local, 'dask': _dask}
 
 
 def refuse_failed(rows: Sequence[dict], out: str | os.PathLike) -> None:

@@ -30,9 +30,8 @@ def swap_corpus(
   Args:
     source: a folder of .txt (a text a line), .jsonl and .parquet files.
     out: the folder of the results, laid out as `source`.
-    backend: 'local', 'dask', 'beam' or 'spmd'.
-    where: address of a dask scheduler, options of a beam pipeline, or the
-      share 'INDEX/COUNT' of an spmd process.
+    backend: 'local' or 'dask'.
+    where: address of a dask scheduler; '' starts one here.
     workers: processes; 0 is one a core.
     column: of the text, in jsonl and parquet.
     both: write each row and, where it differs, its twin after it; else the

@@ -189,7 +189,7 @@ def _walk(
     out,
     identity(config, 'attributes', *content),
     chosen.backend,
-    corpora.where(config),
+    config.corpus.where,
     chosen.workers or 1,  # a model takes all cores, or the whole accelerator
   )
   shard_map.refuse_failed(rows, out)

@@ -41,12 +41,6 @@ from fairjax.train.progress import Log
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """corpus → attribute → flow → counterfactual words → dictionary → report."""
-  if config.corpus.backend == 'spmd':
-    raise UserError(
-      "corpus.backend is 'spmd', whose processes would each make a dictionary "
-      'of their own shards; fairflow needs all occurrences in one place, so '
-      "choose 'local', 'dask' or 'beam' with --config.corpus.backend"
-    )
   with Log(folder, config, main=mesh.is_main()) as log:
     if config.data.path:
       counterfactual_texts.look(config)

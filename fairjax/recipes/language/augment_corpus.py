@@ -17,7 +17,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     options.path,
     out,
     options.backend,
-    corpora.where(config),
+    config.corpus.where,
     options.workers,
     options.column,
     options.both,

@@ -14,7 +14,6 @@ from fairjax.core.errors import UserError
 from fairjax.data.corpora import shard_map
 from fairjax.report import page
 from fairjax.results import Results, section, table
-from fairjax.train import mesh
 
 MOST = 200  # shards on a page
 DONE = {  # to the texts of a folder, by recipe
@@ -47,14 +46,6 @@ def target(config: Config, folder: pathlib.Path) -> pathlib.Path:
   return out
 
 
-def where(config: Config) -> str:
-  """`corpus.where`; an spmd process without one takes its own share."""
-  options = config.corpus
-  if options.backend == 'spmd' and not options.where:
-    return mesh.share()
-  return options.where
-
-
 def plain(config: Config) -> str:
   """A config as one word, as a worker is given it."""
   return json.dumps(dataclasses.asdict(config))
@@ -79,15 +70,9 @@ def finish(
   rows: Sequence[dict],
   columns: Sequence[str],
 ) -> Results:
-  """Prints and keeps what was counted; shards that failed are named last.
-
-  Each process of an spmd run keeps what it did itself.
-  """
+  """Prints and keeps what was counted; shards that failed are named last."""
   print(shard_map.table(rows, columns=columns))
-  end = ''
-  if config.corpus.backend == 'spmd':
-    end = f'-{shard_map.share(where(config))[0]}'
-  artefacts.write_table(folder / f'shards{end}.parquet', pd.DataFrame(rows))
+  artefacts.write_table(folder / 'shards.parquet', pd.DataFrame(rows))
   status = [row['status'] for row in rows]
   # Counts that are 0 in every file are not shown.
   some = [k for k in (*columns, 'error') if any(row.get(k) for row in rows)]
@@ -114,14 +99,12 @@ def finish(
             for row in sorted(rows, key=lambda row: row['status'] != 'failed')
           ][:MOST],
           {k: HEADINGS.get(k, k.replace('_', ' ')) for k in shown},
-          caption=f'Failed ones first, {MOST} at most; shards{end}.parquet has '
-          'all.',
+          caption=f'Failed ones first, {MOST} at most; shards.parquet has all.',
         ),
       )
     ],
   )
-  target = folder / 'processes' / end[1:] if end else folder
-  results = page.publish(target, results)
-  print(f'the texts are in {out}, the report is {target / "report.html"}')
+  results = page.publish(folder, results)
+  print(f'the texts are in {out}, the report is {folder / "report.html"}')
   shard_map.refuse_failed(rows, out)
   return results

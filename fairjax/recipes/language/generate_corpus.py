@@ -62,7 +62,7 @@ def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
     out / 'text',
     made_from,
     options.backend,
-    corpora.where(config),
+    config.corpus.where,
     options.workers or 1,  # a model takes all cores, or the whole accelerator
   )
   for row in rows:
@@ -165,11 +165,6 @@ def check(model: Bundle, config: Config) -> None:
     raise UserError(
       f'{config.model} is a masked language model, which fills masks and '
       'writes no texts; set --config.generate.task=fill'
-    )
-  if masked and config.corpus.backend == 'spmd':
-    raise UserError(
-      'a masked language model fills with all devices at once; take '
-      '--config.corpus.backend=local'
     )
   prompt = config.generate.prompt
   if prompt and ('{text}' not in prompt or not _goes_on(config, model)):

@@ -1,7 +1,7 @@
 """Whole folders perturbed: one person of each window of text rewritten.
 
 The shard map of corpora/shard_map.py decides where shards are made (local,
-dask, beam, spmd); of each text a word and an attribute are drawn from (seed,
+dask); of each text a word and an attribute are drawn from (seed,
 text), so where it is made, and what stands beside it, change nothing. A text is
 replaced by its perturbation, or with corpus.both followed by it; what holds
 nothing to perturb never reaches a model.
@@ -48,7 +48,7 @@ def rewritten(config: Config, out: pathlib.Path) -> list[dict]:
     out,
     identity(config, 'texts', config.seed),
     options.backend,
-    corpora.where(config),
+    config.corpus.where,
     workers,
   )
 

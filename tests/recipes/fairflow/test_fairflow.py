@@ -302,14 +302,6 @@ def test_known_pairs_without_a_corpus_are_told(tmp_path):
     recipe.corpus_of(config, tmp_path)
 
 
-def test_processes_of_spmd_are_refused_before_any_work(tmp_path):
-  config = small()
-  config.corpus.backend = 'spmd'
-  with pytest.raises(UserError, match=r"choose 'local', 'dask' or 'beam'"):
-    recipe.run(config, tmp_path / 'run')
-  assert not (tmp_path / 'run').exists()
-
-
 @pytest.mark.parametrize('name', ['fairflow_gender', 'fairflow_planted'])
 def test_the_flow_of_least_held_out_loss_is_kept(name):
   """The last weights were kept: 245 where the best had 172."""

@@ -237,16 +237,13 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys, remade):
   table = pd.read_parquet(out / 'text' / 'deep' / 'c.parquet')
   assert table['n'].tolist() == list(range(13))
   assert not list((out / 'pairs').rglob('.parts/**/*.parquet'))
-  # Slots, chunks and the number of hosts change no byte.
+  # Slots and chunks change no byte, and what killed workers left goes.
   whole = files_of(out / 'text')
   config.generate.chunk, config.generate.slots = 7, 3
-  config.corpus.backend = 'spmd'
   stale = tmp_path / 'hosts' / 'corpus' / 'text' / '.a.txt.0badcafe.part'
   stale.parent.mkdir(parents=True)
   stale.write_text('of a worker that was killed')
-  for where in ('1/2', '0/2'):
-    config.corpus.where = where
-    generate.run(config, tmp_path / 'hosts')
+  generate.run(config, tmp_path / 'hosts')
   assert files_of(tmp_path / 'hosts' / 'corpus' / 'text') == whole
   again = generate.run(config, tmp_path / 'hosts').facts
   assert again['shards'] == again['shards kept'] > 0
@@ -339,13 +336,8 @@ def test_kill_9_in_the_middle_changes_no_byte(tmp_path):
   ]
   quiet = {'cwd': ROOT, 'stdout': subprocess.DEVNULL}
   quiet |= {'stderr': subprocess.DEVNULL, 'env': os.environ | {'XLA_FLAGS': ''}}
-  # One of two hosts is killed; then both of them do their share.
-  shares = [
-    ['--config.corpus.backend=spmd', f'--config.corpus.where={share}']
-    for share in ('0/2', '1/2')
-  ]
-  runs = [[*command, f'--workdir={tmp_path}/run', *each] for each in shares]
-  started = subprocess.Popen(runs[0], **quiet)
+  again = [*command, f'--workdir={tmp_path}/run']
+  started = subprocess.Popen(again, **quiet)
   parts = tmp_path / 'run' / 'corpus' / 'pairs' / '.parts'
   while started.poll() is None and len(list(parts.rglob('*.parquet'))) < 3:
     time.sleep(0.02)
@@ -354,7 +346,7 @@ def test_kill_9_in_the_middle_changes_no_byte(tmp_path):
   left = {p: p.stat().st_mtime_ns for p in parts.rglob('*.parquet')}
   assert 3 <= len(left) < 225
   assert not list((tmp_path / 'run').glob('shards*.parquet'))
-  for one in (*runs, [*command, f'--workdir={tmp_path}/calm']):
+  for one in (again, [*command, f'--workdir={tmp_path}/calm']):
     subprocess.run(one, check=True, **quiet)
   run, calm = (files_of(tmp_path / x / 'corpus') for x in ('run', 'calm'))
   assert run == calm and len(run) == 6
