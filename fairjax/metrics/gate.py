@@ -2,10 +2,10 @@
 
     eqodd<0.8 or excess_flips>0.02
 
-Comparisons joined by `or` and `and` (which binds tighter). With an interval
-there are three ways to read one: that the whole interval is beyond the bound
-(the data show it), that a part of it is (the data do not exclude it), or that
-the value is.
+Comparisons joined by `or` and `and` (which binds tighter). A rule
+fails where the whole interval is beyond the bound, passes where none of it is,
+and is not decided where the interval holds the bound; the exit code is then by
+`fail_on`: whole (0), part (1), or value.
 
 A comparison of what could not be measured (no rows behind it, or a predictor
 that decides all alike) holds neither way: it is undecided, and so is a rule
@@ -40,7 +40,9 @@ class Condition(NamedTuple):
   bound: float
 
 
-FAILED, PASSED, UNDECIDED = 'failed', 'passed', 'undecided'
+FAILED, PASSED, UNDECIDED = 'failed', 'passed', 'not measured'
+OPEN = 'not decided'  # the interval holds the bound
+CODES = {FAILED: 1, PASSED: 0, UNDECIDED: 3}
 
 
 class Verdict(NamedTuple):
@@ -128,18 +130,24 @@ def facts(
     return {}
   known = {**measured['quality'], **measured['fairness']}
   names(rule, known, knob)
-  verdict = check(rule, known, side)
+  whole, part, chosen = (check(rule, known, s) for s in ('whole', 'part', side))
+  state, verdict = chosen.state, chosen
+  if whole.state == PASSED and part.state == FAILED:
+    state, verdict = OPEN, part
   why = {'gate, because': '; '.join(verdict.reasons)} if verdict.reasons else {}
-  return {'gate': verdict.state, 'gate, rule': rule, **why}
+  code = {'gate, exit code': str(CODES[chosen.state])}
+  return {'gate': state, 'gate, rule': rule, **why, **code}
 
 
 def stop(facts: Mapping[str, str]) -> None:
   """Ends a run of whose facts the gate failed, or could not be measured."""
-  rule, why = facts.get('gate, rule'), facts.get('gate, because', '')
-  if facts.get('gate') == FAILED:
-    raise Failed(f'the gate {rule!r} failed: {why}')
-  if facts.get('gate') == UNDECIDED:
-    raise Undecided(f'the gate {rule!r} is undecided: {why}')
+  state, why = facts.get('gate'), facts.get('gate, because', '')
+  words = f'the gate {facts.get("gate, rule")!r} is {state}: {why}'
+  code = facts.get('gate, exit code')
+  if code == str(CODES[FAILED]):
+    raise Failed(words.replace('is failed', 'failed'))
+  if code == str(CODES[UNDECIDED]):
+    raise Undecided(words)
 
 
 def _or(states: Sequence[bool | None]) -> bool | None:

@@ -92,9 +92,14 @@ def sentences(
       who = 'The model' if len(scores) == 1 else f'Seed {s}'
       out.append(f'{who} gives every row the same probability.')
   classes = np.unique(labels)
+  small = []
   for name, member in zip(names, members):
     own = row_weights.of(weight, member)
-    out += _of_group(name, labels[member], classes, min_group, own)
+    if few := _few(labels[member], classes, min_group, own):
+      small.append(f'{name!r} ({few})')
+  if small:
+    by = '' if weight is None else ' by weight'
+    out.append(f'Few rows{by}, so wide intervals: {"; ".join(small)}.')
   for kind in dict.fromkeys(attributes):
     if attributes.count(kind) < 2:
       out.append(f'There is only one group of {kind}: gaps need two.')
@@ -108,43 +113,28 @@ def sentences(
   return out
 
 
-def _of_group(
-  name: str,
+def _few(
   labels: np.ndarray,
   classes: np.ndarray,
   min_group: int,
   weight: Float[np.ndarray, ' n'] | None,
-) -> list[str]:
+) -> str:
+  """What a group has too few rows of, and what it is left out of."""
   if not len(labels):
-    return [f'Group {name!r} has no rows and is left out of every gap.']
-  out = []
-  shown = lambda number: f'{number:.1f}'.removesuffix('.0')
-  effective = '' if weight is None else ' by weight'
+    return 'no rows; in no gap'
   total = row_weights.rows(weight, np.ones(len(labels), bool))
-  counts = {c: row_weights.rows(weight, labels == c) for c in classes}
-  missing = [c for c, rows in counts.items() if not rows]
-  few = {c: rows for c, rows in counts.items() if 0 < rows < FEW}
-  if missing:
-    out.append(
-      f'Group {name!r} has no row of label {_list(missing)}: its rates there '
-      'are undefined and it is left out of their gaps.'
-    )
-  scarce = [c for c, own in few.items() if own < min_group]
   if total < min_group:
-    out.append(
-      f'Group {name!r} has {shown(total)} rows{effective}, fewer than '
-      f'{min_group}: it is left out of every gap and extreme.'
-    )
-  elif scarce:
-    out.append(
-      f'Group {name!r} has fewer than {min_group} rows{effective} of label '
-      f'{_list(scarce)}: its rates there and its AUC are left out of gaps and '
-      'extremes.'
-    )
-  if few:
-    rows = _list(f'{shown(own)} of label {c}' for c, own in few.items())
-    out.append(f'Group {name!r} has few rows{effective}: {rows}.')
-  return out
+    return f'{_shown(total)}, fewer than {min_group}; in no gap'
+  counts = {c: row_weights.rows(weight, labels == c) for c in classes}
+  few = {c: rows for c, rows in counts.items() if rows < FEW}
+  said = _list(f'{_shown(rows)} of label {c}' for c, rows in few.items())
+  if any(rows < min_group for rows in few.values()):
+    said += f', fewer than {min_group}; in no gap of it'
+  return said
+
+
+def _shown(number: float) -> str:
+  return f'{number:.1f}'.removesuffix('.0')
 
 
 def _by(name: str) -> str:

@@ -82,7 +82,7 @@ class Face:
 
   @property
   def gate(self) -> str:
-    """Whether `fail_if` 'failed', 'passed' or is 'undecided'; '' without."""
+    """Whether `fail_if` 'failed', 'passed' or is 'not decided'; '' without."""
     return self.results.facts.get('gate', '')
 
   def to_frame(self) -> pd.DataFrame:

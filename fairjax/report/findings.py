@@ -411,15 +411,6 @@ def count(results: Results) -> list[Finding]:
   ]
 
 
-def few(one: Mapping) -> dict[str, int]:
-  """{group: rows} of those with too few to count in a gap."""
-  return {
-    name: values.get('rows', 0)
-    for name, values in one.get('groups', {}).items()
-    if any(isinstance(v, Mapping) and v.get('few') for v in values.values())
-  }
-
-
 def negated(effect: Mapping) -> dict:
   """An Estimate with its sign turned, so that its ends change places."""
   minus = lambda v: -v if defined(v) else None

@@ -230,10 +230,8 @@ def _scores(results: Results, one: findings.Finding) -> dict:
 
 
 def _rests_on(results: Results) -> list[Section]:
-  """Rows, seeds, groups; small groups in a line; warnings and notes."""
+  """Rows, seeds, groups; warnings and notes."""
   out = [parts.text(basis(results), 'quiet')] if results.contenders else []
-  small = [words.small_groups(one) for one in results.sets.values()]
-  out += [parts.text(line, 'quiet') for line in filter(None, small[:1])]
   told = measured.warnings(results)
   if told:
     box = [parts.bullets(told[:WARNED])]

@@ -22,6 +22,7 @@ Table = Sequence[Mapping[str, Any]]
 Columns = Sequence[str] | Mapping[str, str] | None
 
 BOUND = re.compile(r'[<≤] [\d.e-]+|[\d.]+(e-\d+)?')  # a p value in print
+WHOLE = 0.99  # of the range of a share: an interval that says nothing
 NOTHING = 1e-5  # sizes of differences below which none is told
 SENTENCE = 34  # characters of a first cell that no narrow column has room for
 LONGEST = 30, 43  # characters on a terminal: of the first cell, of others
@@ -79,6 +80,10 @@ def estimate(value: Mapping[str, Any]) -> str:
   if not (defined(low) and defined(high)):
     return number(float(middle), value.get('digits') or decimals(middle))
   digits = value.get('digits') or decimals(middle, low, high)
+  if low >= 0 and high <= 1 and high - low > WHOLE:
+    two = len(value.get('seeds') or ()) == 2
+    why = 'two seeds: too few' if two else 'too little data'
+    return f'{number(float(middle), digits)} ({why} for an interval)'
   low, high = (number(float(v), digits) for v in (low, high))
   return f'{number(float(middle), digits)} [{low}, {high}]'
 

@@ -7,7 +7,7 @@ from fairjax.metrics import measures
 from fairjax.report import tables, verdict
 from fairjax.report.measured import side_by_side, warnings
 from fairjax.report.tables import markdown, plural, printable
-from fairjax.report.words import lines, number_of, small_groups
+from fairjax.report.words import lines, number_of
 from fairjax.results import Results
 
 WIDTH = 80
@@ -83,11 +83,10 @@ def _remarks(results: Results, most: int | None = None) -> list[str]:
       return list(told)
     return [*told[:most], f'{len(told) - most} more on the page']
 
-  small = [s for one in results.sets.values() if (s := small_groups(one))][:1]
   return [
     f'{title}:\n' + '\n'.join(_item(line) for line in leading(told))
     for title, told in (
-      ('Warnings', [*small, *warnings(results)]),
+      ('Warnings', warnings(results)),
       ('Notes', [*results.notes, *warnings(results, 'notes')]),
     )
     if told

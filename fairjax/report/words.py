@@ -448,12 +448,3 @@ def ratio(estimate: Mapping, bound: float = 0.8) -> str:
   return {ABOVE: 'not below', BELOW: 'below', OPEN: 'undecided, around'}[
     findings.side(estimate, bound)
   ]
-
-
-def small_groups(one: Mapping) -> str:
-  """The groups with too few rows to count in a gap, in one line."""
-  few = findings.few(one)
-  if not few:
-    return ''
-  each = ', '.join(f'{printable(g)} ({n:,})' for g, n in few.items())
-  return f'Too few rows to count in every gap: {each}.'

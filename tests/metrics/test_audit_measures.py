@@ -430,6 +430,25 @@ def test_the_gate_reads_the_side_that_was_chosen(rule, whole, value, part):
   assert got == [whole, value, part]
 
 
+@pytest.mark.parametrize(
+  'rule, state, codes',
+  [
+    # Across the bound a gate is not decided, and ends by what was chosen.
+    ('dp<0.8', gate.OPEN, (0, 1, 1)),
+    ('flips>0.045', gate.OPEN, (0, 0, 1)),
+    ('dp<0.9', F, (1, 1, 1)),
+    ('dp<0.7', P, (0, 0, 0)),
+    ('auc<0.5', U, (3, 3, 3)),
+    ('auc<0.5 or dp<0.8', U, (3, 1, 1)),
+  ],
+)
+def test_a_gate_is_decided_by_its_interval(rule, state, codes):
+  for side, code in zip(('whole', 'value', 'part'), codes):
+    facts = gate.facts(rule, {'quality': KNOWN, 'fairness': {}}, side)
+    assert facts['gate'] == (F if state == U and code == 1 else state)
+    assert facts['gate, exit code'] == str(code)
+
+
 def test_a_gate_says_why_it_is_undecided():
   verdict = gate.check('auc<0.5 or dp<0.7 or fped>0.1', KNOWN, 'whole')
   assert verdict.reasons == [

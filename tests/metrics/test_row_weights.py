@@ -168,7 +168,7 @@ def test_few_effective_rows_count_in_no_gap(case):
   assert one['fairness']['one/dp']['value'] is None
   assert one['fairness']['two/dp']['value'] is None  # they are in c and d too
   said = ' '.join(one['warnings'])
-  assert "Group 'a' has 3 rows by weight, fewer than 10" in said
+  assert "Few rows by weight, so wide intervals: 'a' (3, fewer than 10" in said
 
 
 def test_calibration_contrasts_costs_and_thresholds(case):

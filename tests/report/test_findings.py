@@ -176,8 +176,7 @@ def test_the_worst_class_is_of_groups_that_count_in_its_gap():
   assert {*gap.groups} == {'a', 'b'}
   high, low = (gap.beside['rates'][g] for g in gap.groups)
   assert high - low == pytest.approx(gap.estimate['value'])
-  assert findings.few(one) == {'tiny': 9}
-  assert 'tiny (9)' in words.small_groups(one)
+  assert sum("'tiny' (9, fewer" in line for line in found.warnings) == 1
 
 
 # Contenders
