@@ -17,7 +17,7 @@ In this room:
   render     Parts of pages and documents through templates, which escape what
              they say
   tables     Tables for a terminal (markdown) and for a page (html)
-  terminal   Results in a terminal of 80 columns
+  terminal   What leads, in a terminal of 80 columns
   verdict    Verdicts on claims
   words      The one module that says a finding in words
 """

@@ -1,7 +1,7 @@
-"""Results in a terminal of 80 columns."""
+"""What leads, in a terminal of 80 columns."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from fairjax.metrics import measures
 from fairjax.report import tables, verdict
@@ -11,8 +11,7 @@ from fairjax.report.words import lines, number_of
 from fairjax.results import Results
 
 WIDTH = 80
-SHORT = 6  # warnings below an audit
-MOST = 40  # rows of a table of tests; of more, those that lead
+MOST = 7  # claims, warnings, notes
 
 
 def summary(results: Results) -> str:
@@ -22,50 +21,55 @@ def summary(results: Results) -> str:
   title += [plural(len(results.seeds), 'seed')] if results.seeds else []
   if results.positive and results.sets:
     title.append(f'positive = {results.positive}')
-  parts = ['## ' + ' · '.join(printable(t) for t in title if t)]
+  out = ['## ' + ' · '.join(printable(t) for t in title if t)]
   if said := lines(results):
-    parts.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in said))
-  if results.recipe == 'audit':
-    parts += _audit(results)
-    return '\n\n'.join([*parts, *_remarks(results, SHORT)]) + '\n'
-  if claims := verdict.settled(results):
-    parts.append('### Claims\n\n' + '\n'.join(map(_claim, claims)))
-  if len(results.contenders) > 1:
-    for name in results.set_names():
-      if rows := side_by_side(results, name):
-        parts.append(f'### {printable(name)}: contenders\n\n{markdown(rows)}')
-  for title, rows in tables.differences(results.tests).items():
-    few = _few(rows)
-    parts.append(f'### {printable(title)}\n\n{markdown(few)}')
-    if len(few) < len(rows):
-      parts.append(f'{len(rows) - len(few)} more rows are on the page.')
-  for name, one in results.sets.items():
-    parts += _of_set(name, one)
-  for section in results.sections:
-    screen_parts = [part for part in section['parts'] if part.get('screen')]
-    parts += [f'### {printable(section["heading"])}'] * bool(screen_parts)
-    parts += [markdown(p['rows'], p.get('columns')) for p in screen_parts]
-  if results.facts:
-    rows = [{'fact': k, 'value': v} for k, v in results.facts.items()]
-    parts.append('### Facts\n\n' + markdown(rows))
-  return '\n\n'.join([*parts, *_remarks(results)]) + '\n'
-
-
-def _audit(results: Results) -> list[str]:
-  """One table below the answer: what leads; the page has the rest."""
+    out.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in said))
+  claims = verdict.settled(results)
+  named = [_claim(c) for c in claims if c['family'] == verdict.PRIMARY]
+  if more := len(claims) - len(named):
+    named.append(f'{plural(more, "exploratory comparison")} on the page')
+  out += _listed('Claims', named)
   several = len(results.contenders) > 1
-  names = results.set_names() if several else []
-  out = [markdown(side_by_side(results, name)) for name in names]
-  for name, one in () if several else results.sets.items():
+  out += _contenders(results) if several else _measures(results)
+  for section in results.sections:
+    shown = [part for part in section['parts'] if part.get('screen')]
+    out += [f'### {printable(section["heading"])}'] * bool(shown)
+    out += [markdown(p['rows'], p.get('columns')) for p in shown]
+  facts = {k: v for k, v in results.facts.items() if results.recipe != 'audit'}
+  gate = {k: v for k, v in results.facts.items() if k.startswith('gate')}
+  if rows := [{'fact': k, 'value': v} for k, v in (facts | gate).items()]:
+    out.append('### Facts\n\n' + markdown(rows))
+  out += _listed('Warnings', map(_item, warnings(results)))
+  notes = [*results.notes, *warnings(results, 'notes')]
+  return '\n\n'.join([*out, *_listed('Notes', map(_item, notes))]) + '\n'
+
+
+def _contenders(results: Results) -> list[str]:
+  """A table a set, a row a contender."""
+  return [
+    f'### {printable(name)}: contenders\n\n{markdown(rows)}'
+    for name in results.set_names()
+    if (rows := side_by_side(results, name))
+  ]
+
+
+def _measures(results: Results) -> list[str]:
+  """A table a set of what leads."""
+  out = []
+  for name, one in results.sets.items():
     estimates = {**one.get('quality', {}), **one.get('fairness', {})}
     keys = [k for k in measures.leading(estimates) if not measures.is_rate(k)]
-    rows = [{'measure': _named(key), 'value': estimates[key]} for key in keys]
+    keys = keys or list(measures.in_order(estimates))
+    rows = [
+      {
+        'measure': _named(key),
+        'value': tables.of_measure(key, estimates[key]),
+      }
+      for key in keys
+    ]
     head = f'{plural(one["rows"], "row")} of {name}' if 'rows' in one else name
-    out += [printable(head), markdown(rows)] if rows else []
-  gate = {k: v for k, v in results.facts.items() if k.startswith('gate')}
-  return out + ['\n'.join(_item(f'{k}: {v}') for k, v in gate.items())] * bool(
-    gate
-  )
+    out += [f'### {printable(head)}'] + [markdown(rows)] * bool(rows)
+  return out
 
 
 def _named(key: str) -> str:
@@ -75,22 +79,11 @@ def _named(key: str) -> str:
   return f'{label if len(label) <= room else label[: room - 1] + "…"} ({key})'
 
 
-def _remarks(results: Results, most: int | None = None) -> list[str]:
-  """Warnings and notes; of many the first, and how many the page has more."""
-
-  def leading(told: Sequence[str]) -> list[str]:
-    if most is None or len(told) <= most:
-      return list(told)
-    return [*told[:most], f'{len(told) - most} more on the page']
-
-  return [
-    f'{title}:\n' + '\n'.join(_item(line) for line in leading(told))
-    for title, told in (
-      ('Warnings', warnings(results)),
-      ('Notes', [*results.notes, *warnings(results, 'notes')]),
-    )
-    if told
-  ]
+def _listed(title: str, items) -> list[str]:
+  """The first of many, and how many more the page has."""
+  items = list(items)
+  more = [f'{len(items) - MOST} more on the page'] * (len(items) > MOST)
+  return [f'{title}:\n' + '\n'.join([*items[:MOST], *more])] if items else []
 
 
 def _item(line: str) -> str:
@@ -105,48 +98,11 @@ def _item(line: str) -> str:
 
 def _claim(claim: Mapping) -> str:
   """The verdict, the claim, and the number that it rests on."""
-  p = f', p {tables.p_value(claim)}' if claim['p'] is not None else ''
+  p = tables.p_value({**claim, 'p': claim['adjusted']})
   return textwrap.fill(
-    printable(f'{claim["claim"]}: {number_of(claim)}{p}'),
+    printable(f'{claim["claim"]}: {number_of(claim)}, p {p}'),
     WIDTH,
     initial_indent=f'{claim["verdict"]:14}  ',
     subsequent_indent=' ' * 16,
     break_on_hyphens=False,
   )
-
-
-def _few(rows: Sequence[Mapping]) -> Sequence[Mapping]:
-  """Rows of a long table: of pictured measures, of leading ones, or the first.
-
-  Measures that no row of it has would leave a table of nothing.
-  """
-  if len(rows) <= MOST:
-    return rows
-  names = {row['measure'] for row in rows}
-  for pictured in (True, False):
-    chosen = measures.leading(names, pictured=pictured)
-    few = [row for row in rows if row['measure'] in chosen]
-    if few:
-      return few
-  return rows[:MOST]
-
-
-def _of_set(name: str, one: Mapping) -> list[str]:
-  head = [plural(one['rows'], 'row')] if 'rows' in one else []
-  if one.get('threshold') is not None:
-    head.append(f'threshold {tables.limits(one["threshold"])}')
-  parts = [f'### {printable(name)}: ' + ', '.join(head)]
-  own, more = tables.split_aggregates(one.get('fairness', {}))
-  for title, values in (('quality', one.get('quality', {})), ('fairness', own)):
-    if values:
-      parts.append(markdown(tables.measure_rows(values, title)))
-  if one.get('groups'):
-    rows = tables.group_rows(one['groups'])
-    keys = measures.leading(key for row in rows for key in row)
-    leading = list(filter(measures.is_rate, keys))
-    parts.append(
-      markdown(rows, ['group', 'rows', *leading] if leading else None)
-    )
-  if more:
-    parts.append('The report and results.json hold more rates and gaps.')
-  return parts

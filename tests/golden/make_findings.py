@@ -1,8 +1,7 @@
 """python tests/golden/make_findings.py: what each page finds, and says first.
 
 Of every kept page of first_screens/ the findings (numbers and verdicts, no
-words) go to findings.json, and its first screen and the beginning of its
-terminal summary, as text, to screens/.
+words) go to findings.json, and its first screen, as text, to screens/.
 """
 
 import html
