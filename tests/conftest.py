@@ -36,7 +36,7 @@ SHARED = pathlib.Path(__file__).resolve().parents[2] / 'shared' / 'data'
 
 
 # Node ids, or how they begin, of tests of some CPU seconds whose
-# subject a shorter one holds too, as another family; `.ci/run` runs them.
+# subject a shorter one holds too, as another family; `.ci/weekly` runs them.
 LONG = tuple(
   pathlib.Path(__file__).with_name('long.txt').read_text().splitlines()
 )
