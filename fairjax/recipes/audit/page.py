@@ -8,14 +8,16 @@ import pandas as pd
 from fairjax import results
 from fairjax.config import Config
 from fairjax.data.tables import labels
-from fairjax.metrics import measures, slices, thresholds
+from fairjax.metrics import gate, measures, slices, thresholds
 from fairjax.metrics.inference import significance
 from fairjax.metrics.texts import flips
 from fairjax.pairs.swapping import swap_eval
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
 from fairjax.report import tables
+from fairjax.report.words import ratio as below
 
+RATIO = 'selection_rate_ratio'
 WORST = 8  # slices, words and differences in an open table
 PRECISION = (
   'Of the words that our gender swap changes, this share agrees with annotated '
@@ -58,7 +60,7 @@ def _flips(
   """What the edits changed; None where no text was edited."""
   if not focus.edits:
     return None
-  parts, headline = [], ''
+  parts = []
   for name, (edits, edit) in focus.edits.items():
     prefix = f'{name}/' if len(config.audit.swaps) > 1 else ''
     own = {
@@ -66,53 +68,16 @@ def _flips(
       for k, v in focus.set['fairness'].items()
       if k.startswith(prefix) and k.removeprefix(prefix) in flips.NAMES
     }
-    excess = own.get('excess_flips', {})
-    if not headline:
-      headline = _finding(own, excess)
     if len(focus.edits) > 1:
       parts.append(results.heading(f'Swap {name}'))
     parts += _one_swap(name, own, edits, edit, focus, config, table, classes)
-  return results.section(headline, *parts)
-
-
-def _percent(estimate: Mapping) -> str:
-  """'39 of 100 [36, 42]'."""
-  value, low, high = (estimate.get(k) for k in ('value', 'low', 'high'))
-  if value is None:
-    return 'undefined'
-  digits = 0 if abs(value) >= 0.02 or value == 0 else 1
-  words = f'{100 * value:.{digits}f} of 100'
-  if low is None or high is None:
-    return words
-  return f'{words} [{100 * low:.{digits}f}, {100 * high:.{digits}f}]'
-
-
-def _finding(own: Mapping, excess: Mapping) -> str:
-  flips_ = own.get('flips', {})
-  what = flips_.get('of', 'words that show a group')
-  if not flips_.get('fits', True):
-    what += ' (not those of the groups compared)'
-  if excess.get('value') is None:
-    return f'Exchanging {what} flips {_percent(flips_)} decisions'
-  if excess.get('low') is not None and excess['low'] > 0:
-    return (
-      f'Exchanging {what} changes decisions: {_percent(excess)} beyond a '
-      'matched edit'
-    )
-  if excess.get('high') is not None and excess['high'] < 0:
-    return (
-      f'Exchanging {what} flips {_percent(flips_)} decisions, no more than '
-      'other words do'
-    )
-  return (
-    f'Exchanging {what} is not shown to change decisions more than other words '
-    f'do: {_percent(excess)} beyond a matched edit'
-  )
+  return results.section('Exchanged words', *parts)
 
 
 def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
   """The picture, both wordings, rows that flip, words, and every number."""
-  parts = [_picture(name, own)]
+  # An axis that few rows show and none flips by has nothing to draw.
+  parts = [_picture(name, own)] if own['flips']['value'] else []
   if 'fprd' in own:
     parts += _by_wording(own)
     parts += _by_value(focus.wordings.get(name, []))
@@ -316,29 +281,10 @@ def _differences(focus: Measured, config: Config) -> dict | None:
   sure.sort(key=lambda r: -abs(r['difference']['value']))
   references = [*dict.fromkeys(row['reference'] for row in rows)]
   reference = ' or '.join(references)
-  if sure:
-    worst = sure[0]
-    heading = (
-      f'{len(sure)} of {len(tested)} differences to {reference} are more than '
-      f'chance; the largest: {worst["group"]}, '
-      f'{measures.label(worst["rate"])}, '
-      f'{100 * worst["difference"]["value"]:+.0f} points'
-    )
-    if len(references) > 1:
-      heading += f' to {worst["reference"]}'
-  else:
-    heading = (
-      f'None of {len(tested)} differences to {reference} is more than chance '
-      'where so many are tested'
-    )
-    gaps = significance.of_gaps(focus.set['fairness'])
-    least = min(gaps, key=gaps.get, default='')
-    if least and significance.is_significant(gaps[least]):
-      heading += (
-        f'; that of the groups which are furthest apart is ({least}, '
-        f'{significance.said(gaps[least])})'
-      )
-
+  heading = (
+    f'{len(sure)} of {len(tested)} differences to {reference} with an adjusted '
+    f'p of at most {significance.SURE:g}'
+  )
   rule = config.measures.adjust
   adjusted = 'p' if rule == 'none' else 'p, adjusted'
 
@@ -364,7 +310,7 @@ def _differences(focus: Measured, config: Config) -> dict | None:
         [line(r) for r in sure[:WORST]], caption=f'Reference: {reference}'
       )
     )
-  parts += _four_fifths(focus)
+  parts += _four_fifths(focus, config.audit.fail_if)
   parts.append(
     results.fold(
       'Every group and rate, with its test',
@@ -383,23 +329,25 @@ def _differences(focus: Measured, config: Config) -> dict | None:
   return results.section(heading, *parts)
 
 
-def _four_fifths(focus: Measured) -> list[dict]:
-  """The ratio of the smallest share of positive decisions to the largest."""
-  parts = []
-  for key, ratio in focus.set['fairness'].items():
-    if key.rpartition('/')[2] != 'selection_rate_ratio':
-      continue
-    if ratio['value'] is None:
-      continue
-    words = 'below' if ratio['value'] < 0.8 else 'not below'
-    parts.append(
-      results.text(
-        'Four-fifths rule: the group with the fewest positive decisions has '
-        f'{tables.estimate(ratio)} times the share of the group with the most '
-        f'({key}), which is {words} .8.'
-      )
+def _four_fifths(focus: Measured, rule: str) -> list[dict]:
+  """The least share of positive decisions over the largest, if asked for.
+
+  The rule of thumb is of hiring in the United States, so it is no default.
+  """
+  asked = (
+    {c.measure for every in gate.parse(rule) for c in every} if rule else ()
+  )
+  names = {gate.ALSO.get(name, name).rpartition('/')[2] for name in asked}
+  if RATIO not in names:
+    return []
+  return [
+    results.text(
+      f'Four-fifths rule ({key}): the least share of positive decisions is '
+      f'{tables.estimate(ratio)} of the largest: {below(ratio)} .8.'
     )
-  return parts
+    for key, ratio in focus.set['fairness'].items()
+    if measures.bare(key) == RATIO and tables.defined(ratio)
+  ]
 
 
 def _controls(focus: Measured, groups: Who) -> dict | None:
@@ -447,16 +395,8 @@ def _thresholds(focus: Measured) -> dict | None:
     ]
     for k, v in focus.sweep.items()
   }
-  fair = focus.sweep.get(
-    'eqodd', focus.sweep['dp'] if 'dp' in focus.sweep else None
-  )
-  heading = 'What another threshold would do'
-  if fair is not None and np.isfinite(fair).any():
-    low, high = np.nanmin(fair), np.nanmax(fair)
-    name = 'equalised odds' if 'eqodd' in focus.sweep else 'demographic parity'
-    heading += f': {name}{of} from {low:.2f} to {high:.2f}'
   return results.section(
-    heading,
+    'Other thresholds',
     results.figure(
       'over_thresholds',
       'thresholds',
@@ -474,9 +414,6 @@ def _calibration(focus: Measured) -> dict | None:
     return None
   ece = focus.set['quality'].get('ece')
   worst = focus.set['fairness'].get('ece_max')
-  heading = 'Scores and what comes true'
-  if ece and ece['value'] is not None:
-    heading += f': off by {100 * ece["value"]:.0f} points on average'
   shown = furthest_off(focus.reliability, focus.set['groups'])
   rows = [
     {
@@ -490,16 +427,16 @@ def _calibration(focus: Measured) -> dict | None:
     }.items()
     if 'ece' in one
   ]
-  words = ''
+  said = ''
   if ece and ece.get('null') is not None:
-    words = (
+    said = (
       f'Chance alone gives rows as many as these an error of '
       f'{ece["null"]:.3f}. '
     )
   if worst and worst['value'] is not None:
-    words += f'The worst group has {tables.estimate(worst)}.'
+    said += f'The worst group has {tables.estimate(worst)}.'
   return results.section(
-    heading,
+    'Calibration',
     results.figure(
       'reliability',
       'reliability',
@@ -508,7 +445,7 @@ def _calibration(focus: Measured) -> dict | None:
       'scores are furthest off, beyond chance.',
       groups={g: focus.reliability[g] for g in shown},
     ),
-    results.text(words, kind='quiet'),
+    results.text(said, kind='quiet'),
     results.fold('Each group', results.table(rows)),
   )
 
@@ -545,10 +482,6 @@ def _slices(focus: Measured) -> dict | None:
 
   count = len(focus.slices)
   if sure:
-    heading = (
-      f'Worst where {sure[0]["slice"]}: {sure[0]["error rate"]:.0%} wrong, '
-      f'elsewhere {sure[0]["outside"]:.0%}'
-    )
     parts = [
       results.table(
         [line(s) for s in sure[:WORST]],
@@ -557,8 +490,8 @@ def _slices(focus: Measured) -> dict | None:
       )
     ]
   else:
-    heading = f'None of {count} slices of the rows is worse than the rest'
-    parts = []
+    none = f'None of {count} slices is worse than the rest beyond chance.'
+    parts = [results.text(none)]
   parts.append(
     results.fold(
       f'All {count} slices',
@@ -572,4 +505,4 @@ def _slices(focus: Measured) -> dict | None:
       ),
     )
   )
-  return results.section(heading, *parts)
+  return results.section('Slices of the rows', *parts)
