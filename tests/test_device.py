@@ -60,7 +60,6 @@ import jax
 if jax.default_backend() == 'gpu':
   import jax.numpy as jnp
   from fairjax.models.kernels import fused_attention
-  from fairjax.models.kernels import fused_feed_forward
   from fairjax.models.kernels import fused_norm
   of = jnp.dtype('bfloat16')
   heads = [(80, 16), (80, 32), (80, 64), (128, 64), (80, 128)]
@@ -68,8 +67,6 @@ if jax.default_backend() == 'gpu':
   rows = [(t, w, of, m, True) for t, w in ((80, 384), (128, 768), (128, 1024))
           for m in (1, 5)]
   found += [fused_norm.agrees(*one) for one in rows]
-  blocks = [(80, 384, 1536), (128, 768, 3072)]
-  found += [fused_feed_forward.agrees(*one, of, 'gelu') for one in blocks]
   print(found)
 """
 
@@ -87,4 +84,4 @@ def test_the_kernels_agree_on_this_gpu():
   assert done.returncode == 0, done.stderr
   if not done.stdout:
     pytest.skip('no GPU on this machine')
-  assert done.stdout.strip() == str([True] * 13), done.stderr
+  assert done.stdout.strip() == str([True] * 11), done.stderr

@@ -25,7 +25,7 @@ from fairjax.models.layers.attention import (
   split_key_value,
 )
 from fairjax.models.layers.dropout import dropout, fold
-from fairjax.models.layers.exact_norms import feed_forward, side_by_side
+from fairjax.models.layers.exact_norms import side_by_side
 from fairjax.models.layers.gathers import columns_of, rows_of
 from fairjax.models.layers.places import Batch, Places, places
 from fairjax.models.layers.probed import (
@@ -130,14 +130,7 @@ class EncoderLayer(nn.Module):
     y = norm('attention_norm')(read + drop(y, 1), at.rows)
 
     up, down = dense(s.hidden, 'up'), dense(s.width, 'down')
-    if is_probed(self) and kernel_table.takes(
-      'feed_forward', *y.shape[1:], s.hidden, y.dtype, s.activation
-    ):
-      inner = jnp.zeros((*y.shape[:2], s.hidden), y.dtype)  # its shape is read
-      layers = up(y, at.rows, arrays=True), down(inner, at.rows, arrays=True)
-      z = feed_forward(s.activation, y, *layers)
-    else:
-      z = down(ACTIVATIONS[s.activation](up(y, at.rows)), at.rows)
+    z = down(ACTIVATIONS[s.activation](up(y, at.rows)), at.rows)
     return norm('norm')(y + drop(z, 2), at.rows), None
 
 

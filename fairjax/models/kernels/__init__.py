@@ -2,15 +2,12 @@
 
 In this room:
 
-  fused_attention     A GPU kernel: attention of short rows, with our dropout
-  fused_feed_forward  A GPU kernel: a feed-forward block's backward pass and
-                      gradient norms
-  fused_norm          A GPU kernel: LayerNorm's backward pass and gradient
-                      norms
-  kernel_table        Which kernels a program takes instead of plain code, in
-                      one table
-  long_attention      Attention of long rows by cuDNN's fused kernel, which
-                      keeps no weights
-  row_kernels         What the GPU kernels over rows of a batch share
-  ways                How plain code is written for each platform, in one table
+  fused_attention  A GPU kernel: attention of short rows, with our dropout
+  fused_norm       A GPU kernel: LayerNorm's backward pass and gradient norms
+  kernel_table     Which kernels a program takes instead of plain code, in one
+                   table
+  long_attention   Attention of long rows by cuDNN's fused kernel, which keeps
+                   no weights
+  row_kernels      What the GPU kernels over rows of a batch share
+  ways             How plain code is written for each platform, in one table
 """

@@ -37,9 +37,6 @@ KERNELS = {
     'fused_attention', 'gpu', 'attention of short rows', ('H200',)
   ),
   'norm': Kernel('fused_norm', 'gpu', 'the backward pass of norms', ('H200',)),
-  'feed_forward': Kernel(
-    'fused_feed_forward', 'gpu', 'gradient norms of feed-forward blocks'
-  ),
   'long_attention': Kernel(
     'long_attention', 'gpu', 'attention of long rows, by cuDNN'
   ),

@@ -206,44 +206,6 @@ def side_by_side(x, layers: list[tuple], slots: int):
   return dense_apart(x, *joined, probes[0], owners[0], slots)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def feed_forward(activation: str, x, up: tuple, down: tuple):
-  """down(f(up(x))) of two layers with biases; their norms are one kernel."""
-  return _feed_forward_forward(activation, x, up, down)[0]
-
-
-def _feed_forward_forward(activation, x, up, down):
-  from fairjax.models.kernels.fused_feed_forward import ACTIVATIONS
-
-  # The kernel adds the bias, else the sum would be written beside f of it.
-  u, bias = dense_apart(x, *up)
-  bias = bias.astype(u.dtype)
-  y = dense(ACTIVATIONS[activation][0](u + bias), *down)
-  return y, (x, u, bias, up, down)
-
-
-def _feed_forward_backward(activation, residuals, g):
-  from fairjax.models.kernels import fused_feed_forward
-
-  x, u, bias, up, down = residuals
-  z = fused_feed_forward.ACTIVATIONS[activation][0](u + bias)
-  own = lambda layer: (*layer[:2], None, None)  # without its norms
-  dz, *ddown = _dense_backward(0, (z, *own(down)), g)
-  segment_ids = up[3]
-  du, *shares = fused_feed_forward.backward(
-    u, dz, x, g, segment_ids, bias, activation
-  )
-  dx, *dup = _dense_backward(0, (x, *own(up)), du)
-  squares = [
-    jax.ops.segment_sum(one.ravel(), segment_ids.ravel(), len(up[2]) + 1)[1:]
-    for one in shares
-  ]
-  return dx, (*dup[:2], squares[0], None), (*ddown[:2], squares[1], None)
-
-
-feed_forward.defvjp(_feed_forward_forward, _feed_forward_backward)
-
-
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6, 7))
 def norm(x, scale, bias, sq, segment_ids, eps, centre, slots=0):
   return _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots)[0]
