@@ -252,6 +252,16 @@ def contests(results: Results, name: str) -> list[Finding]:
   return out
 
 
+def against_first(tests: Sequence[Mapping], level: float) -> dict[str, str]:
+  """{the other: verdict} of tests of one contender, corrected over them."""
+  p = significance.adjusted([test['p'] for test in tests])
+  wide = [simultaneous(t['difference'], level, len(tests)) for t in tests]
+  return {
+    test['theirs']: decided(one, 0.0, adjusted, level)
+    for test, one, adjusted in zip(tests, wide, p)
+  }
+
+
 def flips(results: Results, name: str, one: Mapping) -> list[Finding]:
   """What exchanging words of the groups changes, the worst swap first.
 

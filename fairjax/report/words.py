@@ -258,6 +258,27 @@ def _contest(results: Results, one: Finding) -> str:
   )
 
 
+def ranking(
+  each: Mapping[str, Mapping], tests: Sequence[Mapping], level: float
+) -> str:
+  """Which scores highest, and where the first differs from the others."""
+  best = max(each, key=lambda name: each[name]['value'])
+  found = findings.against_first(tests, level)
+  said = (
+    f'{best} scores highest: {hundred(each[best]["value"])} of 100'
+    f'{interval(each[best])}.'
+  )
+  for side, words in (
+    (ABOVE, 'is above'),
+    (BELOW, 'is below'),
+    (OPEN, 'shows no detectable difference to'),
+  ):
+    own = [name for name, verdict in found.items() if verdict == side]
+    if own:
+      said += f' {next(iter(each))} {words} {", ".join(own)}.'
+  return said[:1].upper() + said[1:]
+
+
 # Exchanged words
 
 

@@ -228,6 +228,23 @@ def test_simultaneous_intervals_hold_together():
   assert findings.simultaneous(one, 0.95, 1) == one
 
 
+def test_a_race_is_corrected_over_its_rivals():
+  """The lead said 90 of 100 without an interval, above a race that it loses."""
+  each = {'flow': around(0.4), 'map': around(0.6), 'shift': around(0.5)}
+  test = lambda theirs, low, high, p: {
+    **{'theirs': theirs, 'difference': interval((low + high) / 2, low, high)},
+    'p': p,
+  }
+  tests = [test('map', -0.3, -0.1, 0.001), test('shift', -0.2, -0.001, 0.045)]
+  found = findings.against_first(tests, 0.95)
+  assert found == {'map': BELOW, 'shift': OPEN}
+  said = words.ranking(each, tests, 0.95)
+  assert said.startswith('Map scores highest: 60 of 100 [55, 65].')
+  assert 'flow is below map.' in said and 'difference to shift.' in said
+  alone = words.ranking({'flow': around(0.4)}, [], 0.95)
+  assert alone == 'Flow scores highest: 40 of 100 [35, 45].'
+
+
 # Flips and quality
 
 NONE, MORE, SAME, LESS = (

@@ -16,6 +16,7 @@ from fairjax.pairs import flow_words
 from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.report import verdict
 from fairjax.report.tables import plural
+from fairjax.report.words import ranking
 from fairjax.results import Results, figure, section, table, text
 
 SHOWN = 50  # pairs on the page
@@ -68,7 +69,7 @@ class Race(NamedTuple):
   contenders: dict[str, dict]  # results' sets of each way
   tests: list[dict]
   rows: list[dict]  # of the page
-  words: str  # who wins
+  words: str  # which scores highest, and what is decided
 
 
 def measure(
@@ -203,7 +204,7 @@ def looked_at(
 
 
 def winner(against: Race | None) -> list[dict]:
-  """Who wins, word by word."""
+  """Which way is right of more words."""
   if against is None:
     return []
   how = (
@@ -213,7 +214,7 @@ def winner(against: Race | None) -> list[dict]:
   )
   return [
     section(
-      'Who wins',
+      'Right words, way by way',
       text(against.words, 'lead'),
       table(race_rows(against), screen=True),
       text(how, 'quiet'),
@@ -376,36 +377,14 @@ def said(
     sides = {'set': SET, 'ours': titles[first], 'theirs': titles[name]}
     tests.append({**sides, 'measure': 'top_vote', **test})
   tests = stages.adjusted(tests, m.config.measures.adjust)
-  return Race(contenders, tests, rows, sentence(tests, rows))
+  each = {row['way']: row['right'] for row in rows}
+  level = m.config.measures.confidence_level
+  return Race(contenders, tests, rows, ranking(each, tests, level))
 
 
 def _setting(one) -> str:
   kind, alpha = one if isinstance(one, tuple) else ('', one)
   return kind if kind == 'mean' else f'{kind} × {alpha:g}'.strip()
-
-
-def sentence(tests: Sequence[dict], rows: Sequence[dict]) -> str:
-  """Who wins, whatever it is."""
-  best = max(rows, key=lambda row: row['right']['value'])
-  ours = rows[0]['way']
-  each = ', '.join(f'{r["way"]} {r["right"]["value"]:.3f}' for r in rows)
-  if not tests:
-    return f'Right top votes: {each}.'
-  decided = {t['theirs']: verdict.of_interval(t['difference']) for t in tests}
-  behind = [n for n, word in decided.items() if word == verdict.FAILS]
-  ahead = [n for n, word in decided.items() if word == verdict.HOLDS]
-  if behind:
-    end = f'The {ours} loses to the {" and the ".join(behind)}.'
-  elif len(ahead) == len(tests):
-    end = f'The {ours} wins.'
-  elif ahead:
-    end = (
-      f'The {ours} passes the {" and the ".join(ahead)}; beside the others no '
-      'difference is beyond chance.'
-    )
-  else:
-    end = f'No difference to the {ours} is beyond chance.'
-  return f'Right top votes: {each}. Most has the {best["way"]}. {end}'
 
 
 def claims(against: Race) -> list[dict]:

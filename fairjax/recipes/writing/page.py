@@ -1,6 +1,6 @@
 """Sections of the page of what a model writes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from fairjax import results
 from fairjax.config import Config
@@ -14,7 +14,7 @@ from fairjax.report import tables
 
 CLUSTERED = (
   'Intervals and p values are over templates (or clusters of a file): texts of '
-  'one template hang together, whatever group they are of'
+  'one template are dependent, whatever group they are of'
 )
 METHOD = (
   'The k-th text after a prompt is held against the k-th after the matched '
@@ -105,8 +105,8 @@ def _over(measured: MeasuredTexts) -> list[dict]:
   matched = all(row.get('matched', True) for row in measured.over)
   nobody = f'{"matched " if matched else ""}prompts that name no group'
   words = (
-    f'{len(sure)} of {len(rows)} groups differ from the {nobody} by more than '
-    'chance (Holm).'
+    f'{len(sure)} of {len(rows)} groups differ from the {nobody} (adjusted p '
+    f'of at most {significance.SURE:g}, Holm).'
   )
   return [
     results.table(rows, caption=f'Beside {nobody}'),
@@ -147,7 +147,7 @@ def _matched(measured: MeasuredTexts) -> dict | None:
       results.table(similar, caption='Texts after matched prompts; 1 is alike')
     )
   parts.append(results.text(METHOD, kind='quiet'))
-  return results.section(_finding(fairness), *parts)
+  return results.section('Matched prompts', *parts)
 
 
 def _of(key: str) -> str:
@@ -155,32 +155,6 @@ def _of(key: str) -> str:
   name = measures.label(key).partition(' of ')[0]
   attribute = key.rpartition('/')[0]
   return f'{name}, {attribute}' if attribute else name
-
-
-def _finding(fairness: Mapping) -> str:
-  """Does a group change what is written, beyond drawing? Of each attribute."""
-  each = {
-    key.rpartition('/')[0]: one
-    for key, one in fairness.items()
-    if measures.bare(key) == 'paired_rouge_l_loss'
-  }
-  known = {k: one for k, one in each.items() if one.get('high') is not None}
-  sure = [k for k, one in known.items() if one['low'] > 0]
-  others = [k for k in each if k not in sure]
-  if sure:
-    of = f' ({", ".join(sure)})' if any(sure) else ''
-    more = f'; of {", ".join(others)} that is not shown' if others else ''
-    return (
-      f'Matched prompts: the group{of} changes what is written, more than '
-      f'drawing again does{more}'
-    )
-  if known:
-    most = max(0, *(one['high'] for one in known.values()))
-    return (
-      'Matched prompts: the group is not shown to change the words more than '
-      f'drawing again does (ROUGE-L lower by at most {most:.3f})'
-    )
-  return 'Matched prompts'
 
 
 def _company(measured: MeasuredTexts) -> dict | None:

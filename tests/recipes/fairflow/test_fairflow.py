@@ -326,25 +326,8 @@ def test_each_half_is_marked_by_the_best_setting_of_the_other():
   assert best == [0, 0] and not same.any()
 
 
-def test_the_sentence_says_who_wins():
-  row = lambda way, value: {'way': way, 'right': {'value': value}}
-  rows = [row('flow', 0.4), row('map', 0.6), row('shift', 0.5)]
-  test = lambda theirs, low, high: {
-    'theirs': theirs,
-    'difference': {'value': (low + high) / 2, 'low': low, 'high': high},
-  }
-  tests = [test('map', -0.3, -0.1), test('shift', -0.2, 0.1)]
-  said = page.sentence(tests, rows)
-  assert 'Most has the map. The flow loses to the map.' in said
-  tests[0] = test('map', -0.3, 0.1)
-  assert 'is beyond chance' in page.sentence(tests, rows)
-  tests = [test('map', 0.1, 0.3), test('shift', 0.1, 0.2)]
-  assert page.sentence(tests, rows).endswith('The flow wins.')
-
-
 def test_a_way_without_a_rival_wins_nothing_and_leads_by_its_own_name():
   row = lambda way: {'way': way, 'right': {'value': 0.4}}
-  assert page.sentence([], [row('flow')]) == 'Right top votes: flow 0.400.'
   test = {
     **{'theirs': 'orthogonal map', 'p': 0.2, 'only_ours': 3, 'only_theirs': 2},
     'difference': {'value': 0.1, 'low': -0.1, 'high': 0.3},

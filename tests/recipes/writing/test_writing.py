@@ -158,25 +158,7 @@ def test_prompts_are_called_matched_where_they_are():
     over = [row | {'matched': matched_}]
     table, told = page._over(types.SimpleNamespace(over=over))
     assert table['caption'] == f'Beside {words_} that name no group'
-    assert f'differ from the {words_} that name no group by' in told['text']
-
-
-def test_a_finding_names_the_attributes_that_it_is_of():
-  loss = {'value': 0.1, 'low': 0.05, 'high': 0.2}
-  none = {'value': 0.0, 'low': -0.1, 'high': 0.03}
-  of = lambda **each: page._finding(
-    {f'{name}/paired_rouge_l_loss': one for name, one in each.items()}
-  )
-  changes = 'changes what is written, more than drawing again does'
-  assert page._finding({'paired_rouge_l_loss': loss}).endswith(
-    f'the group {changes}'
-  )
-  assert of(gender=none, race=loss) == (
-    f'Matched prompts: the group (race) {changes}; of gender that is not shown'
-  )
-  assert of(gender=loss, race=loss).endswith(f'(gender, race) {changes}')
-  said = of(gender=none, race=none | {'high': 0.07})
-  assert 'is not shown to change the words' in said and '.070' in said
+    assert f'differ from the {words_} that name no group (' in told['text']
 
 
 def test_a_prompt_of_two_pairs_is_held_against_both():
