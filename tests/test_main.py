@@ -73,7 +73,6 @@ def test_a_wrong_flag_is_one_sentence(words, parts):
     ('planted.noise', 0.7),
     ('data.on_bad', 'ignore'),
     ('net.precision', 'float16'),
-    ('scoring.never', 'often'),
     ('scoring.at', 'epoch two'),
     ('scoring.at', 'ends'),
     ('scoring.epochs', 0.0),

@@ -165,9 +165,6 @@ class Pretrain:
     3.0, 'bart: mean length of a masked span (Poisson)', above(0, 100)
   )
   permute: bool = knob(True, 'bart: shuffle the sentences')
-  generator: float = knob(
-    0.25, 'electra: width of the generator, as a share', above(0, 1)
-  )
   weight: float = knob(
     50.0, "electra: weight of the discriminator's loss", at_least(0)
   )
@@ -215,9 +212,6 @@ class Benchmarks:
     'mitigations of --list, each fitted on data.path and measured beside the '
     'model',
     each(entry('fairjax.recipes:MITIGATIONS')),
-  )
-  eraser_rows: int = knob(
-    2000, 'texts of data.path on which an eraser is fitted', at_least(20)
   )
   self_debias: tuple[str, ...] = knob(
     (),

@@ -132,11 +132,6 @@ class Scoring:
     existing,
     path=True,
   )
-  never: str = knob(
-    'max',
-    'forgetting score of never-learned rows: max, inf or zero',
-    one_of('max', 'inf', 'zero'),
-  )
 
 
 @dataclasses.dataclass(slots=True)
@@ -247,11 +242,6 @@ class Weighting:
   n_estimators: int = knob(100, 'trees of the forest', between(1, 10**5))
   max_depth: int = knob(
     18, 'largest depth of a tree; 0 is unlimited', at_least(0)
-  )
-  criterion: str = knob(
-    'entropy',
-    'split criterion of the trees',
-    one_of('entropy', 'gini', 'log_loss'),
   )
   folds: int = knob(5, 'folds of the cross-prediction', at_least(2))
   formula: str = knob(

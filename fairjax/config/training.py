@@ -70,11 +70,6 @@ class Net:
   remove_gender: bool = knob(
     False, 'remove a gender direction from these embeddings first'
   )
-  padding: str = knob(
-    'pre',
-    "where cnn and lstm pad and truncate: 'pre' or 'post'",
-    one_of('pre', 'post'),
-  )
 
 
 @dataclasses.dataclass(slots=True)
@@ -113,9 +108,6 @@ class Train:
   beta1: float = knob(0.9, 'decay of the first moment (adamw)', below(0, 1))
   beta2: float = knob(0.999, 'decay of the second moment (adamw)', below(0, 1))
   eps: float = knob(1e-8, 'ε in the denominator of the update', above(0, 1))
-  correct_bias: bool = knob(
-    True, "adamw: bias-corrected moments; False as in BERT's release"
-  )
   max_grad_norm: float = knob(
     1.0, 'gradients are clipped to this norm; 0 does not clip', at_least(0)
   )

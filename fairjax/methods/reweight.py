@@ -118,7 +118,7 @@ def cross_predict(
       *rows,
       trees=knobs.n_estimators,
       depth=knobs.max_depth,
-      criterion=knobs.criterion,
+      criterion='entropy',
       seed=config.seed,
     )
   elif name == 'logistic':

@@ -23,6 +23,7 @@ from fairjax.models.folders import hf, hub
 from fairjax.models.layers.places import blank_batch
 from fairjax.models.words import lstm, text_cnn, word_level
 
+PADDED = 'pre'  # where cnn and lstm pad and cut, as in the paper's code
 STREAM = 43  # of the sample that a vocabulary is learned from
 WORD_MODELS = {  # with the length of the texts and the dropout of its paper
   'cnn': (text_cnn.TextCNN, 250, 0.3),
@@ -112,7 +113,7 @@ def word_classifier(
   sources = tables.values() if frozen else [tables['train']]
   tokenizer = find_tokenizer(config, sources, None, word_level.train_words)
   length = config.tokens.max_length or length
-  tokenizer.enable_truncation(length, direction=word_level.SIDES[net.padding])
+  tokenizer.enable_truncation(length, direction=word_level.SIDES[PADDED])
   vocabulary = word_level.vocabulary(tokenizer)
   vectors = None
   if net.glove:
@@ -123,7 +124,7 @@ def word_classifier(
     classes,
     length,
     rate if net.dropout < 0 else net.dropout,
-    net.padding,
+    PADDED,
     vectors if frozen else None,
   )
   module = kind(shape, dtype=precision(config))

@@ -24,6 +24,8 @@ from fairjax.models import (
 )
 from fairjax.models.folders import hf
 
+GENERATOR = 0.25  # width of ELECTRA's generator, as a share
+
 # What a size means for an objective: the capability trained, and its family.
 _TRAINED = {
   'mask': 'bert',
@@ -72,7 +74,7 @@ def detector(config: Config, words: Vocabulary) -> Bundle:
   if beside and beside.is_dir():
     small = hf.read_shape(beside)
   else:
-    beside, width = None, config.pretrain.generator * shape.width
+    beside, width = None, GENERATOR * shape.width
     width = max(64, round(width / 64) * 64)
     small = dataclasses.replace(
       shape, width=width, heads=width // 64, hidden=4 * width, tied=True

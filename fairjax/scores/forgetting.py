@@ -2,12 +2,8 @@
 
 The training rows are predicted after each epoch, dropout off; an example is
 forgotten whenever it was right and is now wrong (Toneva et al. 2019,
-arXiv:1812.05159). An example that was never right has no such event, and three
-conventions say what it scores:
-
-  max    the number of evaluations, more than any count (Toneva et al.)
-  inf    infinity (Paul et al. 2021); so is then any mean over seeds
-  zero   0, as if it were never forgotten (Zayed et al. 2023)
+arXiv:1812.05159). An example that was never right has no such event and scores
+the number of evaluations, more than any count.
 """
 
 import numpy as np
@@ -17,7 +13,7 @@ from fairjax.core.errors import UserError
 
 
 def forgetting(
-  correct: Bool[np.ndarray, 's e n'], never: str = 'max'
+  correct: Bool[np.ndarray, 's e n'],
 ) -> Float[np.ndarray, 's n']:
   """Counts right → wrong from one evaluation to the next."""
   evaluations = correct.shape[1]
@@ -27,9 +23,8 @@ def forgetting(
       f'{evaluations}; train the scoring run for at least 2'
     )
   count = (correct[:, :-1] & ~correct[:, 1:]).sum(1).astype(np.float64)
-  unlearned = {'max': float(evaluations), 'inf': np.inf, 'zero': 0.0}[never]
-  return np.where(correct.any(1), count, unlearned)
+  return np.where(correct.any(1), count, float(evaluations))
 
 
 def forgetting_scores(predictions, config) -> Float[np.ndarray, 's n']:
-  return forgetting(predictions.correct, config.scoring.never)
+  return forgetting(predictions.correct)

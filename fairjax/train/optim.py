@@ -15,7 +15,7 @@ from fairjax.config import Train
 
 STEP_OPTIONS = (  # read here; runs that agree in them share a program
   *('lr', 'optimizer', 'warmup', 'schedule', 'weight_decay'),
-  *('beta1', 'beta2', 'eps', 'max_grad_norm', 'correct_bias'),
+  *('beta1', 'beta2', 'eps', 'max_grad_norm'),
 )
 # Leaves that weight decay shrinks; biases and the scales of norms stay. The
 # number of axes would not do: stacked layers (net.scan) have one more.
@@ -30,8 +30,6 @@ def transform(train: Train) -> optax.GradientTransformation:
     direction = optax.scale_by_rms(
       decay=0.9, eps=1e-7, eps_in_sqrt=False, initial_scale=0.0
     )
-  elif not train.correct_bias:
-    direction = adam_uncorrected(train.beta1, train.beta2, train.eps)
   else:
     direction = optax.scale_by_adam(train.beta1, train.beta2, train.eps)
   decay = (
@@ -67,27 +65,6 @@ def lowered(opt, factor: jax.Array):
   held = lambda part: isinstance(part, Held)
   lower = lambda one: Held(_times(one.factor, factor)) if held(one) else one
   return jax.tree.map(lower, opt, is_leaf=held)
-
-
-def adam_uncorrected(
-  beta1: float, beta2: float, eps: float
-) -> optax.GradientTransformation:
-  """m/(√v + eps), the moments as they are: BERT's first optimiser.
-
-  Its first steps are larger than Adam's, by (1 - β₁)/√(1 - β₂) = 3.2.
-  """
-
-  def update(grads, state, params=None):
-    m, v = state
-    m = jax.tree.map(lambda m, g: beta1 * m + (1 - beta1) * g, m, grads)
-    v = jax.tree.map(lambda v, g: beta2 * v + (1 - beta2) * g * g, v, grads)
-    return jax.tree.map(lambda m, v: m / (jnp.sqrt(v) + eps), m, v), (m, v)
-
-  def start(params):
-    zeros = jax.tree.map(jnp.zeros_like, params)
-    return zeros, zeros
-
-  return optax.GradientTransformation(start, update)
 
 
 def clip_by_norm(most: float) -> optax.GradientTransformation:

@@ -16,12 +16,9 @@ CORRECT = np.array([[[int(c) for c in h] for h in HISTORIES]], bool)
 CORRECT = CORRECT.transpose(0, 2, 1)  # [s, e, n]
 
 
-@pytest.mark.parametrize(
-  'never, value', [('max', 5.0), ('inf', np.inf), ('zero', 0.0)]
-)
-def test_histories_by_hand(never, value):
-  expected = [value if events is None else events for events in EVENTS]
-  np.testing.assert_array_equal(forgetting(CORRECT, never), [expected])
+def test_histories_by_hand():
+  expected = [5.0 if events is None else events for events in EVENTS]
+  np.testing.assert_array_equal(forgetting(CORRECT), [expected])
 
 
 def test_forgetting_against_a_loop():
@@ -63,10 +60,8 @@ def test_cartography_by_hand():
   )
 
 
-@pytest.mark.parametrize('never, value', [('max', 2), ('zero', 0)])
-def test_two_epochs_are_enough(never, value):
+def test_two_epochs_are_enough():
   correct = np.array([[[1, 0, 1], [0, 0, 1]]], bool)
   predictions = types.SimpleNamespace(correct=correct)
-  config = types.SimpleNamespace(scoring=types.SimpleNamespace(never=never))
-  found = forgetting_scores(predictions, config)
-  np.testing.assert_array_equal(found, [[1, value, 0]])
+  found = forgetting_scores(predictions, None)
+  np.testing.assert_array_equal(found, [[1, 2, 0]])

@@ -117,22 +117,6 @@ def test_the_rate_ends_at_zero_and_constant_stays():
   assert float(optim.rate(Train(lr=1.0, schedule='constant'), 9, 10)) == 1.0
 
 
-def test_adam_without_bias_correction_is_the_written_formula():
-  options = Train(correct_bias=False, weight_decay=0.0, max_grad_norm=0.0)
-  options.eps = 1e-6
-  grads = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
-  transform = optim.transform(options)
-  state = transform.init({'kernel': jnp.zeros(3)})
-  m, v = np.zeros(3), np.zeros(3)
-  for grad in grads:
-    step, state = transform.update({'kernel': jnp.asarray(grad)}, state)
-    m = 0.9 * m + 0.1 * grad
-    v = 0.999 * v + 0.001 * grad**2
-    np.testing.assert_allclose(
-      step['kernel'], m / (np.sqrt(v) + 1e-6), rtol=1e-5
-    )
-
-
 @pytest.mark.parametrize('patience', [0, 2])
 def test_a_plateau_lowers_the_rate_where_torch_s_scheduler_does(patience):
   torch = pytest.importorskip('torch')

@@ -19,6 +19,7 @@ from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import IntervalOptions
 
 FOLDS = 5
+ROWS = 2000  # texts that an eraser is fitted on
 LEAST = 20  # texts of a class
 FEWEST = 3  # texts of a value that an eraser is told of: INLP splits them
 
@@ -28,9 +29,9 @@ def fit(judge, texts: list[str], name: str, config) -> Eraser:
   from fairjax.pairs.axes import exchange
   from fairjax.pairs.swapping import axis_values
 
-  options, axis = config.benchmarks, config.method.axis
+  axis = config.method.axis
   rng = np.random.default_rng([config.seed, 0xB6])
-  sample = np.sort(rng.permutation(len(texts))[: options.eraser_rows])
+  sample = np.sort(rng.permutation(len(texts))[:ROWS])
   texts = [texts[i] for i in sample]
   kind = axis_values.single(texts, axis)
   count = np.bincount(kind[kind >= 0], minlength=len(exchange.values(axis)))
@@ -113,8 +114,7 @@ def probe(
       f'a linear probe still tells the {called} of {value["value"]:.2f} of '
       f'the held-out texts, of which {chance:.2g} are told by chance: erasers '
       'leave the sampling error of the texts that they are fitted on, and what '
-      'is not linear; fit them on more texts '
-      '(--config.benchmarks.eraser_rows)'
+      'is not linear'
     )
   return {
     'rows': len(rows),
