@@ -17,9 +17,8 @@ from absl import flags
 
 import fairjax
 from fairjax.cli.commands import COMMANDS
-from fairjax.config import RENAMED, Config, config_folder, shipped
+from fairjax.config import RENAMED, Config, config_folder, idle, shipped
 from fairjax.config.elsewhere import ELSEWHERE
-from fairjax.config.idle import IDLE
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 
@@ -161,7 +160,7 @@ def command(name: str) -> str:
 
 def section(name: str, settings: Config | None = None, but=()) -> str:
   """The knobs of a section; of a config those it reads, with its values."""
-  but = {*but, *(IDLE.get(settings.recipe, ()) if settings else ())}
+  but = {*but, *(idle.row(settings.recipe).ignores if settings else ())}
   leaves = [
     leaf
     for leaf in knobs.leaves(Config)

@@ -18,7 +18,8 @@ In this room:
   elsewhere  Config: other programs' names for our knobs, to suggest ours
   fairflow   Config: FairFlow, its attribute words, flow and votes; repair,
              rewrites
-  idle       Config: knobs of a section that a recipe reads, but for these
+  idle       Config: knobs that a recipe does not read are refused where they
+             are set
   language   Config: corpora, text generation, pretraining, bias benchmarks
   measuring  Config: what is measured, on which sets, and with which intervals
   methods    Config: data-side methods, example scores, diets, instance weights
@@ -155,18 +156,11 @@ RENAMED = {
 }
 
 
-# Recipes of which all that a model does is to write texts.
-WRITING = ('generate', 'perturb_corpus', 'writing')
-# Recipes whose classifiers are many and are not kept, so that none is exported.
-UNKEPT = ('rank', 'overlap', 'fairflow', 'counterfactual_texts', 'mbcda')
-# Recipes that train on the rows as they are, whatever method.name is.
-AS_THEY_ARE = ('overlap', 'fairtune', 'fairtune_glue')
-
-
 def validate(config: Config) -> None:
   """Raises UserError with one sentence for the first field that is wrong."""
   knobs.check(config, Config)
   train, generate = config.train, config.generate
+  recipe = idle.row(config.recipe)
   if train.batch % train.microbatches:
     raise UserError(
       f'train.microbatches is {train.microbatches}; it must divide '
@@ -191,10 +185,11 @@ def validate(config: Config) -> None:
     raise UserError(
       f'method.direction is {way!r}; it must be one of {", ".join(GENDERED)}'
     )
-  if config.net.precision == 'int8' and config.recipe not in WRITING:
+  if config.net.precision == 'int8' and not recipe.writes:
+    able = idle.recipes_where('writes')
     raise UserError(
       f"net.precision is 'int8', which recipe {config.recipe!r} does not take: "
-      f'it is for writing texts ({" and ".join(WRITING)}); take float32 or '
+      f'it is for writing texts ({" and ".join(able)}); take float32 or '
       'bfloat16'
     )
   if train.export and config.model in ('cnn', 'lstm'):
@@ -202,26 +197,20 @@ def validate(config: Config) -> None:
       f'train.export is on, but model {config.model!r} has no Hugging Face '
       'form; leave it off, its weights are in training/'
     )
-  if train.export and config.recipe in UNKEPT:
+  if train.export and not recipe.exports:
     raise UserError(
       f'train.export is on, but recipe {config.recipe!r} keeps none of its '
       'classifiers; leave it off, and export one of recipe train or diet'
     )
   method = config.method
-  if method.name != 'none' and config.recipe in AS_THEY_ARE:
+  if method.name != 'none' and not recipe.takes_method:
     raise UserError(
       f'method.name is {method.name!r}, but recipe {config.recipe!r} takes the '
       'rows as they are; leave it out'
     )
-  if method.compare and config.recipe == 'train':
-    raise UserError(
-      f'method.compare is {", ".join(method.compare)}, but recipe train trains '
-      'one classifier; compare with --config.recipe=compare, or name one '
-      'method with --config.method.name'
-    )
-  paired = config.recipe == 'fairscore' and config.fairscore.path
   told = any(s.startswith('data.path ') for s in config.data.sources)
-  named = config.data.path or paired or told
+  own = recipe.data_at and knobs.value(config, recipe.data_at)
+  named = config.data.path or own or told
   if config.data.name == 'file' and not named:
     raise UserError('data.path is empty; name a file with --config.data.path')
   if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():

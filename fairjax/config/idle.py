@@ -1,97 +1,16 @@
-"""Config: knobs of a section that a recipe reads, but for these.
+"""Config: knobs that a recipe does not read are refused where they are set.
 
-They are not shown in the help of the recipe's command, and are refused where
-they are set: what a user asks for does not silently stay undone. A recipe
-reads none of the sections that its command does not show, or only those of its
-own parts; these are not listed here.
+What a user asks for does not silently stay undone. Which they are, stands in
+the recipe's row (recipes/__init__.py). A recipe reads none of the sections
+that its command does not show, or only those of its own parts; these are not
+listed there.
 """
 
-import dataclasses
+import importlib
 
-from fairjax.config.language import Generate
 from fairjax.core.errors import UserError, shown
 
-# What belongs to the decisions of a classifier; '': no knob takes its place.
-_DECIDED = {
-  'measures.groups': '',
-  'measures.sets': '',
-  'measures.threshold': '',
-  'measures.templates': '',
-  'measures.axis': '',
-  'measures.madlibs': '',
-  'measures.gender_file': '',
-}
-_TESTED = {'measures.adjust': ''}  # those there are, are by Holm
-_SIZED = {'measures.min_group': ''}
-# Of a data-side method, beside the words that a swap exchanges.
-_METHOD = {
-  f'method.{name}': ''
-  for name in (
-    *('name', 'ratio', 'rank', 'by', 'how', 'table', 'terms', 'epsilon'),
-    *('replacement', 'keep_equal', 'compare'),
-  )
-}
-_SPANS = {f'generate.{k}': '' for k in ('min_span', 'max_span', 'order')}
-
-# {recipe: {knob that does nothing there: the knob that does it}}
-IDLE: dict[str, dict[str, str]] = {
-  # One classifier: no two are tested, and nothing is compared.
-  'train': {**_TESTED, 'method.compare': ''},
-  'audit': {
-    **_METHOD,
-    'data.test_path': 'data.path',
-    'data.twin_path': 'audit.swaps',
-  },
-  'diet': {
-    'method.rank': 'diet.ranking',
-    'method.keep_equal': 'diet.keep_equal',
-    'method.compare': 'diet.compare',
-    **{f'method.{k}': '' for k in ('table', 'terms', 'epsilon')},
-  },
-  'swap': {**_METHOD, **_DECIDED, **_SIZED, **_TESTED},
-  'benchmarks': {
-    **_DECIDED,
-    **_SIZED,
-    **_TESTED,
-    **{f'generate.{field.name}': '' for field in dataclasses.fields(Generate)},
-    'measures.axis': 'method.axis',
-    'data.limit': 'benchmarks.limit',
-    **{f'data.{k}_path': '' for k in ('valid', 'test', 'twin')},
-    **{f'data.{k}': '' for k in ('text_pair', 'group', 'twin', 'split')},
-  },
-  'writing': {
-    **_DECIDED,
-    **_TESTED,
-    **_SPANS,
-    'generate.task': '',
-    'measures.groups': 'writing.axes',
-    'measures.axis': 'writing.axes',
-    'measures.sets': 'writing.prompts',
-    'measures.templates': 'writing.prompts',
-    'measures.threshold': 'writing.bound',
-    'measures.pos_label': 'writing.positive',
-    'data.positive': 'writing.positive',
-  },
-  **{
-    recipe: {**_DECIDED, **_SIZED, **_TESTED}
-    for recipe in (
-      *('likelihood', 'generate', 'augment_corpus', 'perturb_corpus'),
-      *('pretrain', 'fairberta', 'fairberta_planted', 'benchmarks_planted'),
-    )
-  },
-  **{recipe: {**_DECIDED, **_SIZED} for recipe in ('fairflow', 'perturber')},
-}
-# Nothing is trained, or as many models as there are: no number of runs.
-for _recipe in (
-  *('audit', 'benchmarks', 'writing', 'swap', 'likelihood', 'generate'),
-  *('augment_corpus', 'perturb_corpus', 'fairscore'),
-):
-  IDLE[_recipe] = IDLE.get(_recipe, {}) | {'seeds': ''}
-IDLE['writing']['seeds'] = 'writing.samples'
-IDLE['fairberta'] |= {'corpus.path': 'data.path', 'corpus.out': ''}
-
-
-SENTENCE = {'text': 'data.text'}  # of recipe swap alone; elsewhere a column
+SENTENCE = {'text': 'data.text'}  # elsewhere a column is meant
 
 # Knobs of test sets: {knob: the set of measures.sets that reads it}.
 OF_SET = {
@@ -113,11 +32,26 @@ def refuse_unmeasured(name: str, value: object, sets: tuple[str, ...]) -> None:
     )
 
 
+def row(recipe: str):
+  """A recipe's row, or None of a recipe that there no longer is.
+
+  It is read late: the recipes themselves read the config.
+  """
+  return importlib.import_module('fairjax.recipes').RECIPES.get(recipe)
+
+
+def recipes_where(trait: str) -> list[str]:
+  """The names of the recipes that have a trait."""
+  rows = importlib.import_module('fairjax.recipes').RECIPES
+  return [name for name, one in rows.items() if getattr(one, trait)]
+
+
 def refuse(recipe: str, name: str, value: object) -> None:
   """Raises UserError where a knob that was set does nothing in the recipe."""
   if name == 'seeds' and value == 1:
     return  # what is there is one run
-  idle = IDLE.get(recipe, {}) | ({} if recipe == 'swap' else SENTENCE)
+  one = row(recipe)
+  idle = {**({} if one.reads_text else SENTENCE), **one.ignores}
   if name in idle:
     remedy = f'take --config.{idle[name]}, or ' if idle[name] else ''
     raise UserError(

@@ -8,103 +8,216 @@ In this room:
            reported
 """
 
+import dataclasses
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from fairjax.config.language import Generate
 from fairjax.core.registry import Entry, find
 
-# Each is run(config: Config, folder: pathlib.Path) -> results.Results
+
+class Recipe(NamedTuple):
+  """A recipe by its address, and all that shared rooms know of it.
+
+  `ignores` maps each knob that does nothing in it, of the sections that its
+  command shows, to the knob that does it ('': none).
+  """
+
+  target: str  # run(config: Config, folder: pathlib.Path) -> results.Results
+  about: str  # one line, shown by `python -m fairjax.main --list`
+  ignores: Mapping[str, str] = {}
+  reads_text: bool = False  # the sentence --config.text
+  writes: bool = False  # its model only writes texts, so int8 will do
+  exports: bool = True  # it keeps classifiers that train.export can write
+  takes_method: bool = True  # else it trains on the rows as they are
+  data_at: str = ''  # the knob that names its data, if not data.name
+  seeds_at: str = ''  # the knob of how many models it trains, if not seeds
+
+
+def _none_of(*names: str) -> dict[str, str]:
+  return dict.fromkeys(names, '')
+
+
+# What belongs to the decisions of a classifier.
+_DECIDED = _none_of(
+  *('measures.groups', 'measures.sets', 'measures.threshold'),
+  *('measures.templates', 'measures.axis', 'measures.madlibs'),
+  'measures.gender_file',
+)
+_TESTED = _none_of('measures.adjust')  # those there are, are by Holm
+_SIZED = _none_of('measures.min_group')
+_SEEDS = _none_of('seeds')  # nothing is trained, or as many as there are
+_TEXTS = {**_DECIDED, **_SIZED, **_TESTED}
+# Of a data-side method, beside the words that a swap exchanges.
+_METHOD = _none_of(
+  *('method.name', 'method.ratio', 'method.rank', 'method.by', 'method.how'),
+  *('method.table', 'method.terms', 'method.epsilon', 'method.replacement'),
+  *('method.keep_equal', 'method.compare'),
+)
+
 RECIPES = {
-  'train': Entry(
-    'fairjax.recipes.train:run', 'one classifier, measured and reported'
+  'train': Recipe(
+    'fairjax.recipes.train:run',
+    'one classifier, measured and reported',
+    ignores={**_TESTED, 'method.compare': 'recipe=compare'},
   ),
-  'diet': Entry(
+  'diet': Recipe(
     'fairjax.recipes.diet.recipe:run',
     'probe, scores, healthy diet, model, tests',
+    ignores={
+      'method.rank': 'diet.ranking',
+      'method.keep_equal': 'diet.keep_equal',
+      'method.compare': 'diet.compare',
+      **_none_of('method.table', 'method.terms', 'method.epsilon'),
+    },
   ),
-  'rank': Entry(
+  'rank': Recipe(
     'fairjax.recipes.diet.rank:run',
     'many diets as one job, and the best of them',
+    exports=False,
   ),
-  'overlap': Entry(
+  'overlap': Recipe(
     'fairjax.recipes.diet.overlap:run',
     'do seeds, epochs, models choose one diet?',
+    exports=False,
+    takes_method=False,
   ),
-  'compare': Entry(
+  'compare': Recipe(
     'fairjax.recipes.compare:run', 'each data-side method against none'
   ),
-  'weighting': Entry(
+  'weighting': Recipe(
     'fairjax.recipes.weighting.recipe:run',
     'instance weights against the baseline',
   ),
-  'audit': Entry(
+  'audit': Recipe(
     'fairjax.recipes.audit.recipe:run',
     'any classifier, or its predictions alone, into one page',
+    ignores={
+      **_METHOD,
+      **_SEEDS,
+      'data.test_path': 'data.path',
+      'data.twin_path': 'audit.swaps',
+    },
   ),
-  'swap': Entry('fairjax.recipes.swap:run', 'the counterfactual of a text'),
-  'likelihood': Entry(
+  'swap': Recipe(
+    'fairjax.recipes.swap:run',
+    'the counterfactual of a text',
+    ignores={**_METHOD, **_TEXTS, **_SEEDS},
+    reads_text=True,
+  ),
+  'likelihood': Recipe(
     'fairjax.recipes.language.likelihood:run',
     'perplexity of texts, with intervals',
+    ignores={**_TEXTS, **_SEEDS},
   ),
-  'benchmarks': Entry(
+  'benchmarks': Recipe(
     'fairjax.recipes.benchmarks.recipe:run',
     'bias benchmarks of a language model, with intervals and tests',
+    ignores={
+      **_TEXTS,
+      **_SEEDS,
+      **_none_of(*(f'generate.{f.name}' for f in dataclasses.fields(Generate))),
+      'measures.axis': 'method.axis',
+      'data.limit': 'benchmarks.limit',
+      **_none_of('data.valid_path', 'data.test_path', 'data.twin_path'),
+      **_none_of('data.text_pair', 'data.group', 'data.twin', 'data.split'),
+    },
   ),
-  'benchmarks_planted': Entry(
+  'benchmarks_planted': Recipe(
     'fairjax.recipes.benchmarks.planted:run',
     'which benchmarks see an association that is known',
+    ignores=_TEXTS,
   ),
-  'generate': Entry(
+  'generate': Recipe(
     'fairjax.recipes.language.generate:run',
     'texts written or filled, whole folders',
+    ignores={**_TEXTS, **_SEEDS},
+    writes=True,
   ),
-  'writing': Entry(
+  'writing': Recipe(
     'fairjax.recipes.writing.recipe:run',
     'what a model writes of whom: prompts, texts, scores, gaps',
+    ignores={
+      **_DECIDED,
+      **_TESTED,
+      **_none_of('generate.min_span', 'generate.max_span', 'generate.order'),
+      'generate.task': '',
+      'measures.groups': 'writing.axes',
+      'measures.axis': 'writing.axes',
+      'measures.sets': 'writing.prompts',
+      'measures.templates': 'writing.prompts',
+      'measures.threshold': 'writing.bound',
+      'measures.pos_label': 'writing.positive',
+      'data.positive': 'writing.positive',
+      'seeds': 'writing.samples',
+    },
+    writes=True,
   ),
-  'augment_corpus': Entry(
+  'augment_corpus': Recipe(
     'fairjax.recipes.language.augment_corpus:run',
     'counterfactuals of whole folders',
+    ignores={**_TEXTS, **_SEEDS},
   ),
-  'fairflow': Entry(
+  'fairflow': Recipe(
     'fairjax.recipes.fairflow.recipe:run',
     'counterfactual words from one pair of words',
+    ignores={**_DECIDED, **_SIZED},
+    exports=False,
   ),
-  'counterfactual_texts': Entry(
+  'counterfactual_texts': Recipe(
     'fairjax.recipes.rewriting.counterfactual_texts:run',
     'swaps, repairs and generators against one another',
+    exports=False,
+    seeds_at='rewriters.generators',
   ),
-  'mbcda': Entry(
+  'mbcda': Recipe(
     'fairjax.recipes.mbcda.recipe:run',
     'generators with and without a discriminator on their logits',
+    exports=False,
+    seeds_at='rewriters.generators',
   ),
-  'perturber': Entry(
+  'perturber': Recipe(
     'fairjax.recipes.perturbation.perturber:run',
     'a model that rewrites one person of a text, beside rules',
+    ignores={**_DECIDED, **_SIZED},
+    data_at='perturb.sources',
   ),
-  'perturb_corpus': Entry(
+  'perturb_corpus': Recipe(
     'fairjax.recipes.perturbation.perturb_corpus:run',
     'whole folders with one person of each text rewritten',
+    ignores={**_TEXTS, **_SEEDS},
+    writes=True,
   ),
-  'fairberta': Entry(
+  'fairberta': Recipe(
     'fairjax.recipes.perturbation.fairberta:run',
     'two masked LMs alike, one on perturbed text',
+    ignores={**_TEXTS, 'corpus.path': 'data.path', 'corpus.out': ''},
   ),
-  'fairberta_planted': Entry(
+  'fairberta_planted': Recipe(
     'fairjax.recipes.perturbation.fairberta_planted:run',
     'what perturbed pretraining does to an association that is known',
+    ignores=_TEXTS,
   ),
-  'fairtune_glue': Entry(
+  'fairtune_glue': Recipe(
     'fairjax.recipes.perturbation.fairtune_glue:run',
     'fairtuning on the tasks of GLUE, side by side with averages',
+    takes_method=False,
   ),
-  'fairscore': Entry(
+  'fairscore': Recipe(
     'fairjax.recipes.perturbation.fairscore:run',
     'how often a classifier changes its mind under perturbation',
+    ignores=_SEEDS,
+    data_at='fairscore.path',
   ),
-  'fairtune': Entry(
+  'fairtune': Recipe(
     'fairjax.recipes.perturbation.fairtune:run',
     'a classifier tuned on perturbed text, and fairscore beside its floor',
+    takes_method=False,
   ),
-  'pretrain': Entry(
-    'fairjax.recipes.language.pretrain:run', 'a language model, from plain text'
+  'pretrain': Recipe(
+    'fairjax.recipes.language.pretrain:run',
+    'a language model, from plain text',
+    ignores=_TEXTS,
   ),
 }
 

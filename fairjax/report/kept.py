@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from fairjax import results
+from fairjax.config import idle
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.report import tables
@@ -135,10 +136,12 @@ def _data(folder: pathlib.Path, found: Results) -> str:
   said = lambda section, key, other: config.get(section, {}).get(key, other)
   if data == 'file':
     data = _short(said('data', 'path', data))
-  if config.get('recipe') == 'perturber':  # of parallel text, not of data.name
-    data = ' and '.join(said('perturb', 'sources', [data]))
-  if config.get('recipe') in ('mbcda', 'counterfactual_texts'):  # generators'
-    seeds = said('rewriters', 'generators', seeds)
+  row = idle.row(config.get('recipe', ''))
+  if row and row.data_at:  # parallel text, and not that of data.name
+    own = said(*row.data_at.split('.'), '') or data
+    data = own if isinstance(own, str) else ' and '.join(own)
+  if row and row.seeds_at:  # as many generators
+    seeds = said(*row.seeds_at.split('.'), seeds)
   parts = [data, _short(found.model)]
   parts += [tables.plural(seeds, 'seed')] if seeds else []
   return ', '.join(filter(None, parts))
