@@ -25,11 +25,28 @@ PRIMARY = (  # the paper's own claims; all else is exploratory
 
 
 def get_config() -> c.Config:
-  config = c.shipped('benchmarks_planted')
-  config.recipe, config.seeds = 'fairberta_planted', 3
-  config.perturb.axes = ('gender',)
-  config.benchmarks.associations = (0.0, 0.5, 0.8)
-  config.pretrain.steps, config.pretrain.mask = 1800, 0.3
-  config.train.lr = 2e-3
-  config.measures.primary = PRIMARY
-  return config
+  return c.Config(
+    recipe='fairberta_planted',
+    model='tiny',
+    seeds=3,
+    tokens=c.Tokens(vocab_size=300),
+    pretrain=c.Pretrain(
+      objective='mlm',
+      length=64,
+      steps=1800,
+      mask=0.3,
+      document='line',
+      held_out=0.02,
+    ),
+    train=c.Train(
+      lr=2e-3,
+      batch=32,
+      warmup=0.05,
+      weight_decay=0.01,
+      evals=1,
+      patience=0,
+    ),
+    perturb=c.Perturb(axes=('gender',)),
+    measures=c.Measures(resamples=2000, primary=PRIMARY),
+    benchmarks=c.Benchmarks(associations=(0.0, 0.5, 0.8)),
+  )

@@ -232,7 +232,7 @@ class Benchmarks:
   )
   associations: tuple[float, ...] = knob(
     (0.0, 0.5, 0.8),
-    'planted associations of benchmarks_planted and fairberta_planted',
+    'planted associations of recipe fairberta_planted',
     each(between(0, 1), least=1),
     changes=(),
   )

@@ -123,11 +123,6 @@ RECIPES = {
       **_none_of('data.text_pair', 'data.group', 'data.twin', 'data.split'),
     },
   ),
-  'benchmarks_planted': Recipe(
-    'fairjax.recipes.benchmarks.planted:run',
-    'which benchmarks see an association that is known',
-    ignores=_TEXTS,
-  ),
   'generate': Recipe(
     'fairjax.recipes.language.generate:run',
     'texts written or filled, whole folders',

@@ -11,8 +11,6 @@ In this room:
                     mitigations
   mitigations       What mitigates a language model's bias: a model in, a
                     mitigated model out
-  planted           Which benchmarks detect a known bias: models with planted
-                    associations
   recipe            Bias benchmarks of a model folder, and of a second one
                     beside it
 """

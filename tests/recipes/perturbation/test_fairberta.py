@@ -97,9 +97,9 @@ def test_another_objective_is_refused(tmp_path):
 
 
 def of_planted() -> c.Config:
-  config = c.shipped('benchmarks_planted')
-  config.model, config.seeds, config.recipe = 'nano', 2, 'fairberta_planted'
-  config.perturb.axes = ('gender',)
+  config = c.shipped('claims/fairberta_planted')
+  config.model, config.seeds, config.measures.primary = 'nano', 2, ()
+  config.pretrain.mask, config.train.lr = 0.15, 1e-3
   config.pretrain.steps, config.pretrain.length = 2, 16
   config.train.batch, config.measures.resamples = 8, 200
   config.benchmarks.sentences = 200
