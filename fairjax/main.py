@@ -28,6 +28,7 @@ from ml_collections import config_flags
 from fairjax.cli import commands
 from fairjax.config import RENAMED, Config, config_folder, validate
 from fairjax.config.elsewhere import ELSEWHERE
+from fairjax.core import paths
 from fairjax.core.errors import (
   Failed,
   Interrupted,
@@ -85,8 +86,8 @@ def check_folder(folder: pathlib.Path) -> None:
   """Refuses a run's folder that cannot be written, before any work."""
   remedy = 'name another folder with --workdir'
   name = short(str(folder))
-  if '\0' in str(folder):
-    raise UserError(f'{name} has a NUL in it; {remedy}')
+  if odd := paths.unwritable(str(folder)):
+    raise UserError(f'{name} {odd}; {remedy}')
   parent = folder.absolute()
   while not os.path.lexists(parent):
     if len(parent.name.encode()) > 255 or len(str(parent)) > 4000:
@@ -451,6 +452,9 @@ def command() -> None:
   TYPED[:] = words = sys.argv[1:]
   name = words[0] if words else ''
   try:
+    for word in words:
+      if odd := paths.unwritable(word):
+        raise UserError(f'the argument {short(word, 60)} {odd}; write it anew')
     if name == 'help' or HELP & {*words} or '--version' in words:
       from fairjax.cli import manual
 

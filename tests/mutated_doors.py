@@ -166,28 +166,38 @@ def axis_table(folder, rng):
   return lambda: fairjax.swap(ABOUT, axis=path, direction=direction)
 
 
-def word_list(folder, rng):
-  lines = [['male', 'female'], ['he', 'she'], ['man', 'woman'], ['his', 'her']]
-  lines = lines if rng.random() < 0.6 else [['cat', 'dog', 'cow'], *lines[2:]]
-  path = folder / 'words.csv'
-  path.write_bytes(as_text(cells(lines, rng), rng))
-  return lambda: dictionary.swap(['He saw his dog', 'a woman'], words=path)
+def of_lines(name, lines, read, mark=','):
+  """A door of one list, whose cells are changed."""
+
+  def door(folder, rng):
+    path = folder / f'{name}.csv'
+    path.write_bytes(as_text(cells(lines, rng), rng, mark))
+    return lambda: read(path)
+
+  door.__name__ = name
+  return door
 
 
-def name_list(folder, rng):
-  lines = [['name', 'sex', 'count'], *([n, 'MF'[k], str(9 + k)] for k in (0, 1)
-           for n in ('John', 'Mary', 'Alex'))]  # fmt: skip
-  path = folder / 'names.csv'
-  path.write_bytes(as_text(cells(lines, rng), rng))
-  return lambda: fairjax.swap(['John met Mary'], names=path)
-
-
-def term_list(folder, rng):
-  path = folder / 'terms.txt'
-  lines = [['gay'], ['straight'], ['old woman'], ['Jew']]
-  path.write_bytes(as_text(cells(lines, rng), rng, ' '))
-  texts = ['an old woman', 'a gay Jew']
-  return lambda: terms.count_terms(texts, terms.read_terms(str(path)))
+LISTS = (
+  of_lines(
+    'word_list',
+    [['male', 'female'], ['he', 'she'], ['man', 'woman'], ['his', 'her']],
+    lambda path: dictionary.swap(['He saw his dog', 'a woman'], words=path),
+  ),
+  of_lines(
+    'name_list',
+    [['name', 'sex', 'count'], ['John', 'M', '9'], ['Mary', 'F', '10']],
+    lambda path: fairjax.swap(['John met Mary'], names=path),
+  ),
+  of_lines(
+    'term_list',
+    [['gay'], ['straight'], ['old woman'], ['Jew']],
+    lambda path: terms.count_terms(
+      ['an old woman', 'a gay Jew'], terms.read_terms(str(path))
+    ),
+    ' ',
+  ),
+)
 
 
 # Thresholds of groups.
@@ -557,7 +567,7 @@ def stage_table(folder, rng):
 
 
 DOORS = (
-  *(axis_table, word_list, name_list, term_list, thresholds_file),
+  *(axis_table, *LISTS, thresholds_file),
   *(run_claims, run_kept, run_page, glue, benchmark, paired_file),
   *(panda_file, joined_by_id, edited_file, library_table, stage_table),
 )

@@ -12,6 +12,7 @@ import collections
 import dataclasses
 import functools
 import json
+import os
 import pathlib
 import pickle
 import sys
@@ -40,7 +41,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / 'data'))
 import gguf_files
 import mutated_doors
 from mutated_doors import mutated, spelled
-from test_mutations import damaged, outcome, pick
+from test_mutations import damaged, no_fault, outcome, pick
 
 ROWS = [
   {'text': f'he said {i}', 'label': i % 2, 'g': 'ab'[i % 2]} for i in range(9)
@@ -77,10 +78,37 @@ def as_lines(rows, rng) -> bytes:
   return b'\n'.join(spelled(row, rng) for row in rows)
 
 
-def json_rows(folder, rng):
-  path = folder / 'a.json'
-  path.write_bytes(spelled(mutated(ROWS, rng), rng))
-  return lambda: files.read(str(path))
+def of_tree(name, file, good, read):
+  """A door of one JSON file, whose tree is changed."""
+
+  def door(folder, rng):
+    path = folder / file
+    path.write_bytes(spelled(mutated(good, rng), rng))
+    return lambda: read(path)
+
+  door.__name__ = name
+  return door
+
+
+SETTINGS = {'model_type': 'bert', 'hidden_size': 8, 'id2label': {'0': 'a'}}
+GROUPED = 'binary_gender_all_train.jsonl'
+TREES = (
+  of_tree('json_rows', 'a.json', ROWS, lambda path: files.read(str(path))),
+  of_tree(
+    *('run_results', 'results.json', RESULTS),
+    lambda path: results.read(path.parent),
+  ),
+  of_tree('settings', 'config.json', SETTINGS, weight_files.read_json),
+  of_tree('geco', GROUPED, GECO, lambda path: swap_eval.geco(path.parent)),
+  of_tree(
+    *('seal', 'seal.json', {'made_from': 'x', 'files': {}}),
+    lambda path: artefacts.sealed(path.parent / 'x', 'x', path),
+  ),
+  of_tree(
+    *('run_config', 'config.json', dataclasses.asdict(c.Config())),
+    lambda path: knobs.of_tree(c.Config, artefacts.read_json(path), path),
+  ),
+)
 
 
 def jsonl_rows(folder, rng):
@@ -95,29 +123,11 @@ def jsonl_shard(folder, rng):
   return lambda: shards._parsed('a.jsonl', block, 'text', 0)
 
 
-def run_results(folder, rng):
-  (folder / 'results.json').write_bytes(spelled(mutated(RESULTS, rng), rng))
-  return lambda: results.read(folder)
-
-
-def settings(folder, rng):
-  good = {'model_type': 'bert', 'hidden_size': 8, 'id2label': {'0': 'a'}}
-  path = folder / 'config.json'
-  path.write_bytes(spelled(mutated(good, rng), rng))
-  return lambda: weight_files.read_json(path)
-
-
-def geco(folder, rng):
-  path = folder / 'binary_gender_all_train.jsonl'
-  path.write_bytes(spelled(mutated(GECO, rng), rng))
-  return lambda: swap_eval.geco(folder)
-
-
 def geco_of_rows(folder, rng):
   rows = [dict(row) for row in GECO]
   at = int(rng.integers(len(rows)))
   rows[at] = mutated(rows[at], rng)
-  path = folder / 'binary_gender_all_train.jsonl'
+  path = folder / GROUPED
   path.write_bytes(as_lines(rows, rng))
   return lambda: swap_eval.geco(folder)
 
@@ -147,12 +157,6 @@ def corpus(folder, rng):
   return lambda: list(
     texts.documents(texts.find(str(folder / 'c.txt'), 'text', True), {})
   )
-
-
-def seal(folder, rng):
-  path = folder / 'seal.json'
-  path.write_bytes(spelled(mutated({'made_from': 'x', 'files': {}}, rng), rng))
-  return lambda: artefacts.sealed(folder / 'x', 'x', path)
 
 
 def safetensors(folder, rng):
@@ -256,13 +260,6 @@ def predicted(folder, rng):
   )
 
 
-def run_config(folder, rng):
-  """The config.json of a run that is audited."""
-  path = folder / 'config.json'
-  path.write_bytes(spelled(mutated(dataclasses.asdict(c.Config()), rng), rng))
-  return lambda: knobs.of_tree(c.Config, artefacts.read_json(path), path)
-
-
 def audited_run(folder, rng):
   """The files of a run of ours, one of which a stranger has touched."""
   own = c.Config(
@@ -293,10 +290,9 @@ def audited_run(folder, rng):
 
 
 READERS = (
-  *(json_rows, jsonl_rows, jsonl_shard, run_results, settings, geco),
-  *(geco_of_rows, torch_weights, plain_text, corpus, seal),
+  *(jsonl_rows, jsonl_shard, geco_of_rows, torch_weights, plain_text, corpus),
   *(safetensors, shard_index, tokenizer_json, vocabulary, gguf_file),
-  *(predicted, run_config, audited_run),
+  *(*TREES, predicted, audited_run),
   *mutated_doors.DOORS,
 )
 
@@ -317,6 +313,22 @@ def test_two_hundred(tmp_path):
   assert not faults
   counts = collections.Counter(found.values())
   assert counts['told'] > 60 and counts['fine'] > 20
+
+
+@pytest.mark.parametrize('make', READERS, ids=lambda make: make.__name__)
+def test_a_pipe_or_a_device_in_place_of_a_file_is_told(make, tmp_path):
+  """One was waited for, the other read without end."""
+  found = {}
+  for flows in (os.mkfifo, functools.partial(os.symlink, '/dev/zero')):
+    with tempfile.TemporaryDirectory(dir=tmp_path) as place:
+      action = make(pathlib.Path(place), np.random.default_rng(0))
+      paths = sorted(p for p in pathlib.Path(place).rglob('*') if p.is_file())
+      for path in paths:
+        kept = path.rename(path.with_name('kept'))
+        flows(path)
+        found[f'{flows} {path.name}'] = outcome(action)
+        kept.replace(path)
+  no_fault(found)
 
 
 def test_the_depth_that_is_tried_is_beyond_the_bound():

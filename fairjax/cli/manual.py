@@ -10,6 +10,7 @@ Nothing of it is written twice: a knob's help stands at the knob.
 import ast
 import dataclasses
 import difflib
+import os
 import pathlib
 import textwrap
 
@@ -57,7 +58,7 @@ def of(name: str) -> str:
   if name in sections():
     return section(name)
   stem = pathlib.PurePath(name.replace('\\', '/')).stem
-  if (config_folder() / f'{stem}.py').is_file():
+  if os.path.isfile(config_folder() / f'{stem}.py'):
     return config(stem)
   if found := _listed(name) + _meant(name.replace('-', '_'), leaves):
     return '\n'.join(found)

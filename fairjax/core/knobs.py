@@ -301,8 +301,7 @@ def of_tree(kind: type, tree: Any, where: Any = 'config.json') -> Any:
         if dataclasses.is_dataclass(field.type):
           name = f'{section}.{field.name}'.lstrip('.')
           value = filled(field.type, value, name)
-        own = tuple(value) if isinstance(value, list) else value
-        fields[field.name] = own
+        fields[field.name] = tuple(value) if type(value) is list else value
     return kind(**fields)
 
   config = filled(kind, tree, '')
@@ -335,9 +334,9 @@ def _wrong(leaf: Leaf, result: Any) -> str:
     return 'a finite number is needed'
   if isinstance(result, int) and abs(result) >= 2**63:
     return 'that is more than anything here can be'
-  if isinstance(result, str) and ('\0' in result or len(result) > 4000):
-    return 'that is no text that can be used'
   for one in result if isinstance(result, tuple) else (result,):
+    if isinstance(one, str) and (len(one) > 4000 or paths.unwritable(one)):
+      return 'that is no text that can be used'
     if leaf.path and isinstance(one, str):
       paths.refuse_pipe(one)
   return leaf.rule(result)

@@ -22,6 +22,27 @@ def shown(path) -> str:
   return text if len(text) <= 160 else f'{text[:80]}…{text[-60:]}'
 
 
+def unwritable(text: str) -> str:
+  """What makes a text one that no file can hold; '' where nothing does."""
+  if '\0' in text:
+    return 'has a NUL in it'
+  try:
+    text.encode()
+  except UnicodeEncodeError:
+    return 'has bytes that are not UTF-8'
+  return ''
+
+
+def free_memory() -> int:
+  """Bytes that a program may still take, as far as the system says."""
+  try:
+    with open('/proc/meminfo', encoding='ascii') as file:
+      (kb,) = re.findall(r'MemAvailable:\s+(\d+) kB', file.read())
+  except (OSError, ValueError):
+    return 2**40
+  return int(kb) * 1024
+
+
 def place(path: str, kinds: tuple[str, ...] = ()) -> pathlib.Path:
   """Where an ordinary file is; a sentence where there is none.
 
@@ -31,8 +52,8 @@ def place(path: str, kinds: tuple[str, ...] = ()) -> pathlib.Path:
   text = os.fspath(path)
   if not text:
     raise UserError('no file is named; give the path of one')
-  if '\0' in text:
-    raise UserError(f'{shown(text)} has a NUL in it; check the path')
+  if odd := unwritable(text):
+    raise UserError(f'{shown(text)} {odd}; check the path')
   if re.match(r'[A-Za-z][A-Za-z0-9+.-]+://', text):
     raise UserError(
       f'{shown(text)} is an address; download it, and name the file here'
@@ -61,8 +82,8 @@ def place(path: str, kinds: tuple[str, ...] = ()) -> pathlib.Path:
 
 def refuse_pipe(path: str | os.PathLike) -> None:
   """A sentence where a path is neither a file nor a folder, if it is there."""
-  if '\0' in os.fspath(path):
-    raise UserError(f'{shown(path)} has a NUL in it; check the path')
+  if odd := unwritable(os.fspath(path)):
+    raise UserError(f'{shown(path)} {odd}; check the path')
   try:
     mode = os.stat(os.path.expanduser(path)).st_mode
   except (OSError, ValueError):

@@ -23,12 +23,8 @@ def models(
 ) -> list[AuditedModel]:
   """Read predictions as models; the edits of each are in a column of its own,
   called as that of its rows."""
-  return [
-    dataclasses.replace(
-      _scored(config, one, column, classes), hard=one.hard, remarks=one.remarks
-    )
-    for one, column in zip(read, columns or [''])
-  ]
+  both = zip(read, columns or [''])
+  return [_scored(config, one, column, classes) for one, column in both]
 
 
 def _scored(
@@ -38,7 +34,9 @@ def _scored(
   classes: Sequence[str],
 ) -> AuditedModel:
   """Predictions of rows, and of edited texts where a file has them."""
-  model = AuditedModel(rows.name, rows.scores)
+  model = AuditedModel(
+    rows.name, rows.scores, hard=rows.hard, remarks=rows.remarks
+  )
   path = config.audit.edited
   if not path:
     return model

@@ -13,7 +13,7 @@ into a probability.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +93,6 @@ def of_columns(
 ) -> list[Answers]:
   """The answers of each model in `rows`, as they stand."""
   table = pd.DataFrame() if table is None else table
-  rows = numeric(rows)
   asked = Asked(classes, positive, f'{source(rows)} has')
   if not columns and _ours(rows):
     return [_seeds(rows, asked)]
@@ -298,14 +297,9 @@ def _decided(values: np.ndarray, asked: Asked) -> np.ndarray:
   return np.eye(count)[np.array(places)[code.reshape(values.shape)]]
 
 
-# Numbers.
-
-
 def _numbers(given: Any, asked: Asked) -> np.ndarray:
   """An array of any container of numbers."""
   found = readers.as_values(given)
-  if isinstance(found, Iterator):
-    found = list(found)
   try:
     values = np.asarray(found)
     if values.dtype.kind == 'O' and found is not None:
@@ -318,8 +312,7 @@ def _numbers(given: Any, asked: Asked) -> np.ndarray:
 
 
 def _no_numbers(given: Any, asked: Asked) -> str:
-  listed = isinstance(given, list | tuple | np.ndarray) and np.ndim(given)
-  first = given[0] if listed and len(given) else given
+  first = given[0] if isinstance(given, list) and given else given
   return (
     f'{asked.says} {shown(first)} for {asked.place(0)}; give a probability, '
     'or one a class, for each row, or the name of its label'
@@ -365,23 +358,16 @@ def _of_frame(frame: pd.DataFrame, rows: int, asked: Asked) -> Answers:
 # Columns.
 
 
-def numeric(frame: pd.DataFrame) -> pd.DataFrame:
-  """Columns of texts that are all numbers, as numbers: files hold texts."""
-  out = frame.copy()
-  out.attrs = dict(frame.attrs)
-  for name in frame.columns[frame.columns != 'id']:
-    values = frame[name]
-    if isinstance(values, pd.Series) and not (
-      pd.api.types.is_numeric_dtype(values)
-    ):
-      try:
-        numbers = pd.to_numeric(values, errors='coerce')
-      except OverflowError:  # of hundreds of digits: names, if anything
-        continue
-      empty = values.isna() | (values.astype(str).str.strip() == '')
-      if (numbers.notna() | empty).all() and not empty.all():
-        out[name] = numbers
-  return out
+def numeric(values: pd.Series) -> pd.Series:
+  """A column of texts that are all numbers, as numbers: files hold texts."""
+  if pd.api.types.is_numeric_dtype(values):
+    return values
+  try:
+    numbers = pd.to_numeric(values, errors='coerce')
+  except OverflowError:  # of hundreds of digits: names, if anything
+    return values
+  empty = values.isna() | (values.astype(str).str.strip() == '')
+  return numbers if (numbers.notna() | empty).all() > empty.all() else values
 
 
 def _ours(rows: pd.DataFrame) -> bool:
@@ -452,6 +438,7 @@ def _one(
     raise UserError(
       f'{source(rows)} has {values.shape[1]} columns named {name!r}; rename one'
     )
+  values = numeric(values)
   asked = asked._replace(place=f'column {name!r} of row {{}}'.format)
   if values.isna().any():
     row = int(values.isna().to_numpy().argmax())
@@ -493,13 +480,21 @@ def _confidence(
   decided = next((names[one] for one in DECIDED if one in names), name)
   if decided == name or isinstance(rows[decided], pd.DataFrame):
     return None
-  score, label = rows[name], rows[decided]
+  score, label = numeric(rows[name]), numeric(rows[decided])
   share = 1 / max(len(asked.classes), 2)
   whole = not pd.api.types.is_float_dtype(label)
   if label.isna().any() or not whole or not score.between(0, 1).all():
     return None
   if not (score >= share - SUM).all():
-    return _of_positive(score, label, decided, name, asked)
+    if decided.casefold() != 'label':  # which may be the truth
+      at = _decided(label.to_numpy(), asked)[:, asked.positive] > 0
+      if 0 < at.sum() < len(at) and np.corrcoef(at, score)[0, 1] < 0:
+        raise UserError(
+          f'{asked.says} decisions ({decided}) and scores ({name}) that say '
+          'the opposite: scores are lower where the positive class is decided. '
+          f'Rename {name} to p_LABEL, with the label that it is of'
+        )
+    return None
   words = label.astype(str).str.strip().str.casefold()
   if 'label' in table and decided.casefold() == 'label':
     truth = table['label'].to_numpy()
@@ -522,22 +517,6 @@ def _confidence(
     'confidence in that label'
   )
   return Answers('model', scores[None], False, (remark,))
-
-
-def _of_positive(
-  score: pd.Series, label: pd.Series, decided: str, name: str, asked: Asked
-) -> None:
-  """Refuses scores that are neither confidence nor agree with decisions."""
-  if decided.casefold() == 'label':
-    return  # the truth
-  at = _decided(label.to_numpy(), asked)[:, asked.positive] > 0
-  if len(np.unique(at)) < 2 or np.corrcoef(at, score)[0, 1] >= 0:
-    return
-  raise UserError(
-    f'{asked.says} decisions ({decided}) and scores ({name}) that say the '
-    'opposite: scores are lower where the positive class is decided. Rename '
-    f'{name} to p_LABEL, with the label that it is the probability of'
-  )
 
 
 def _ask_below_half(
@@ -571,10 +550,9 @@ def _of_classes(rows: pd.DataFrame, start: str, asked: Asked) -> Answers:
   """A column a class: by its name, else by its number, else as they stand."""
   columns = [str(c) for c in rows if str(c).startswith(start)]
   classes = asked.classes
-  twice = next((c for c in columns if columns.count(c) > 1), None)
-  if twice is not None:
-    raise UserError(f'{source(rows)} has 2 columns named {twice!r}; rename one')
   ends = {c[len(start) :].casefold(): c for c in columns}
+  if twice := [c for c in ends.values() if columns.count(c) > 1]:
+    raise UserError(f'{source(rows)} has 2 columns named {twice[0]!r}; rename')
   if classes and all(name.casefold() in ends for name in classes):
     columns = [ends[name.casefold()] for name in classes]
   elif all(end.isdigit() for end in ends):

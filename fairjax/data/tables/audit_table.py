@@ -249,7 +249,7 @@ def grouped(
 
   Numbers are cut at `edges`, or where they are many at their quartiles.
   """
-  values = numeric(values.to_frame('group'))['group']
+  values = numeric(values)
   types = pd.api.types
   is_number = types.is_numeric_dtype(values) and not (
     types.is_bool_dtype(values) or types.is_complex_dtype(values)

@@ -200,30 +200,14 @@ def _warnings(report: dict) -> list[str]:
   sentences = []
   for split, facts in report['splits'].items():
     reasons = ', '.join(f'{n} × {why}' for why, n in facts['bad'].items())
-    for number, one, many in (
-      (
-        facts['rows'] - facts['kept'],
-        f'row left out ({reasons})',
-        f'rows left out ({reasons})',
-      ),
-      (
-        facts['conflicts'],
-        'text with several labels',
-        'texts with several labels',
-      ),
-      (
-        facts['duplicates'],
-        'row that repeats an earlier text',
-        'rows that repeat an earlier text',
-      ),
-      (
-        facts.get('twins_lost'),
-        'twin missing, the text itself stands in',
-        'twins missing, the text itself stands in',
-      ),
+    for number, one, what in (
+      (facts['rows'] - facts['kept'], 'row', f'left out ({reasons})'),
+      (facts['conflicts'], 'text', 'with several labels'),
+      (facts['duplicates'], 'row', 'equal to an earlier text'),
+      (facts.get('twins_lost'), 'twin', 'missing, the text itself stands in'),
     ):
       if number:
-        sentences.append(f'{split}: {count(number, one, many)}')
+        sentences.append(f'{split}: {count(number, one)} {what}')
     if facts['one_class']:
       sentences.append(
         f'{split}: all rows have label {next(iter(facts["labels"]))}'

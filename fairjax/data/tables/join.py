@@ -91,9 +91,9 @@ def _keys(frame: pd.DataFrame, table: pd.DataFrame) -> dict[str, np.ndarray]:
     one, other = frame[name], table[name]
     if isinstance(one, pd.DataFrame) or isinstance(other, pd.DataFrame):
       continue
-    one, other = _texts(one), _texts(other)
     if one.duplicated().any() or other.duplicated().any():
       continue
+    one, other = _texts(one), _texts(other)
     at = pd.Index(one).get_indexer(other)
     if (at < 0).any():
       continue

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from fairjax.core import strict_json
+from fairjax.core import paths, strict_json
 from fairjax.core.errors import UserError
 from fairjax.core.paths import place as place
 from fairjax.core.paths import shown as shown
@@ -49,6 +49,7 @@ MARKS = {  # longest first: UTF-32 begins as UTF-16 does
   b'\xff\xfe': 'utf-16',
   b'\xfe\xff': 'utf-16',
 }
+TIMES = 10  # memory that a table takes, to the bytes of its text
 LOOKED_AT = 4096  # bytes from which an encoding without a mark is guessed
 _FIELD_LIMIT = threading.Lock()
 
@@ -125,7 +126,8 @@ def as_values(data: Any) -> Sequence | np.ndarray | None:
   if isinstance(data, pd.Series | pd.Index):
     return data.to_numpy()
   if callable(getattr(data, 'detach', None)):
-    return data.detach().cpu().numpy()
+    data = data.detach().cpu()  # of 16 bits numpy knows none
+    return (data.double() if data.is_floating_point() else data).numpy()
   if hasattr(data, '__array__'):
     return np.asarray(data)
   return list(data) if isinstance(data, Sequence | Iterator) else None
@@ -171,6 +173,19 @@ def source(frame: pd.DataFrame) -> str:
 
 
 # Bytes → text.
+
+
+def whole(path: str, file: BinaryIO) -> bytes:
+  """All bytes, unpacked; a sentence where their table would not fit."""
+  most = paths.free_memory() // TIMES
+  raw = file.read(most + 1)
+  if len(raw) > most:
+    raise UserError(
+      f'{path} holds more than {most / 2**30:.1f} GB when it is unpacked, and '
+      'a table of that needs more memory than is free here; take a part of it, '
+      'or write it as .parquet'
+    )
+  return raw
 
 
 def decode(path: str, raw: bytes) -> str:
@@ -251,11 +266,11 @@ def lines(path: str) -> list[str]:
 
 
 def _csv(path: str, file: BinaryIO) -> pd.DataFrame:
-  return _separated(path, decode(path, file.read()), ',')
+  return _separated(path, decode(path, whole(path, file)), ',')
 
 
 def _tsv(path: str, file: BinaryIO) -> pd.DataFrame:
-  return _separated(path, decode(path, file.read()), '\t')
+  return _separated(path, decode(path, whole(path, file)), '\t')
 
 
 def _separated(path: str, text: str, usual: str) -> pd.DataFrame:
@@ -342,7 +357,7 @@ def _wide_as_header(path: str, text: str, mark: str, **how) -> pd.DataFrame:
 
 
 def _jsonl(path: str, file: BinaryIO) -> pd.DataFrame:
-  return _lines_of_json(path, decode(path, file.read()))
+  return _lines_of_json(path, decode(path, whole(path, file)))
 
 
 def _lines_of_json(path: str, text: str) -> pd.DataFrame:
@@ -368,7 +383,7 @@ def _lines_of_json(path: str, text: str) -> pd.DataFrame:
 
 def _json(path: str, file: BinaryIO) -> pd.DataFrame:
   """An array of objects, an object of columns, or objects line by line."""
-  text = decode(path, file.read())
+  text = decode(path, whole(path, file))
   try:
     value = strict_json.parse(text)
   except ValueError as error:

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from fairjax.core import paths
 from fairjax.core.errors import UserError
 
 _DTYPES = {
@@ -229,6 +230,7 @@ def _read_sequence(file: BinaryIO) -> dict[str, np.ndarray]:
 
 def read(path: str | os.PathLike) -> dict[str, np.ndarray]:
   """The tensors of a PyTorch state dict by name."""
+  paths.refuse_pipe(path)
   try:
     with open(path, 'rb') as file:
       zipped = zipfile.is_zipfile(file)

@@ -88,7 +88,6 @@ def audit(
   *,
   text: str = 'text',
   label: str = 'label',
-  id: str = '',
   groups: Any = (),
   sensitive_features: Any = None,
   threshold: float | str = 0.5,
@@ -110,8 +109,6 @@ def audit(
       it, `model` is a table or file that holds the predictions too.
     text: the column of the text.
     label: that of the label; '' for none.
-    id: that of ids, by which predictions of a table or file are joined; without
-      it, a column that both have, unique in both, with the same values.
     groups: columns whose groups are compared ('age:18/30' cuts bands,
       'terms:FILE' finds words), by name or themselves, as df['gender'].
     sensitive_features: another name of `groups`, as fairlearn has it.

@@ -40,17 +40,7 @@ TEXTS = [
   'ALL CAPS, 1,234.5 and #hashtags @people http://x.y/z',
   'zero\u200bwidth \ufffd control\x00char',
 ]
-WORDS = [
-  '[PAD]',
-  '[UNK]',
-  '[CLS]',
-  '[SEP]',
-  '[MASK]',
-  'he',
-  'She',
-  '##s',
-  'the',
-]
+WORDS = '[PAD] [UNK] [CLS] [SEP] [MASK] he She ##s the'.split()
 
 
 def texts_of(ragged: Ragged) -> list[list[int]]:

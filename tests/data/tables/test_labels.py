@@ -327,7 +327,3 @@ def test_public_label_sets_are_read_as_their_authors_do(name, turned):
   labels.number({'train': table}, '', 'label')
   found = table.attrs['classes'][1]
   assert found == sought, f'{names}: class 1 is {found}'
-
-
-def test_there_are_forty_public_label_sets():
-  assert len(PUBLIC) >= 40
