@@ -96,25 +96,28 @@ def decided(
 
 
 def of(results: Results) -> list[Finding]:
-  """The findings of the first test set, in the order of a page."""
+  """What a page says first, in its order: of each kind on the first set."""
   if not results.sets:
     return scores(results) or count(results)
-  name, one = next(iter(results.sets.items()))
   who = results.focus or results.model
-  gap = leading(gaps(one, results.level, name, who))
-  found = [*contests(results, name), *gap, *flips(results, name, one)[:1]]
-  ranks = quality(results, name, one)
+
+  def first(of_set) -> list[Finding]:
+    each = (of_set(name, one) for name, one in results.sets.items())
+    return next((found for found in each if found), [])
+
+  found = first(lambda name, _: contests(results, name))
+  found += first(lambda name, one: leading(gaps(one, results.level, name, who)))
+  found += first(lambda name, one: flips(results, name, one)[:1])
+  ranks = first(lambda name, one: quality(results, name, one))
   # Reversed labels or scores would turn all of it around.
   worse = bool(ranks) and ranks[0].verdict == BELOW
-  found = [*ranks, *found] if worse else [*found, *ranks]
   said, known = (
     scores(results),
     any(f.kind in ('contest', 'gap') for f in found),
   )
+  found = [*ranks, *found] if worse else [*found, *ranks]
   if known:  # a fairscore was asked for, so it leads
     said = [f for f in said if measures.bare(f.measure) == 'different']
-  elif defined(one.get('fairness', {}).get('dp')):
-    said = []
   return [*said, *found] or count(results)
 
 

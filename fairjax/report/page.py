@@ -142,7 +142,8 @@ def _picture(results: Results, found) -> list[dict]:
   """One picture of what leads."""
   kinds = {one.kind: one for one in reversed(found)}
   if len(results.contenders) > 1 and results.sets:
-    return _contenders(results, next(iter(results.sets)))
+    held = kinds.get('contest')
+    return _contenders(results, held.set if held else next(iter(results.sets)))
   if 'gap' in kinds:
     return [_groups(results, kinds['gap'])]
   if 'score' in kinds:

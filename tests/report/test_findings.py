@@ -214,6 +214,20 @@ def test_contenders_are_compared_as_one_family():
   assert wide['low'] < 0.15 and wide['high'] > 0.25
 
 
+def test_a_page_leads_with_the_first_set_that_compares():
+  """Of a set without groups and one with them the second has the contest."""
+  sets = {'test': {'quality': {'auc': around(0.9)}}, 'd': {}}
+  one = results.Results(
+    focus='mine',
+    contenders={name: {'sets': sets} for name in ('mine', 'a')},
+    tests=[contest('mine', 'a', 0.2)],
+  )
+  found = findings.of(one)
+  assert [(f.kind, f.set) for f in found] == [
+    *(('contest', 'd'), ('quality', 'test'))
+  ]
+
+
 def test_simultaneous_intervals_hold_together():
   """Of three estimates all are held as often as the level says."""
   rng = np.random.default_rng(1)

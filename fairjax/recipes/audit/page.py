@@ -279,6 +279,8 @@ def _differences(focus: Measured, config: Config) -> dict | None:
   tested = [r for r in rows if not r['few'] and r['p'] is not None]
   sure = [r for r in tested if significance.is_significant(r.get('adjusted'))]
   sure.sort(key=lambda r: -abs(r['difference']['value']))
+  # Of two groups of an attribute either says the same of the rest.
+  once = {(r['rate'], round(abs(r['difference']['value']), 9)): r for r in sure}
   references = [*dict.fromkeys(row['reference'] for row in rows)]
   reference = ' or '.join(references)
   heading = (
@@ -307,7 +309,8 @@ def _differences(focus: Measured, config: Config) -> dict | None:
   if sure:
     parts.append(
       results.table(
-        [line(r) for r in sure[:WORST]], caption=f'Reference: {reference}'
+        [line(r) for r in [*once.values()][:WORST]],
+        caption=f'Reference: {reference}',
       )
     )
   parts += _four_fifths(focus, config.audit.fail_if)
