@@ -28,7 +28,6 @@ import pandas as pd
 from markupsafe import Markup
 
 from fairjax.config import Config
-from fairjax.core import escape
 from fairjax.core.errors import UserError
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
@@ -148,19 +147,19 @@ def _versions(text: str, config: Config) -> tuple[list[str], list[str]]:
   return labels, versions
 
 
-def html(found: WhatIf) -> str:
-  """The answer as a piece of a page; all that anybody typed is escaped."""
-  said, lead = found.said, escape.html(found.said.decision)
-  tables = [
-    _table(
-      'Edited', [_row(one, said, True) for one in found.edits], 'sentence'
-    ),
-    _table('The sentence', [_row(one, said) for one in found.words[:SHOWN]]),
-  ]
-  return (
-    f'<p class="lead">{escape.html(said.text)}</p>'
-    f'<p>Decided <b>‘{lead}’</b>; the score of ‘{escape.html(found.of)}’ is '
-    f'{said.score:.2f}. {escape.html(_sentence(found))}</p>' + ''.join(tables)
+def html(
+  found: WhatIf | None, form: bool = False, text: str = '', refused: str = ''
+) -> str:
+  """The answer as a piece of a page, and the line to type in."""
+  return render.template('what_if.html').render(
+    found=found,
+    sentence=_sentence(found) if found else '',
+    shown=SHOWN,
+    marked=render.marked,
+    form=form,
+    text=text,
+    longest=LONGEST,
+    refused=refused,
   )
 
 
@@ -182,31 +181,6 @@ def _sentence(found: WhatIf) -> str:
       f'{first.what.removeprefix("without ")} counts most.'
     )
   return ' '.join(out)
-
-
-def _table(title: str, rows: Sequence[str], more: str = '') -> str:
-  if not rows:
-    return f'<p class="quiet">{title}: nothing in it is on the word lists.</p>'
-  more = more and f'<th>{more}</th>'
-  return (
-    '<div class="scroll"><table><thead><tr>'
-    f'<th>{title}</th>{more}<th class="number">score</th><th>decided</th></tr>'
-    f'</thead><tbody>{"".join(rows)}</tbody></table></div>'
-  )
-
-
-def _row(one: Version, said: Version, whole: bool = False) -> str:
-  change = one.score - said.score
-  flip = ' <b>flips</b>' if one.flips else ''
-  pieces = render.marked([said.text, one.text])[1]
-  pieces = [(changed, escape.entities(piece)) for changed, piece in pieces]
-  shown = ''.join(f'<mark>{p}</mark>' if c else p for c, p in pieces)
-  text = f'<td>{shown}</td>'
-  return (
-    f'<tr><th>{escape.html(one.what)}</th>{text if whole else ""}'
-    f'<td class="number">{one.score:.2f} <small>{change:+.2f}</small></td>'
-    f'<td>{escape.html(one.decision)}{flip}</td></tr>'
-  )
 
 
 # The server of --serve
@@ -265,9 +239,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
       with self.server.lock:
         found = self.server.ask(text)
     except UserError as error:
-      words = f'<p class="warning">{escape.html(error)}</p>'
-      return self._send(400, line(self.server.name, words))
-    return self._send(200, line(self.server.name, html(found), text))
+      return self._send(400, line(self.server.name, refused=str(error)))
+    return self._send(200, line(self.server.name, found, text))
 
   def _sentence(self) -> str:
     size = self.headers.get('Content-Length', '')
@@ -320,29 +293,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """Nothing: what is asked is nobody's business."""
 
 
-STYLE = """<style>
-textarea { width: 100%; max-width: 44rem; box-sizing: border-box;
-  padding: 0.5rem; font: inherit; color: inherit; background: var(--panel);
-  border: 1px solid var(--line); border-radius: 4px; }
-button { font: inherit; padding: 0.3rem 1.2rem; }
-</style>"""
-ABOUT = (
-  'A sentence, to see its score, what exchanged words do to it, and the words '
-  'that carry it'
-)
-
-
-def line(name: str, answer: str = '', text: str = '') -> str:
+def line(name: str, found: WhatIf | None = None, text='', refused='') -> str:
   """The page of the line, with what was answered last."""
-  form = (
-    f'{STYLE}<form method="post" action="./">'
-    f'<p><label for="text">{ABOUT}</label></p>'
-    '<p><textarea id="text" name="text" rows="3" required autofocus '
-    f'maxlength="{LONGEST}">\n{escape.entities(text)}</textarea></p>'
-    '<p><button>Ask</button></p></form>'
-  )
-  more = '<p class="quiet"><a href="report.html">The whole audit</a></p>'
-  part = {'part': 'html', 'html': Markup(form + answer + more)}
+  part = {'part': 'html', 'html': Markup(html(found, True, text, refused))}
   section = render.Section('Type a sentence', [part])
   return render.page(f'What if? {name}', [section], policy=POLICY)
 

@@ -20,8 +20,7 @@ from fairjax.config import Config, validate
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
 from fairjax.metrics.inference import significance
-from fairjax.pairs.swapping import axis_values
-from fairjax.recipes.audit import causes, measure
+from fairjax.recipes.audit import causes
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import page as audit_page
@@ -381,16 +380,6 @@ def test_without_labels_only_decisions_are_compared():
   assert 'fpr' not in found.sets['data']['groups']['female']
 
 
-def test_decisions_by_name_have_no_ranks():
-  frame = rows()
-  decided = np.where(scorer(frame['text']) >= 0.5, 'toxic', 'ok')
-  found, _ = audited(frame.assign(pred=decided), None, groups=('gender',))
-  here, _ = audited(rows(), scorer, groups=('gender',))
-  known = measured(found)
-  assert 'auc' not in known and 'ece' not in known
-  assert known['eqodd'] == measured(here)['eqodd']
-
-
 def test_many_classes_by_name_and_by_number():
   rng = np.random.default_rng(0)
   frame = rows()
@@ -454,16 +443,6 @@ def test_a_column_of_twins_is_a_swap():
   changed = frame['rewritten'] != frame['text']
   assert (edits.edited == changed).all()
   assert {'rewritten/flips', 'gender/flips'} <= set(known)
-
-
-def test_the_library_audits_a_frame():
-  found = fairjax.audit(scorer, rows(), groups=['gender'], n_resamples=100)
-  assert found['flips']['value'] > 0.3
-  assert 'Of 100 texts about women' in repr(found)
-  assert 'html' in found._repr_html_() and len(found.to_frame())
-  p = scorer(rows()['text'])
-  plain = fairjax.audit(p, rows(), groups=['gender'], n_resamples=100)
-  assert plain['dp']['value'] == found['dp']['value']
 
 
 # Mistakes, a sentence each
@@ -1041,12 +1020,6 @@ def test_odd_data_is_told_and_measured():
   assert 'flips' not in measured(found)
 
 
-def test_the_wordings_of_a_text_are_told():
-  options = audit_edits._options('gender', Config())
-  texts = ['She left.', 'He left.', 'She saw him.', 'It rained.']
-  assert list(axis_values.single(texts, **options)) == [1, 0, -2, -1]
-
-
 def test_differences_of_several_attributes_are_corrected_together():
   """The page says for how many tests, and beside whom each group stands."""
   rng = np.random.default_rng(0)
@@ -1098,15 +1071,6 @@ def test_columns_of_a_table_may_be_numbers():
     found = fairjax.audit(source, table, **how, **more)
     assert found['dp']['value'] == named['dp']['value']
   assert list(table) == ['text', 'label', 3]
-
-
-def test_slices_know_terms_bands_and_lengths():
-  frame = rows()
-  made = config(groups=('gender', 'age:30/50'), controls=('site',))
-  found = audit_table.of_frame(frame, made)
-  known = measure.conditions(found.table, audit_groups.who(made, found.table))
-  assert {'gender', 'age', 'site', 'words'} <= set(known)
-  assert sum(m.sum() for m in known['age'].values()) == len(frame)
 
 
 def test_a_page_of_thirty_groups_is_one_small_file(tmp_path, unspoken):
