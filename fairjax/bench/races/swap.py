@@ -20,6 +20,7 @@ from fairjax.pairs.swapping import (
   swap_eval,
   word_lists,
 )
+from fairjax.pairs.word_sets import SETS
 
 
 def run(args: list[str]) -> dict:
@@ -114,7 +115,7 @@ def _split(texts: list[str]) -> list[str]:
 def _agree(texts: list[str]) -> None:
   """Where no word is ambiguous, the sides must write the same text."""
   rules = context.rules(word_lists.gender().rows)
-  special = {*rules, 'ms', 'ma', 'mr', 'mrs'}
+  special = {*rules, 'ms', 'ma', 'mr', 'mrs', 'madam', *SETS.mankind}
   swapped = dictionary.swap(texts)
   odd = re.compile(r'[#@_/]')
   compared = [

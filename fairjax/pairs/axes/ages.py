@@ -7,8 +7,9 @@ digits stay digits, and words stay words. The noun behind one goes with it: an
 
 import functools
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from fairjax.data.axes.table import Axis
 from fairjax.pairs.axes import age_plausibility as plausible
 from fairjax.pairs.axes import people
 from fairjax.pairs.axes.rules import pattern
@@ -299,3 +300,63 @@ def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
     return None
 
   return rule
+
+
+_YEARS = re.compile(r'(?:[-–]|\byears? )$')
+
+
+def in_order(axis: Axis, rules: dict[str, object]) -> dict[str, object]:
+  """The rules, unsure where relatives would change the order of their ages."""
+  values = {word: value for word, value, *_ in axis.words()}
+  words = frozenset(rules | values)
+
+  def age_of(low: str) -> tuple[int, float]:
+    """The value of a word or figure, and the years it stands for."""
+    if low in numbers():
+      return value_of(numbers()[low]), numbers()[low]
+    value = values.get(low, 0)
+    return value, sum(SPANS[value]) / 2
+
+  def found(text: str, first: int, last: int) -> Iterator[tuple]:
+    """(where it ends, its age, its new age) of each age of a sentence."""
+    for one in pattern(words).finditer(text, first, last):
+      low, (start, end) = one[0].lower(), one.span()
+      new = rules[low](text, start, end) if low in rules else low
+      if low in numbers():
+        counts = is_age(text, start, end)
+      else:  # a word with no rule has the target's value already
+        known = low in rules or not _YEARS.search(
+          text, max(0, start - 7), start
+        )
+        said = low in SETS.ages and _is_relative(text, end)
+        counts = known and (said or new is not None)
+      if counts:
+        yield end, age_of(low), age_of((new or low).lower())
+
+  def is_kept(text: str, start: int) -> bool:
+    around = sentence(text, start)
+    if SETS.relatives.isdisjoint(re.findall(r'\w+', around.lower())):
+      return True
+    first = text.find(around, max(0, start - len(around)))
+    ages = [*found(text, first, first + len(around))]
+    return not any(_is_relative(text, end) for end, *_ in ages) or all(
+      new[0] < later[0] and new[1] < later[1]
+      for _, old, new in ages
+      for _, early, later in ages
+      if old[0] < early[0]
+    )
+
+  def wrapped(rule):
+    def ordered(text: str, start: int, end: int) -> str | None:
+      new = rule(text, start, end)
+      return '' if new and not is_kept(text, start) else new
+
+    return ordered
+
+  return {word: wrapped(rule) for word, rule in rules.items()}
+
+
+def _is_relative(text: str, end: int) -> bool:
+  """Whether an age is said of a relative: his teenage grandson."""
+  near = re.split('[,.;:]', text[end : end + 40])[0].lower().split()
+  return not SETS.relatives.isdisjoint(near[:3])

@@ -81,6 +81,7 @@ def _entries(
     for child, older in ages.AGED:
       for word in (child, older):
         out[word] = ages.aged(word, to, out.get(word), axis.stays)
+    out = ages.in_order(axis, out)
   return out
 
 

@@ -340,7 +340,7 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
   low = next_word(text, end)[0].lower()
   if only == 'a':
     noun = before_people(text, end, SETS.describing)
-    return bool(noun) and noun not in SETS.grown
+    return bool(noun) and noun not in SETS.grown | SETS.professions
   if only == 'n':
     noun = before_people(text, end, SETS.describing)
     return people.sided().isdisjoint((low, noun))

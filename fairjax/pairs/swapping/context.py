@@ -6,9 +6,12 @@ None`: a row holds the parallel (male, female, neutral) words of the sense
 found, None leaves the word alone.
 """
 
+import functools
+import pathlib
 import re
 from collections.abc import Callable
 
+from fairjax.core import paths
 from fairjax.pairs.swapping.neighbours import (
   last_word,
   next_word,
@@ -24,7 +27,47 @@ _MAN_PARTS = re.compile(
   r"|['’]s[- ]land\b|[,!] ",
   re.IGNORECASE,
 )
+_HYPHEN = re.compile(r'-(\w+)')
+_POSSESSIVE = re.compile(r"['’]s? (\w+)")
 _ABBREVIATED = re.compile(r'\b(?:Mr|Mrs|Ms|Dr|Jr|Prof|Sen|[A-Z])\.? $')
+
+
+@functools.cache
+def _fixed() -> dict[str, list[tuple[str, str]]]:
+  """word -> what is before and behind it in names of bands and artists."""
+  path = pathlib.Path(__file__).with_name('fixed_names.csv')
+  out: dict[str, list[tuple[str, str]]] = {}
+  for line in paths.csv_lines(path, 'names')[1:]:
+    name = line[0].lower()
+    for one in () if name.startswith('#') else re.finditer(r'[^\W_]+', name):
+      sides = name[: one.start()], name[one.end() :]
+      out.setdefault(one[0], []).append(sides)
+  return out
+
+
+def _is_fixed(text: str, start: int, end: int) -> bool:
+  """Whether a capitalised word is part of such a name: Lady Gaga, Queen."""
+  low = text[start:end].lower()
+  if low in SETS.stage_names and not last_word(text, start):
+    if next_word(text, end)[0] in SETS.musical:
+      return True
+  return any(
+    text[max(0, start - len(before)) : start].lower() == before
+    and text[end : end + len(behind)].lower() == behind
+    and not text[end + len(behind) : end + len(behind) + 1].isalnum()
+    for before, behind in _fixed().get(low, ())
+  )
+
+
+def unless_fixed(rule: Rule) -> Rule:
+  """The rule, but for names of bands and artists."""
+
+  def careful(text: str, start: int, end: int) -> Row | None:
+    if text[start].isupper() and _is_fixed(text, start, end):
+      return None
+    return rule(text, start, end)
+
+  return careful
 
 
 def noun(row: Row) -> Rule:
@@ -33,6 +76,7 @@ def noun(row: Row) -> Rule:
     row
   )  # either: or a swap leads not back
   asked = SETS.stays_before.keys() | SETS.stays_after.keys() | SETS.verbs_too
+  asked |= SETS.stays_owning.keys()
   plain = {*row} - asked - {'man', 'bachelor'}
 
   def rule(text: str, start: int, end: int) -> Row | None:
@@ -44,8 +88,13 @@ def noun(row: Row) -> Rule:
     low = word.lower()
     after, _, _ = next_word(text, end)
     before = last_word(text, start)
-    if after.lower() in SETS.stays_before.get(low, ()):
-      return None
+    if low in SETS.stays_before:
+      behind = after or _behind(text, end, _HYPHEN)
+      if behind.lower() in SETS.stays_before[low]:
+        return None
+    if low in SETS.stays_owning:
+      if _behind(text, end, _POSSESSIVE).lower() in SETS.stays_owning[low]:
+        return None
     if before.lower() in SETS.stays_after.get(low, ()):
       return None
     if low in SETS.verbs_too and after.lower() in SETS.acted_on:
@@ -69,6 +118,10 @@ def noun(row: Row) -> Rule:
         return None
       if low in ('guy', 'gal', 'earl') and after[:1].isupper():
         return None
+      if low in SETS.schooled and (
+        after in ('and', 'or') or text[end : end + 1] in ("'", '’')
+      ):
+        return row  # Boys and Girls, Boys' High School
       if (
         before[:1].isupper()
         and before.lower() not in SETS.enders
@@ -79,6 +132,12 @@ def noun(row: Row) -> Rule:
     return row
 
   return rule
+
+
+def _behind(text: str, end: int, mark: re.Pattern) -> str:
+  """The word behind a mark: king-size, a gentlemen's agreement."""
+  found = mark.match(text, end)
+  return found[1] if found else ''
 
 
 def _is_house(text: str, end: int) -> bool:
@@ -183,6 +242,7 @@ def rules(
   Without `titles` (lady, sir, count, …) only of those that the rows hold.
   """
   careful = SETS.surnames | SETS.stays_before.keys() | SETS.stays_after.keys()
+  careful |= SETS.stays_owning.keys() | _fixed().keys()
   sets = {
     word: noun((*row, '')[:3])
     for row in rows
@@ -191,4 +251,8 @@ def rules(
   }
   listed = {word for row in rows for word in row[:2]}
   always = RULES if titles else PRONOUNS | (listed & RULES.keys())
-  return sets | {word: RULES[word] for word in always}
+  rules = sets | {word: RULES[word] for word in always}
+  return {
+    word: rule if word in PRONOUNS else unless_fixed(rule)
+    for word, rule in rules.items()
+  }

@@ -28,6 +28,7 @@ from fairjax.pairs.swapping import (
 )
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping.listed import Hit, Listed, match_case
+from fairjax.pairs.word_sets import SETS
 
 # Words that begin with the letter of a vowel and the sound of none.
 CONSONANT = ('uni', 'eu', 'one', 'use', 'ukr', 'uga', 'uru')
@@ -363,24 +364,25 @@ def _gender_entries(
     )
   pick = _PICK[direction]
   entries: dict[str, object] = {}
-  for row in known.rows:
-    for word in row[:2]:
-      entries.setdefault(word, pick(row, word))
+  ours = known.rows == word_lists.gender().rows
   side = 0 if direction in ('opposite', 'male') else 1
-  for here, one_way in enumerate((known.to_male, known.to_female)):
-    for word, partner in one_way.items():
-      if direction == 'neutral':
-        entries[word] = entries.get(partner, '')
-      elif direction == 'opposite' or here == side:
-        entries[word] = partner
-  for word in [w for w, new in entries.items() if w == new]:
+  for listed in (known, word_lists.addresses()) if ours else (known,):
+    for row in listed.rows:
+      for word in row[:2]:
+        entries.setdefault(word, pick(row, word))
+    for here, one_way in enumerate((listed.to_male, listed.to_female)):
+      for word, partner in one_way.items():
+        if direction == 'neutral':
+          entries[word] = entries.get(partner, '')
+        elif direction == 'opposite' or here == side:
+          entries[word] = partner
+  stays = set() if direction == 'neutral' else SETS.mankind
+  for word in [w for w, new in entries.items() if w == new or w in stays]:
     del entries[word]
   if not word_lists.is_english(known.rows):
     return entries
   # A user's list turns the titles that it has, and pronouns in any case.
-  rules = context.rules(
-    known.rows, titles=known.rows == word_lists.gender().rows
-  )
+  rules = context.rules(known.rows, titles=ours)
   entries.update({w: r for w, r in rules.items() if _moves(w, direction)})
   return entries
 

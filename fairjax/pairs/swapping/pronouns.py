@@ -36,7 +36,7 @@ VERBS = {'with'}.union(
 )
 _SUFFIXES = tuple('ful less able ible ous ive ish ier ic ed'.split())
 # Words before and after a pronoun that rules look at, beside those in -ly.
-KNOWN_BEFORE = SETS.prepositions | VERBS
+KNOWN_BEFORE = SETS.prepositions | VERBS | SETS.excepting
 KNOWN_AFTER = SETS.enders | EITHER | SETS.before.keys()
 
 
@@ -54,6 +54,8 @@ def her(text: str, start: int, end: int) -> Row:
   before = last_word(text, start).lower()
   if before in SETS.prepositions:
     return OBJECT if _in_clause(before, text, after) else POSSESSIVE
+  if before in SETS.excepting and _goes_on(before, text, start, after):
+    return OBJECT
   if before in VERBS and _object_of(before, text, end, after):
     return OBJECT
   return POSSESSIVE
@@ -187,15 +189,58 @@ def _object_of(
     return closes
   if word in SETS.captive:
     return verb in KEEP | SETS.move
-  if verb in SETS.let and word in SETS.bare_verbs:
-    # "made her smile.", but "saw her smile on …" and "saw her work ethic"
-    return word not in SETS.nouns_too or (
-      closes and after not in ('in', 'of', 'on', 'to') and word != 'return'
-    )
+  if verb in SETS.let | SETS.perceive and word in SETS.bare_verbs:
+    return word not in SETS.nouns_too or _is_act(word, text, stop)
   if verb in SETS.let | KEEP | SETS.judge:
     if _is_state(verb, word, text, stop):
       return True
   return verb in KEEP and _does(verb, word, closes)
+
+
+def _is_act(word: str, text: str, stop: int) -> bool:
+  """Whether a word that is a noun too is what somebody was seen to do.
+
+  "made her smile.", but "saw her smile on …" and "saw her work ethic".
+  """
+  after, end, _ = next_word(text, stop)
+  low = after.lower()
+  if word in SETS.motions:
+    if low in SETS.directions or low in SETS.numbers or low.isdigit():
+      return True
+    if low == 'to':
+      return True
+  if low == 'in' and word in SETS.sounds:
+    return True
+  if low == 'on':
+    return word == 'knock'
+  if low in ('and', 'or'):  # "her laugh and her cough"
+    then = next_word(text, end)[0].lower()
+    if then in SETS.possessive or then in SETS.determiners:
+      return False
+  closes = not low or low in SETS.enders
+  return closes and low not in ('in', 'of', 'to') and word != 'return'
+
+
+def _goes_on(
+  before: str, text: str, start: int, following: tuple[str, int, bool]
+) -> bool:
+  """everyone but her left, people like her lie: a verb follows."""
+  word, stop, hyphen = following
+  while word.lower() in SETS.adverbs and not hyphen:
+    word, stop, hyphen = next_word(text, stop)
+  if hyphen or not word or word != word.lower():
+    return False
+  after = next_word(text, stop)[0].lower()
+  closes = not after or after in SETS.enders or _either(after)
+  if word in SETS.past_forms:
+    return closes or word not in SETS.past_forms_too
+  if word.endswith('ed') and word not in SETS.ed_nouns:
+    return closes
+  subject = last_word(text, start - len(before) - 1).lower()
+  if before != 'like' or not subject or subject in SETS.wishers:
+    return False
+  bare = word if word in SETS.bare_verbs else word.removesuffix('s')
+  return bare in SETS.bare_verbs - SETS.nouns_too
 
 
 def _in_clause(

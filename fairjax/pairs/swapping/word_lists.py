@@ -62,6 +62,12 @@ def gender() -> WordLists:
   return read(pathlib.Path(__file__).with_name('words.csv'))
 
 
+@functools.cache
+def addresses() -> WordLists:
+  """Titles before offices, of our own list alone: Mr. Speaker."""
+  return read(pathlib.Path(__file__).with_name('addresses.csv'))
+
+
 def sides_of(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
   """Which of SIDES each of two lists of seed words is; () if none tells.
 
