@@ -15,7 +15,7 @@ from fairjax import models
 from fairjax.data.batching import tokens
 from fairjax.metrics.texts import counterfactual
 from fairjax.pairs import recase
-from fairjax.pairs.persons import chain, perturb
+from fairjax.pairs.persons import chain
 from fairjax.pairs.swapping import controls, dictionary
 from fairjax.recipes.audit import edits
 from fairjax.report import render
@@ -56,7 +56,7 @@ DOORS = {
   'page': lambda text: render.marked([text, swapped(text).texts[0]]),
   'persons': chain.mentions,
   'recase': lambda text: recase.restore(text, swapped(text).texts[0].lower()),
-  'spelling': lambda text: perturb.restore(text, swapped(text).texts[0]),
+  'spelling': lambda text: recase.restore(text, swapped(text).texts[0]),
   'distance': lambda text: counterfactual.changes([text], swapped(text).texts),
 }
 

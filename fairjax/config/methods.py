@@ -229,11 +229,6 @@ class Weighting:
   terms: str = knob(
     '', "file of terms, one per line; '' is our own list", existing, path=True
   )
-  how: str = knob(
-    'words',
-    "how terms match: 'words', or 'reference' (literal)",
-    one_of('words', 'reference'),
-  )
   estimator: str = knob(
     'forest',
     "estimator of P(y|z): 'forest', 'logistic' or 'count'",

@@ -158,7 +158,7 @@ def positions(
     if rule in ('heads', 'tails'):
       return order[tails[order] == (rule == 'tails')]
     if rule == 'cells':
-      return from_cells(table, order, n, draw(half))
+      return by_quota(cells(table), order, None, n, draw(half))
     if match := RULE.fullmatch(rule):
       name, sign, number = match.groups()
       values = column(scores, table, name)[order]
@@ -166,7 +166,8 @@ def positions(
     end, name = rule.split()
     values = column(scores, table, name)[order]
     if end == 'quota':
-      return by_quota(table, order, values, n, draw(half))
+      label = table['label'].to_numpy()
+      return by_quota(label, order, values, n, draw(half))
     falling = -values if end == 'top' else values
     return order[np.argsort(falling, kind='stable')][:n]
 
@@ -187,25 +188,23 @@ def drawn(
 
 
 def by_quota(
-  table: pd.DataFrame,
+  names: np.ndarray,
   order: np.ndarray,
-  wrong: np.ndarray,
+  wrong: np.ndarray | None,
   n: int,
   rng: np.random.Generator,
 ) -> np.ndarray:
-  """n of `order`, of each label a share as large as its error."""
-  labels, cell = np.unique(
-    table['label'].to_numpy()[order], return_inverse=True
-  )
-  sizes = np.bincount(cell, minlength=len(labels))
-  error = np.bincount(cell, wrong, len(labels)) / np.maximum(sizes, 1)
-  return quotas.pick(order, cell, quotas.quotas(sizes, error, n), rng)
+  """n of `order`, of each name a share as large as its error, or as many."""
+  _, cell = np.unique(names[order], return_inverse=True)
+  sizes = np.bincount(cell)
+  share = np.bincount(cell, wrong) / np.maximum(sizes, 1)
+  if wrong is None:
+    share = 1 / np.maximum(sizes, 1)
+  return quotas.pick(order, cell, quotas.quotas(sizes, share, n), rng)
 
 
-def from_cells(
-  table: pd.DataFrame, order: np.ndarray, n: int, rng: np.random.Generator
-) -> np.ndarray:
-  """n of `order`, as many of each label and group as there are."""
+def cells(table: pd.DataFrame) -> np.ndarray:
+  """The label and group of each row as one name."""
   if 'group' not in table:
     raise UserError(
       'the ranking cells takes as many rows of each label and group, but the '
@@ -217,11 +216,7 @@ def from_cells(
       'the ranking cells takes as many rows of each label and group, but no '
       'row to take from has a group; fill in the column of --config.data.group'
     )
-  names = table['label'].astype(str) + '|' + group
-  cells, cell = np.unique(names.to_numpy()[order], return_inverse=True)
-  sizes = np.bincount(cell, minlength=len(cells))
-  equal = 1 / np.maximum(sizes, 1)
-  return quotas.pick(order, cell, quotas.quotas(sizes, equal, n), rng)
+  return (table['label'].astype(str) + '|' + group).to_numpy()
 
 
 def check(ranking: str, ratios: tuple[float, float]) -> None:
@@ -300,11 +295,8 @@ def notes(table: pd.DataFrame, rows: np.ndarray, config: Config) -> list[str]:
     )
   ]
   size = quotas.part(len(table), options.counterfactual)
-  ranked = RANKINGS[options.ranking][1].split()[0] in (
-    'top',
-    'bottom',
-    'random',
-  )
+  rule = RANKINGS[options.ranking][1].split()[0]
+  ranked = rule in ('top', 'bottom', 'random')
   if ranked and result['twins'] < size:
     sentences.append(
       f'diet {options.ranking}: {size} twins were asked for and only '

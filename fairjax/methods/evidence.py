@@ -90,7 +90,7 @@ def _gender(table: pd.DataFrame, config: Config) -> Evidence:
   those n rows; the others get the class prior.
   """
   words = gender_words(config)
-  counts, _ = count_terms(table['text'], words, config.weighting.how)
+  counts, _ = count_terms(table['text'], words)
   counts, words = _used(counts, words, 'gender words')
   some = counts.sum(1) > 0
   rows = (counts > 0).sum(0)
@@ -102,7 +102,7 @@ def _gender(table: pd.DataFrame, config: Config) -> Evidence:
 def _terms(table: pd.DataFrame, config: Config) -> Evidence:
   """Counts of the identity terms, and the number of words."""
   terms = identity_terms(config)
-  counts, length = count_terms(table['text'], terms, config.weighting.how)
+  counts, length = count_terms(table['text'], terms)
   counts, terms = _used(counts, terms, 'identity terms')
   values = np.column_stack([counts.toarray(), length]).astype(np.float32)
   everywhere = np.ones(len(table), bool)
@@ -123,7 +123,7 @@ def _identity(table: pd.DataFrame, config: Config) -> Evidence:
     )
   shares = np.column_stack([_numbers(table, n).fillna(0) for n in names])
   terms = identity_terms(config)
-  counts, length = count_terms(table['text'], terms, config.weighting.how)
+  counts, length = count_terms(table['text'], terms)
   columns = np.flatnonzero(counts.sum(0))
   counts, terms = counts[:, columns], [terms[i] for i in columns]
   values = np.column_stack([shares, counts.toarray(), length])

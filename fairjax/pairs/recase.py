@@ -34,6 +34,7 @@ def plain(word: str) -> str:
 def restore(source: str, written: str) -> str:
   """`written` in the source's case, accents and spacing."""
   old, new = tokens(source), tokens(written)
+  uncased = written == written.lower()  # else it has written its own case
   words = ([plain(token.text) for token in side] for side in (old, new))
   out: list[str] = []
   for kind, a, b, c, d in alignment.changes(*words):
@@ -43,7 +44,8 @@ def restore(source: str, written: str) -> str:
     for k in range(c, d):
       stood = old[a + k - c] if a + k - c < b else None
       if stood:
-        out += [stood.space, match_case(stood.text, new[k].text)]
+        word = new[k].text
+        out += [stood.space, match_case(stood.text, word) if uncased else word]
       else:
         space = ' ' if new[k].text[0].isalnum() and out else new[k].space
         out += [space, new[k].text]

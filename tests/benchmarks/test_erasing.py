@@ -143,7 +143,7 @@ def test_cda_goes_word_by_word_whatever_the_sense(monkeypatch):
   assert found[2] == 'Rain.'
   # A sentence that names a church is exchanged as well, and in one step all.
   values = table.load('religion').values
-  value = lambda word: values.index(exchange.value_of('religion', word))
+  value = lambda word: values.index(exchange.reader('religion')(word))
   muslim, jew = (value(w) for w in re.findall('[A-Za-z]{3,}', found[0]))
   assert (muslim - 3) % 10 == (jew - 4) % 10 != 0
   assert found[1].split()[2] == 'church' and 'Christian' not in found[1]

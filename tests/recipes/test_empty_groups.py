@@ -76,6 +76,5 @@ def test_weighting(tmp_path):
 
 def test_the_ranking_cells(tmp_path):
   _, tables, _ = loaded(tmp_path, ['train'], 'who')
-  rows = np.arange(12)
   with pytest.raises(UserError, match='no row to take from has a group'):
-    diet_rows.from_cells(tables['train'], rows, 4, np.random.default_rng(0))
+    diet_rows.cells(tables['train'])

@@ -72,21 +72,15 @@ def written(term: str) -> re.Pattern:
 
 
 def count_terms(
-  texts: Sequence[str], terms: Sequence[str], how: str = 'words'
+  texts: Sequence[str], terms: Sequence[str]
 ) -> tuple['sparse.csr_array', np.ndarray]:
   """How often each term occurs in each text [n, t], and words a text [n].
 
-  how='words': whole words, so "Gay, gay!" holds 'gay' twice. Every occurrence
-  counts, also inside a longer term.
-
-  how='reference': as the weighting paper's code, " term " is searched in the
-  lower-cased text between two spaces. There a comma hides a term, and since
-  neighbours share a space, "gay gay" counts once.
+  Whole words: "Gay, gay!" holds 'gay' twice. Every occurrence counts, also
+  inside a longer term.
   """
   from scipy import sparse
 
-  if how == 'reference':
-    return _count_literally(texts, terms)
   signs = [k for k, term in enumerate(terms) if has_sign(term)]
   split = _words(terms).to_pylist()
   for k in signs:
@@ -161,17 +155,6 @@ def _count_written(texts, terms, columns: Sequence[int]):
       if count := len(find(text)):
         counts[row, k] = count
   return counts.tocsr()
-
-
-def _count_literally(texts, terms):
-  from scipy import sparse
-
-  padded = [f' {text.lower()} ' for text in texts]
-  patterns = [re.compile(f' {re.escape(term)} ') for term in terms]
-  counts = [[len(p.findall(text)) for p in patterns] for text in padded]
-  lengths = np.array([len(text.split()) for text in padded], np.int64)
-  shape = (len(padded), len(terms))
-  return sparse.csr_array(np.reshape(counts, shape).astype(float)), lengths
 
 
 def term_members(texts: Sequence[str], terms: Sequence[str]) -> np.ndarray:

@@ -7,30 +7,8 @@ of nine began then: a figure that would say something else of a life stays.
 import re
 
 from fairjax.pairs.axes.senses import sentence
+from fairjax.pairs.word_sets import SETS, pattern
 
-# What a life begins with: he joined a band at the age of nine.
-BEGINS = re.compile(
-  r'\b(?:beg[aiu]n\w*|start\w*|join\w*|apprentic\w+|enrol\w+|debut\w*|'
-  r'lessons?|learn\w*|prodigy|youngest|accepted|admitted|choir|career|'
-  r'appear\w*|moved|emigrated|'
-  r'cadet|scholarship|stud(?:y|ied|ying)|contest|talent|already|championships?|'
-  r'olympics?|first)\b',
-  re.IGNORECASE,
-)
-
-
-# What a child has not: 'grown man' stands against a child as well.
-GROWN = re.compile(
-  r'\b(?:marri\w+|marry\w*|wed|wife|husband|widow\w*|spouse|pregnan\w+|'
-  r'girlfriend|boyfriend|laid|sex|virgin|dating|drunk|beer|job|career|elected|'
-  r'ordained|appointed|retire\w*|profess\w+|graduat\w+|army|soldier|officer|'
-  r'director|president|minister|founded|mother of|father of|career|doctorate|'
-  r'grown|degree|convicted|sentenced|die[sd]?|death|buried|natural causes|'
-  r'funeral|entombed|suspect\w*|accused|arrested|bomb\w*|vot(?:e[drs]?|ing)|'
-  r'reign\w*|monarch|honorary|senator|lawyer|journalist|chairman|billionaire|'
-  r'midfielder|striker|signed|manager|ceo|king|queen)\b',
-  re.IGNORECASE,
-)
 # At the age of 17 he had to make his own way: a time of a life, which as that
 # of a child says something else.
 _TIME = re.compile(
@@ -40,11 +18,6 @@ _TIME = re.compile(
 )
 _EARLY = re.compile(r'\b(?:young|early|tender|ripe|old) age(?: of)? $', re.I)
 _AS = re.compile(r'\b(?:as|since|when|while) an? $', re.IGNORECASE)
-# His wife of 58 years is not 44.
-_RANKED = re.compile(
-  r'\b(?:oldest|eldest|youngest|longest|earliest|early|precocious|formative)\b',
-  re.IGNORECASE,
-)
 _YEAR = re.compile(r'\b1[5-9]\d\d\b|\b20\d\d\b')  # born, died
 _CHILD_OF = re.compile(
   r'\b(?:sons?|daughters?|child|children|kids?|twins|boys?|girls?)\b'
@@ -55,11 +28,6 @@ _CHILD_OF = re.compile(
 _WHEN = re.compile(
   r'\bwhen\b[^,.;]{0,40}\b(?:was|were)(?: only| just)? $', re.I
 )
-_NOT_LATER = re.compile(
-  r'\b(?:marr\w+|niece|nephew|play(?:s|ed)?|roles?|read|tutors?|preteens?|'
-  r'virgin|bride|father|mother|parents?|orphan\w*)\b',
-  re.IGNORECASE,
-)
 _LASTING = re.compile(r'\b(\d{2}) years\b(?! old)')
 _NOT_YET = re.compile(r'\b(?:only|just|almost|nearly|barely) $', re.IGNORECASE)
 
@@ -67,21 +35,23 @@ _NOT_YET = re.compile(r'\b(?:only|just|almost|nearly|barely) $', re.IGNORECASE)
 def fits(text: str, start: int, value: int, target: int, new: int) -> bool:
   """Whether an age of one span may be `new`, of another, where it stands."""
   around = sentence(text, start)
-  if target == 0 and GROWN.search(around):
+  if target == 0 and pattern(SETS.adult_lives).search(around):
     return False
-  if value < 2 and BEGINS.search(around):
+  if value < 2 and pattern(SETS.beginnings).search(around):
     return False
   near = text[max(0, start - 60) : start]
   if target > 1:
     if value < 2 and _NOT_YET.search(near):
       return False
-    if value == 0 and (_WHEN.search(near) or _NOT_LATER.search(around)):
+    if value == 0 and (
+      _WHEN.search(near) or pattern(SETS.not_later).search(around)
+    ):
       return False
     if _CHILD_OF.search(near):
       return False
   if is_stage(text, start, 0 in (value, target)):
     return False
-  if _RANKED.search(around) or len(_YEAR.findall(around)) > 1:
+  if pattern(SETS.ranked).search(around) or len(_YEAR.findall(around)) > 1:
     return False
   return all(int(years) + 10 <= new for years in _LASTING.findall(around))
 

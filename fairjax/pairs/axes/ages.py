@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator, Sequence
 from fairjax.data.axes.table import Axis
 from fairjax.pairs.axes import age_plausibility as plausible
 from fairjax.pairs.axes import people
-from fairjax.pairs.axes.rules import pattern
 from fairjax.pairs.axes.senses import is_no_noun, sentence
+from fairjax.pairs.swapping.listed import match_case
 from fairjax.pairs.swapping.neighbours import next_word
-from fairjax.pairs.word_sets import SETS
+from fairjax.pairs.word_sets import SETS, pattern
 
 # First and last age of child, young, middle-aged, senior (Qian et al. 2022).
 SPANS = ((3, 17), (18, 44), (45, 64), (65, 90))
@@ -151,7 +151,7 @@ def _figure(age: int, to, stays: Collection[str]):
     if not plausible.fits(text, start, value_of(age), target, new):
       return ''
     word = text[start:end]
-    return str(new) if word[0].isdigit() else _like(word, spelled(new))
+    return str(new) if word[0].isdigit() else match_case(word, spelled(new))
 
   return rule
 
@@ -189,12 +189,6 @@ def _is_grown(text: str, end: int) -> bool:
 def _noun_behind(text: str, end: int) -> str:
   behind = _BEHIND.match(text, end)
   return next_word(text, behind.end())[0].lower() if behind else ''
-
-
-def _like(word: str, new: str) -> str:
-  if len(word) > 1 and word.isupper():
-    return new.upper()
-  return new[:1].upper() + new[1:] if word[0].isupper() else new
 
 
 def is_age(text: str, start: int, end: int) -> bool:
@@ -250,12 +244,12 @@ def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
     around = sentence(text, start)
     if stays and pattern(frozenset(stays)).search(around):
       return ''
-    if target == 0 and plausible.GROWN.search(around):
+    if target == 0 and pattern(SETS.adult_lives).search(around):
       return ''
     if (
       value < 2
       and target > 1
-      and (value == 0 or plausible.BEGINS.search(around))
+      and (value == 0 or pattern(SETS.beginnings).search(around))
     ):
       return ''  # in his teens he boxed
     if _STILL.search(text, max(0, start - 30), start):
@@ -287,7 +281,7 @@ def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
       return None
     low = text[start:end].lower()
     if target > 0 and low != older:
-      return _like(text[start:end], older)
+      return match_case(text[start:end], older)
     if target == 0 and low in (
       'man',
       'woman',
@@ -296,7 +290,7 @@ def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
       'adult',
       'adults',
     ):
-      return _like(text[start:end], child)
+      return match_case(text[start:end], child)
     return None
 
   return rule

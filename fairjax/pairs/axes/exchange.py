@@ -136,11 +136,6 @@ def reader(axis: str | os.PathLike) -> Callable[[str], str]:
   return lambda word: of.get(word.lower(), '')
 
 
-def value_of(axis: str | os.PathLike, word: str) -> str:
-  """The value that a word of the axis names; '' where none."""
-  return reader(axis)(word)
-
-
 def parallel(axis: str, one: str, other: str) -> list[tuple[str, str]]:
   """Single words of two values that stand for each other, in small letters."""
   known = table.load(axis)

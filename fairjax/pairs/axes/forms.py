@@ -28,18 +28,9 @@ from fairjax.pairs.axes.senses import (
   is_said,
   sentence,
 )
-from fairjax.pairs.swapping.neighbours import (
-  last_word,
-  next_word,
-)
-from fairjax.pairs.word_sets import SETS
+from fairjax.pairs.swapping.neighbours import last_word, next_word
+from fairjax.pairs.word_sets import SETS, pattern
 
-_FAULT = re.compile(
-  r'\b(?:stupid\w*|idiot\w*|fools?|foolish|ignoran\w+|retard\w*|dumb|morons?|'
-  r'sheep|emotionally|wil+fully|faith|hate|trump|partisan|so|too|either|mute|'
-  r'unless|obvious\w*|truth|facts?)\b',
-  re.IGNORECASE,
-)
 # School for the Deaf, Instruction of the Deaf and the Blind.
 _BODY = re.compile(
   r'(?:\b[A-Z]\w{4,}|\bschools?) (?:of|for) (?:the )?(?:\w+ and (?:the )?)?$'
@@ -205,7 +196,9 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
   text, start, low = at.text, at.start, at.low
   if at.hyphen and (one.people or one.no_thing):
     return False
-  if low in SETS.figurative and _FAULT.search(sentence(text, start)):
+  if low in SETS.figurative and pattern(SETS.faults).search(
+    sentence(text, start)
+  ):
     return False
   if low in SETS.graded and MORE.search(text, max(0, start - 30), start):
     return False

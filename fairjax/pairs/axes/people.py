@@ -14,12 +14,6 @@ def nouns() -> frozenset[str]:
 
 
 @functools.cache
-def sided() -> frozenset[str]:
-  """Words for men alone or women alone."""
-  return frozenset(w for row in word_lists.gender().rows for w in row[:2])
-
-
-@functools.cache
 def masculine() -> frozenset[str]:
   return frozenset(row[0] for row in word_lists.gender().rows) | {'his', 'him'}
 

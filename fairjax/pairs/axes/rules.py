@@ -20,25 +20,12 @@ from fairjax.pairs.axes.conjunctions import (
   with_noun,
 )
 from fairjax.pairs.axes.forms import form_of, opens
-from fairjax.pairs.axes.senses import (
-  before_people,
-  is_no_noun,
-  sentence,
-)
-from fairjax.pairs.swapping.neighbours import (
-  last_word,
-  next_word,
-)
-from fairjax.pairs.word_sets import SETS
+from fairjax.pairs.axes.senses import before_people, is_no_noun, sentence
+from fairjax.pairs.swapping.neighbours import last_word, next_word
+from fairjax.pairs.word_sets import SETS, pattern
 
 Rule = Callable[[str, int, int], str | None]
 
-# Straight is not what one comes out as, nor what has rights to win.
-_OUT = re.compile(
-  r'\b(?:openly|c[ao]me out|coming out|comes out|rights|slurs?|bashing|'
-  r'closet\w*|marriages?|pride|agenda|scene|same-sex)\b',
-  re.IGNORECASE,
-)
 # What people have with their disabilities.
 _AILS = re.compile(
   r'(?:,|,? (?:and|or|and/or)) (?:[\w-]+ ){0,2}(?:illness(?:es)?|conditions?|'
@@ -228,13 +215,6 @@ def _is_singular(new: str, after: str) -> bool:
 
 
 @functools.cache
-def pattern(words: frozenset[str]) -> re.Pattern:
-  body = '|'.join(map(re.escape, sorted(words, key=len, reverse=True)))
-  # Of no words it finds nothing.
-  return re.compile(rf'(?<!\w)(?:{body or "(?!)"})(?!\w)', re.IGNORECASE)
-
-
-@functools.cache
 def _adjectives(axis: Axis) -> frozenset[str]:
   return frozenset(
     w for w, _, _, row in axis.words() if row.form == 'adjective'
@@ -343,14 +323,15 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
     return bool(noun) and noun not in SETS.grown | SETS.professions
   if only == 'n':
     noun = before_people(text, end, SETS.describing)
-    return people.sided().isdisjoint((low, noun))
+    sided = people.masculine() | people.feminine()
+    return sided.isdisjoint((low, noun))
   if only == 's':
     noun = before_people(text, end, SETS.describing)
     return noun.endswith('s') or noun in SETS.several
   around = sentence(text, start)
   if only == 'p':
     said = is_no_noun(low) or before_people(text, end)
-    return bool(said) and not _OUT.search(around)
+    return bool(said) and not pattern(SETS.coming_out).search(around)
   words = re.findall(r'[a-z]+', around.lower())
   if is_no_noun(low) and people.feminine().isdisjoint(words):
     return False

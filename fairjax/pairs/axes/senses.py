@@ -9,11 +9,8 @@ from collections.abc import Sequence
 
 from fairjax.data.axes.table import Word
 from fairjax.pairs.axes import people
-from fairjax.pairs.swapping.neighbours import (
-  last_word,
-  next_word,
-)
-from fairjax.pairs.word_sets import SETS
+from fairjax.pairs.swapping.neighbours import last_word, next_word
+from fairjax.pairs.word_sets import SETS, pattern
 
 # Who does a thing, and may do it poorly: a poor surgeon.
 _DOER = re.compile(r'.*(?:er|or|ist|ian|eon|ess)s?')
@@ -37,12 +34,6 @@ MORE = re.compile(
 _JOINED = re.compile(r'(?:,? (?:and|or|&)|,|/) ?(\w[\w-]*)')
 OWNER = re.compile(
   r"(?:\w['’]s?|\b(?:my|your|his|her|its|our|their|own|whose|ur))$", re.I
-)
-# Where these are named, children are somebody's.
-_COUPLE = re.compile(
-  r'\b(?:husbands?|wife|wives|spouses?|marriages?|married|divorces?|divorced|'
-  r'survived by|pregnan\w+|babies|stepmother|stepfather|in-laws?)\b',
-  re.IGNORECASE,
 )
 OF_AGE = re.compile(
   r'\b(?:under|over|at|ages?|between) (?:only )?(?:the )?(?:ages? )?(?:of )?'
@@ -253,4 +244,4 @@ def is_offspring(text: str, start: int) -> bool:
       continue
     if low not in SETS.describing and 'and' not in words[at + 1 : at + 3]:
       break  # has a life and children
-  return bool(_COUPLE.search(sentence(text, start)))
+  return bool(pattern(SETS.couples).search(sentence(text, start)))

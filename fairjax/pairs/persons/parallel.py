@@ -105,8 +105,7 @@ def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
 
 def _geco(folder: pathlib.Path, kind: str) -> dict[int, dict[str, dict]]:
   path = folder / 'geco' / f'binary_gender_{kind}_train.jsonl'
-  _lines(path)  # is it there?
-  return swap_eval.geco_sides(path)
+  return swap_eval.geco_sides(_there(path))
 
 
 def _somebody_else(
@@ -165,7 +164,7 @@ def gap(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
   base = folder / 'bias_eval' / 'gap'
   rows, unclear = [], 0
   for name in ('development', 'validation'):
-    table = _tsv(base / f'gap-{name}.tsv')
+    table = swap_eval.tsv(_there(base / f'gap-{name}.tsv'))
     for record in table.to_dict('records'):
       row = _person(record)
       test = name == 'validation'
@@ -442,18 +441,13 @@ def clear(table: pd.DataFrame) -> pd.DataFrame:
   return result
 
 
-def _lines(path: pathlib.Path) -> list[str]:
+def _there(path: pathlib.Path) -> pathlib.Path:
+  """The path of a file that can be read."""
   try:
-    return path.read_text(encoding='utf-8').splitlines()
+    path.read_bytes()
+    return path
   except OSError as error:
     raise UserError(
       f'cannot read {path}; name the folder that holds geco/ and bias_eval/ '
       'with --config.perturb.data'
     ) from error
-
-
-def _tsv(path: pathlib.Path) -> pd.DataFrame:
-  _lines(path)
-  return pd.read_csv(
-    path, sep='\t', quoting=3, keep_default_na=False, dtype=str
-  )

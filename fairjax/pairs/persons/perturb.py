@@ -11,7 +11,6 @@ it, with the attributes that they were given and how often.
 import collections
 import functools
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -19,11 +18,9 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config.rewriting import AXES
-from fairjax.core import alignment
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain
 from fairjax.pairs.swapping import dictionary
-from fairjax.pairs.swapping.listed import match_case
 
 SEPARATOR = '<PERT_SEP>'  # between the prompt and the text
 WORD = re.compile(r'\w+|[^\w\s]')  # as places in a text are counted
@@ -251,39 +248,3 @@ def redescribed(text: str, start: int, end: int, attribute: str) -> str:
   if old[0].isupper() and opens:
     new = new[:1].upper() + new[1:]
   return dictionary.replaced(text, [(start, end, old, new)])
-
-
-_PIECE = re.compile(r'[^\W_]+|[^\w\s]|_')
-
-
-def plain(word: str) -> str:
-  """A word without case and accents, as uncased tokenizers read it."""
-  flat = unicodedata.normalize('NFD', word.lower())
-  return ''.join(c for c in flat if not unicodedata.combining(c))
-
-
-def restore(text: str, rewritten: str) -> str:
-  """The rewrite in the spelling of the original: only changed words change.
-
-  Words that were copied keep their case, accents and the space around them,
-  which a model with an uncased tokenizer does not write; changed words take
-  the case of those in whose place they stand.
-  """
-  old = [(m.start(), m.end(), m[0]) for m in _PIECE.finditer(text)]
-  new = [m[0] for m in _PIECE.finditer(rewritten)]
-  lower = rewritten == rewritten.lower()
-  words = [plain(w) for *_, w in old], [plain(w) for w in new]
-  gap = lambda i: text[old[i - 1][1] if i else 0 : old[i][0]]
-  out = []
-  for kind, a, b, c, d in alignment.changes(*words):
-    if kind == 'equal':
-      out += [gap(i) + old[i][2] for i in range(a, b)]
-      continue
-    for k, word in enumerate(new[c:d]):
-      i = a + k
-      space = gap(i) if i < b else ('' if re.match(r'[^\w\s]', word) else ' ')
-      if i < b and lower:
-        word = match_case(old[i][2], word)
-      out.append(space + word)
-  written = ''.join(out) + (text[old[-1][1] :] if old else '')
-  return written if text[:1].isspace() else written.lstrip()

@@ -12,10 +12,7 @@ import re
 from collections.abc import Callable
 
 from fairjax.core import paths
-from fairjax.pairs.swapping.neighbours import (
-  last_word,
-  next_word,
-)
+from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.swapping.pronouns import ALONE, OBJECT, Row, her, his
 from fairjax.pairs.word_sets import SETS
 
@@ -72,9 +69,8 @@ def unless_fixed(rule: Rule) -> Rule:
 
 def noun(row: Row) -> Rule:
   """Swaps `row` except as a surname, a brand or part of a fixed phrase."""
-  surname = not SETS.surnames.isdisjoint(
-    row
-  )  # either: or a swap leads not back
+  # Either word: else a swap would not lead back.
+  surname = not SETS.surnames.isdisjoint(row)
   asked = SETS.stays_before.keys() | SETS.stays_after.keys() | SETS.verbs_too
   asked |= SETS.stays_owning.keys()
   plain = {*row} - asked - {'man', 'bachelor'}

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping import word_lists
-from fairjax.pairs.swapping.dictionary import Span
+from fairjax.pairs.swapping.dictionary import Span, put_spans
 from fairjax.pairs.swapping.listed import match_case
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -45,7 +45,7 @@ def controls(
   for text, own in zip(texts, spans):
     edits = _edit(text, own, gendered, seed) if own else None
     out.spans.append(edits or [])
-    out.texts.append(_applied(text, edits) if edits else None)
+    out.texts.append(put_spans(text, edits) if edits else None)
   return out
 
 
@@ -145,11 +145,3 @@ def _hash(key: str) -> int:
 
 def _drawn(choices: Sequence[str], key: str) -> str:
   return choices[_hash(key) % len(choices)]
-
-
-def _applied(text: str, spans: Sequence[Span]) -> str:
-  out, last = [], 0
-  for start, end, _, new in spans:
-    out += [text[last:start], new]
-    last = end
-  return ''.join([*out, text[last:]])

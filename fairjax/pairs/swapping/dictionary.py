@@ -38,52 +38,9 @@ REFLEXIVES = ('themselves', 'themself')
 PRONOUNS = 'he she him her his hers himself herself hes shes'.split()
 
 
-def swap(
-  texts: Sequence[str],
-  direction: str = 'opposite',
-  words: str | os.PathLike | Sequence[Sequence[str]] | None = None,
-  names: bool | str | os.PathLike | dict[str, str] | None = None,
-  seed: int = 0,
-  tagger: str | Callable | None = None,
-  handles: bool = False,
-  scope: str = 'all',
-  reflexive: str = 'themselves',
-  axis: str | os.PathLike = 'gender',
-) -> Swapped:
-  """The counterfactual of each text of a column.
-
-  Args:
-    texts: any sequence of str; a row without a listed word comes back as it is.
-    direction: 'opposite', 'male', 'female' or 'neutral' (singular they); of
-      another axis 'opposite' or the name of a value.
-    words: None for our own gender list, else a file of word groups (or the
-      groups): each text turns to one other member, the same step along each
-      group, drawn from the seed and the text.
-    names: True swaps first names by our own list, a path by the user's counts,
-      a dict by that map; None leaves names alone.
-    seed: of the draw among more than two groups.
-    tagger: 'spacy:MODEL' or a function text -> {start: tag}, asked only about
-      texts with `her` or `his`; None decides by rules.
-    handles: also swap hashtags and @handles that are a listed word.
-    scope: 'all' listed words, or 'pronouns' alone: no noun, title or name.
-    reflexive: of direction 'neutral', 'themselves' or 'themself'.
-    axis: 'gender', another of pairs/axes ('religion', 'age', …), or a file of
-      the user's; each text turns to one other value, drawn from the seed and
-      the text, or where that exchange is sure of no word to the next. Names,
-      scope and tagger are of gender.
-  """
-  run = swapper(
-    direction,
-    words,
-    names,
-    seed,
-    tagger,
-    handles,
-    scope=scope,
-    reflexive=reflexive,
-    axis=axis,
-  )
-  return run(texts)
+def swap(texts: Sequence[str], *args, **options) -> Swapped:
+  """The counterfactual of each text of a column; see `swapper`."""
+  return swapper(*args, **options)(texts)
 
 
 def options(method: Method, seed: int, **instead) -> dict:
@@ -123,20 +80,41 @@ def swap_every(texts: Sequence[str], words=None, **options) -> list[Swapped]:
 
 def swapper(
   direction: str = 'opposite',
-  words=None,
-  names=None,
+  words: str | os.PathLike | Sequence[Sequence[str]] | None = None,
+  names: bool | str | os.PathLike | dict[str, str] | None = None,
   seed: int = 0,
-  tagger=None,
+  tagger: str | Callable | None = None,
   handles: bool = False,
   step: int = 0,
   scope: str = 'all',
   reflexive: str = 'themselves',
   axis: str | os.PathLike = 'gender',
 ) -> Callable[[Sequence[str]], Swapped]:
-  """`swap` made ready once, for many columns; it remembers chunks.
+  """The swap of a column, made ready once for many.
 
-  The function takes a second argument, `starts`: for each text where the only
-  words stand that may change (chain.py).
+  Args:
+    direction: 'opposite', 'male', 'female' or 'neutral' (singular they); of
+      another axis 'opposite' or the name of a value.
+    words: None for our own gender list, else a file of word groups (or the
+      groups): each text turns to one other member, the same step along each
+      group, drawn from the seed and the text.
+    names: True swaps first names by our own list, a path by the user's counts,
+      a dict by that map; None leaves names alone.
+    seed: of the draw among more than two groups.
+    tagger: 'spacy:MODEL' or a function text -> {start: tag}, asked only about
+      texts with `her` or `his`; None decides by rules.
+    handles: also swap hashtags and @handles that are a listed word.
+    step: of more than two groups or values, the one turn that is made.
+    scope: 'all' listed words, or 'pronouns' alone: no noun, title or name.
+    reflexive: of direction 'neutral', 'themselves' or 'themself'.
+    axis: 'gender', another of pairs/axes ('religion', 'age', …), or a file of
+      the user's; each text turns to one other value, drawn from the seed and
+      the text, or where that exchange is sure of no word to the next. Names,
+      scope and tagger are of gender.
+
+  The function of a column returns a row without a listed word as it is. Its
+  second argument, `starts`, says for each text where the only words stand that
+  may change (chain.py).
   """
   _check_choice('scope', scope, SCOPES)
   _check_choice('reflexive', reflexive, REFLEXIVES)
@@ -221,7 +199,7 @@ def _run(
           out.left[row] = out.left[row] or left
         if spans:
           out.spans[row], out.left[row] = spans, left
-          out.texts[row] = _apply(text, spans)
+          out.texts[row] = put_spans(text, spans)
           break
     return out
 
@@ -285,10 +263,10 @@ def _vowel(word: str) -> bool:
 
 def replaced(text: str, spans: list[Span]) -> str:
   """The text with `spans` in it, the articles before them agreeing."""
-  return _apply(text, sorted(spans + _articles(text, spans)))
+  return put_spans(text, sorted(spans + _articles(text, spans)))
 
 
-def _apply(text: str, spans: list[Span]) -> str:
+def put_spans(text: str, spans: list[Span]) -> str:
   pieces = []
   add = pieces.append
   last = 0

@@ -12,12 +12,7 @@ from collections.abc import Callable
 
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping import pronouns
-from fairjax.pairs.swapping.neighbours import (
-  FREE,
-  NOUN,
-  last_word,
-  next_word,
-)
+from fairjax.pairs.swapping.neighbours import FREE, NOUN, last_word, next_word
 from fairjax.pairs.word_sets import SETS
 
 # start, end, word, entry: the new word ('' where none is sure), a rule of

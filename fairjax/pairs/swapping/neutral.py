@@ -8,6 +8,7 @@ such a verb but could be a noun too is left as it is and counted.
 
 import re
 
+from fairjax.pairs.swapping.listed import match_case
 from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.word_sets import SETS
 
@@ -70,10 +71,7 @@ def agree(text: str, spans: list[Span]) -> tuple[list[Span], int]:
 
 def _span(text: str, start: int, end: int, new: str) -> Span:
   old = text[start:end]
-  if len(old) > 2 and old.isupper():
-    new = new.upper()
-  elif old[0].isupper():
-    new = new[0].upper() + new[1:]
+  new = match_case(old, new)
   return start, end, old, new.replace("'", '’') if '’' in old else new
 
 

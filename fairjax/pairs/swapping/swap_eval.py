@@ -54,7 +54,7 @@ class Score(NamedTuple):
     return self.right / self.twins if self.twins else float('nan')
 
 
-def _tsv(path: pathlib.Path) -> pd.DataFrame:
+def tsv(path: pathlib.Path) -> pd.DataFrame:
   return pd.read_csv(
     paths.place(path), sep='\t', quoting=3, keep_default_na=False, dtype=str
   )
@@ -63,7 +63,7 @@ def _tsv(path: pathlib.Path) -> pd.DataFrame:
 def gap(folder: str | os.PathLike) -> Pairs:
   """GAP's development and validation texts and their flipped twins."""
   folder = pathlib.Path(folder)
-  load = lambda name: _tsv(folder / name).set_index('ID')['Text']
+  load = lambda name: tsv(folder / name).set_index('ID')['Text']
   texts = pd.concat([load('gap-development.tsv'), load('gap-validation.tsv')])
   twins = load('gap_flipped_dev_val.tsv')
   return [(texts[i], twins[i]) for i in texts.index if i in twins.index]
@@ -90,7 +90,7 @@ def winogender(folder: str | os.PathLike, to: str = 'opposite') -> Pairs:
 
   With `to='neutral'` both forms are paired with the neutral one.
   """
-  table = _tsv(pathlib.Path(folder) / 'all_sentences.tsv')
+  table = tsv(pathlib.Path(folder) / 'all_sentences.tsv')
   names = table['sentid'].str.removesuffix('.txt').str.rsplit('.', n=1)
   wide = pd.DataFrame(
     {'key': names.str[0], 'sex': names.str[1], 'text': table['sentence']}

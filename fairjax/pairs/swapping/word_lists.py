@@ -26,21 +26,10 @@ DIRECTED = (
   ('first', 'second', 'from'),
 )
 
-# (he, she) and their forms, by language. Only English has rules of its own.
-ENGLISH = 'he him his himself', 'she her hers herself'
-PRONOUNS = (
-  ENGLISH,
-  ('er ihn ihm', 'sie ihr'),
-  ('il lui', 'elle'),
-  ('él', 'ella'),
-  ('lui egli', 'lei ella'),
-  ('ele', 'ela'),
-  ('hij hem', 'zij haar'),
-  ('han', 'hon hun'),
-  ('on', 'ona'),
-  ('он', 'она'),
-  ('el', 'ea'),
-)
+_HERE = pathlib.Path(__file__).parent
+# Of every language; only the first, English, has rules of its own.
+PRONOUNS = paths.csv_lines(_HERE / 'pronouns.csv', 'pronouns')[1:]
+ENGLISH = PRONOUNS[0]
 
 
 class WordLists(NamedTuple):
@@ -59,13 +48,13 @@ class WordLists(NamedTuple):
 @functools.cache
 def gender() -> WordLists:
   """Our own gender list."""
-  return read(pathlib.Path(__file__).with_name('words.csv'))
+  return read(_HERE / 'words.csv')
 
 
 @functools.cache
 def addresses() -> WordLists:
   """Titles before offices, of our own list alone: Mr. Speaker."""
-  return read(pathlib.Path(__file__).with_name('addresses.csv'))
+  return read(_HERE / 'addresses.csv')
 
 
 def sides_of(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def _about(axis: str, words: Container[str], groups: Who, kind: str) -> bool:
   """
   named = [name.rpartition(': ')[2].casefold() for name in groups.of(kind)[1]]
   if axis not in ('', 'gender'):
-    return len({exchange.value_of(axis, name) for name in named} - {''}) > 1
+    return len({*map(exchange.reader(axis), named)} - {''}) > 1
   called = re.findall('[a-z]+', kind.casefold())
   known = [any(w in words for w in (n, *TOKEN.findall(n))) for n in named]
   return (axis == 'gender' and not AXIS.isdisjoint(called)) or sum(known) > 1

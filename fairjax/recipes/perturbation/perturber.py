@@ -29,6 +29,7 @@ from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.inference.estimates import of_share
 from fairjax.metrics.texts import fairscore, rewrites
 from fairjax.models import Bundle, rewriting
+from fairjax.pairs import recase
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.recipes.perturbation import person_tagger, perturbing
 from fairjax.recipes.rewriting import rewriter
@@ -199,7 +200,7 @@ def learned(config: Config, model: Bundle, held: pd.DataFrame) -> list[str]:
   """What the model writes, in the spelling of the original."""
   if config.perturb.unconditional:
     written = unconditional(config, model, held['text'])
-    return [perturb.restore(a, b) for a, b in zip(held['text'], written)]
+    return [recase.restore(a, b) for a, b in zip(held['text'], written)]
   return _asked(perturbing.writer(config, model), held)
 
 

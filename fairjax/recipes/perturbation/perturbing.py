@@ -22,6 +22,7 @@ from fairjax.metrics.texts import rewrites
 from fairjax.models import Bundle, families, rewriting
 from fairjax.models.folders import hf
 from fairjax.models.folders.folder import load as load_folder
+from fairjax.pairs import recase
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.pairs.swapping import dictionary
 from fairjax.recipes.perturbation import person_tagger
@@ -112,7 +113,7 @@ def _by_model(config, model, texts, words, spans, attributes) -> list[str]:
     for text, word, attribute in zip(texts, words, attributes)
   ]
   written = rewriter.write(config, model, prompts)
-  written = [perturb.restore(a, b) for a, b in zip(texts, written)]
+  written = [recase.restore(a, b) for a, b in zip(texts, written)]
   if config.perturb.forms == 'rules':
     return by_forms(texts, spans, attributes, written)
   return written

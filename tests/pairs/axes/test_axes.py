@@ -47,7 +47,7 @@ def test_no_word_becomes_one_of_its_own_value(axis):
       assert new != text
       tail = len(text) - end
       put = new[start : len(new) - tail].strip().lower()
-      assert exchange.value_of(axis, put) != table.load(axis).values[value], put
+      assert exchange.reader(axis)(put) != table.load(axis).values[value], put
   assert changed >= 2, axis
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax.pairs import recase
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.pairs.swapping import swap_eval
@@ -150,7 +151,7 @@ def test_prompts_are_those_of_the_paper():
   ],
 )
 def test_a_rewrite_keeps_the_spelling_of_what_it_copies(text, written, result):
-  assert perturb.restore(text, written) == result
+  assert recase.restore(text, written) == result
 
 
 def test_nothing_held_out_is_trained_on(shared):

@@ -92,7 +92,7 @@ def test_sentences_of_parts_lead_back(parts):
   text = '; '.join(parts)
   once = OPPOSITE([text])
   assert OPPOSITE(once.texts).texts == [text]
-  assert dictionary._apply(text, once.spans[0]) == once.texts[0]
+  assert dictionary.put_spans(text, once.spans[0]) == once.texts[0]
 
 
 @settings(max_examples=200, deadline=None)
