@@ -3,7 +3,7 @@
 Every reader and door (mutated_doors.py) gets a good file whose bytes, values or
 structure were changed:
 
-    python tests/test_mutated_inputs.py 2000 [SEED]
+    python tests/chaos/test_mutated_inputs.py 2000 [SEED]
 
 prints what came of as many, and ends with 1 where one was no sentence.
 """
@@ -36,8 +36,8 @@ from fairjax.models.folders import hf, torch_bin, weight_files
 from fairjax.pairs.swapping import swap_eval
 from fairjax.stages import audited
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-sys.path.insert(0, str(pathlib.Path(__file__).parent / 'data'))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'data'))
 import gguf_files
 import mutated_doors
 from mutated_doors import mutated, spelled

@@ -31,7 +31,7 @@ from fairjax.pairs.swapping import dictionary
 from fairjax.recipes.perturbation import fairtune_glue
 from fairjax.report import claims, kept, page
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / 'benchmarks'))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'benchmarks'))
 import published_files
 from test_mutations import damaged, pick
 

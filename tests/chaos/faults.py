@@ -1,6 +1,6 @@
 """Each recipe in bad circumstances: it ends as an undisturbed run, or is told.
 
-    python tests/faults.py PLACE [JOB[:FAULT] …]
+    python tests/chaos/faults.py PLACE [JOB[:FAULT] …]
 
 PLACE keeps what the jobs read and their calm runs, so that the table can be
 made in pieces, a job or a fault at a time; KILLS, SEED, LIMIT (seconds after
@@ -30,7 +30,7 @@ import time
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from test_kill import JOBS as LARGER
 from test_kill import ROOT, SMALL
 

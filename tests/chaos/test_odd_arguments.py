@@ -1,6 +1,6 @@
 """Each argument of the library exchanged for what it should not be.
 
-    python tests/test_odd_arguments.py [SEED]
+    python tests/chaos/test_odd_arguments.py [SEED]
 
 tries every door, argument and odd value; the suite two hundred of them. What
 comes of it is a result or one sentence.
@@ -17,7 +17,7 @@ import pandas as pd
 import fairjax
 from fairjax.core import errors
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from test_mutations import no_fault, outcome
 
 N = 40
