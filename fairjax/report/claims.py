@@ -53,10 +53,10 @@ def _of_run(found: Results, folder: pathlib.Path) -> list[dict]:
       'claim': one['claim'],
       'verdict': one['verdict'],
       'by': words.number_of(one),
-      'p': tables.p_value({**one, 'p': one['adjusted']}),
+      'p': tables.p_value({**one, 'p': one.get('adjusted')}),
       'decides': _decides(
         one,
-        1 - (1 - found.level) / one['of'],
+        1 - (1 - found.level) / one.get('of', 1),
         origin.get('seconds'),
         origin.get('device', 'cpu'),
       ),

@@ -98,7 +98,7 @@ def _item(line: str) -> str:
 
 def _claim(claim: Mapping) -> str:
   """The verdict, the claim, and the number that it rests on."""
-  p = tables.p_value({**claim, 'p': claim['adjusted']})
+  p = tables.p_value({**claim, 'p': claim.get('adjusted')})
   return textwrap.fill(
     printable(f'{claim["claim"]}: {number_of(claim)}, p {p}'),
     WIDTH,

@@ -351,7 +351,7 @@ def _row(one: Mapping) -> dict:
     'verdict': one['verdict'],
     one['what'] if one['test'] == COUNT else 'effect': one['effect'],
     'must be': f'{one["side"]} {one["bound"]:g}',
-    'p, adjusted': tables.p_value({**one, 'p': one['adjusted']}),
+    'p, adjusted': tables.p_value({**one, 'p': one.get('adjusted')}),
     'test': one['test'],
   }
   if one['family'] != PRIMARY:

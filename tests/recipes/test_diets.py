@@ -99,7 +99,7 @@ def test_a_diet_from_end_to_end(tmp_path, remade):
     c['verdict'] in verdict.__dict__.values() for c in results.verdicts
   )
   report = (tmp_path / 'report.html').read_text()
-  for words in ('What the data say of the claims', 'What the scores measure'):
+  for words in ('The claims', 'What the scores measure'):
     assert words in report
   scores = artefacts.read_table(tmp_path / 'scores.parquet')
   beside = artefacts.read_table(tmp_path / 'predictions' / 'cda.parquet')
