@@ -4,7 +4,7 @@
 # its last line, one JSON object, in OUT/races.jsonl; one that fails or runs out
 # of time does not stop the next. A summary comes last, also OUT/summary.txt.
 # The names: device train kernels library unfused compiled train5 train256
-# grand16 grand64 grand256 scores resamples generate.
+# grand16 grand64 grand256 resamples generate.
 # See fairjax/bench/README.md. `kernels` is `train` with kernels of ours. On an
 # H200 a shape took 84 to 99 s, so `library` and `unfused` train without parts
 # of XLA's trials: they show what a trial costs and what it gains.
@@ -82,8 +82,6 @@ for batch in ${BATCHES:-16 64 256}; do
   race "grand$batch" "${LIMIT:-150}" grand "--size=$size" "--batch=$batch" \
     "--device=$device" --cores=16 --rounds=3 "--peers=$peers"
 done
-race scores "${LIMIT:-240}" scores "--model=$model" "--rows=${ROWS:-13525}" \
-  --epochs=2 --rounds=2
 race resamples "${LIMIT:-180}" groups --what=resamples \
   "--rows=${ROWS:-10000000}" --rounds=1
 race generate "${LIMIT:-240}" generate "--size=$size" "--device=$device" \

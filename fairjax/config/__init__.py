@@ -39,7 +39,14 @@ from fairjax.config.dataset import Data, Planted, Tokens
 from fairjax.config.fairflow import FairFlow, Repair, Rewriters
 from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
 from fairjax.config.measuring import Measures
-from fairjax.config.methods import Diet, Grid, Method, Scoring, Weighting
+from fairjax.config.methods import (
+  Diet,
+  Grid,
+  Method,
+  Pairing,
+  Scoring,
+  Weighting,
+)
 from fairjax.config.rewriting import AXES, Fairscore, Perturb, Rewrite
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.config.writing import Writing
@@ -106,6 +113,7 @@ class Config:
   diet: Diet = section(Diet, 'data')
   grid: Grid = section(Grid, 'data')
   weighting: Weighting = section(Weighting, 'weights')
+  pairing: Pairing = section(Pairing)
   pretrain: Pretrain = section(Pretrain, 'pretraining')
   fairflow: FairFlow = section(FairFlow, 'attributes')
   repair: Repair = section(Repair, 'repair')

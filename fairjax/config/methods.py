@@ -258,3 +258,16 @@ class Weighting:
     ),
     changes=(),
   )
+
+
+@dataclasses.dataclass(slots=True)
+class Pairing:
+  """Counterfactual logit pairing (recipe logit_pairing)."""
+
+  weights: tuple[float, ...] = knob(
+    (1.0,),
+    'λ of each contender: the weight of the distance between the logits of a '
+    'text and of its twin',
+    each(at_least(0), least=1),
+    changes=(),
+  )

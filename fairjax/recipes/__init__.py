@@ -2,10 +2,13 @@
 
 In this room:
 
-  compare  Every method against no mitigation: one table, with paired tests
-  swap     One text and its counterfactual, and what was changed
-  train    One classifier after one data-side method: trained, measured,
-           reported
+  compare        Every method against no mitigation: one table, with paired
+                 tests
+  logit_pairing  Counterfactual logit pairing (Garg et al. 2019,
+                 arXiv:1809.10610)
+  swap           One text and its counterfactual, and what was changed
+  train          One classifier after one data-side method: trained, measured,
+                 reported
 """
 
 import dataclasses
@@ -60,6 +63,11 @@ RECIPES = {
     'fairjax.recipes.train:run',
     'one classifier, measured and reported',
     ignores={**_TESTED, 'method.compare': 'recipe=compare'},
+  ),
+  'logit_pairing': Recipe(
+    'fairjax.recipes.logit_pairing:run',
+    'logits of a text and its twin drawn together (Garg et al. 2019)',
+    exports=False,
   ),
   'diet': Recipe(
     'fairjax.recipes.diet.recipe:run',

@@ -23,11 +23,11 @@ def test_races_go_on_and_end_with_a_summary(tmp_path):
       *pytest*) echo '2 passed in 3.00s' ;;
       *'bench train '*--seeds=5*) echo 'no memory' >&2; exit 3 ;;
       *'bench train '*) cat {tmp_path}/train ;;
-      *'bench scores '*) exec sleep 9 ;;
+      *'bench generate '*) exec sleep 9 ;;
       *'bench groups '*) cat {tmp_path}/resamples ;;
     esac""",
   )
-  names = ['device', 'train', 'train5', 'scores', 'resamples']
+  names = ['device', 'train', 'train5', 'generate', 'resamples']
   done = run(
     [
       *('bash', str(LAUNCH / 'races_gpu.sh'), 'a/b.csv', 'vocab'),
@@ -44,8 +44,8 @@ def test_races_go_on_and_end_with_a_summary(tmp_path):
     'device 2 passed in 3.00s',
     'train ours 12.5, best peer 5 (group), ratio 2.5, seconds; N s in all',
     'train5 ended with 3: no memory',
-    'scores ran out of its 1 seconds',
     'resamples ours 7, best peer - (no peer), ratio -, seconds; N s in all',
+    'generate ran out of its 1 seconds',
   ]
   races = (tmp_path / 'out' / 'races.jsonl').read_text().splitlines()
   assert len(races) == 2

@@ -11,7 +11,6 @@ In this room:
   grand       Exact per-example gradient norms, against PyTorch and jax_privacy
   groups      Group measures of many rows: `bincount`s, scikit-learn and
               fairlearn
-  scores      All example scores (GE, EL2N, GraNd, forgetting) for all seeds
   swap        Word swap of a column, against plain dictionaries by `re`; right
               and fast
   tokens      Text to ids, against `tokenizers` alone, on the same texts

@@ -37,9 +37,6 @@ KERNELS = {
     'fused_attention', 'gpu', 'attention of short rows', ('H200',)
   ),
   'norm': Kernel('fused_norm', 'gpu', 'the backward pass of norms', ('H200',)),
-  'long_attention': Kernel(
-    'long_attention', 'gpu', 'attention of long rows, by cuDNN'
-  ),
 }
 # What all processes say of a kernel, from what this one found, since they must
 # take the same program. train/mesh.py puts a vote in its place.

@@ -11,7 +11,6 @@ import numpy as np
 from flax import struct
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.kernels import kernel_table, long_attention
 from fairjax.models.kernels.ways import ways
 from fairjax.models.layers.dropout import GOLDEN, hash32, survives
 from fairjax.models.layers.products import exact, summed
@@ -176,19 +175,13 @@ def attention(
   drop: Callable | None,
   bias: Float[Array, '#r h q k'] | None = None,
 ) -> Float[Array, 'r q d']:
-  """softmax(q·k / √(d/h) + bias) v; `drop` is applied to the softmax.
-
-  Without `drop` and `bias`, long rows may go to a kernel (long_attention.py).
-  """
+  """softmax(q·k / √(d/h) + bias) v; `drop` is applied to the softmax."""
   if isinstance(memory, Merged):
     each = query.shape[2] // memory.keys.shape[2]  # heads that share keys
     if query.shape[1] * each <= FEW:
       return _attention_to_merged(query, memory, visible, drop)
     memory = split(memory, each)
-  r, heads, k, e = memory.keys.shape
-  alone = drop is None and bias is None and query.shape[1] == k
-  if alone and kernel_table.takes('long_attention', k, query.dtype):
-    return long_attention.attention(query, *memory, visible)
+  r, heads, _, e = memory.keys.shape
   query = query.reshape(r, -1, heads, e) * e**-0.5
   product = functools.partial(jnp.einsum, precision=exact(query.dtype))
   if ways().by_library:

@@ -16,7 +16,6 @@ from fairjax.models.kernels import kernel_table, row_kernels
 SHAPES = {  # that fit, of each
   'attention': (80, 64, jnp.bfloat16),
   'norm': (80, 768, jnp.bfloat16, 5, True),
-  'long_attention': (512, jnp.bfloat16),
 }
 
 

@@ -1,0 +1,150 @@
+"""Counterfactual logit pairing (Garg et al. 2019, arXiv:1809.10610).
+
+    tables → twins → pairs → model → predictions → measures → report
+
+A text x and its counterfactual x' should get the same logits. Beside the
+cross-entropy of the text stands the distance of the pair,
+
+  L = Σ_x w_x CE(x) + λ Σ_x Σ_c |z̄_c(x) − z̄_c(x')|,   z̄ = z − mean_c z
+
+over rows that have a twin that differs; for two classes the inner sum is the
+distance of the logits. The twin has no label of its own, so unlike augmentation
+(CDA) it teaches nothing about the task. Each λ of `pairing.weights` is trained
+beside no mitigation and CDA, with the same seeds.
+"""
+
+import pathlib
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.data.batching import batches
+from fairjax.data.tables import schema
+from fairjax.methods import diet_rows
+from fairjax.models import Bundle
+from fairjax.models.kernels.ways import ways
+from fairjax.results import Results
+from fairjax.stages.identity import identity
+from fairjax.train import loop, mesh, step
+from fairjax.train.progress import Log
+
+NONE, CDA = 'none', 'cda'
+
+
+def run(config: Config, folder: pathlib.Path) -> Results:
+  """config → each λ's classifier, none and CDA → tests → report."""
+  with Log(folder, config, main=mesh.is_main()) as log:
+    tables = stages.load(config, folder, log)
+    tables, twins = diet_rows.with_twins(tables, config)
+    sets = stages.test_sets(config, tables)
+    model = stages.prepare(config, tables, log)
+    n = len(twins)
+    has_twin = schema.has_twin(tables['train']).to_numpy()
+    every = pd.concat([tables['train'], twins], ignore_index=True)
+    pools = [stages.pool(model, t) for t in (every, tables['valid'])]
+    own, pair = np.arange(n), n + np.flatnonzero(has_twin)
+    fit = lambda rows, part: stages.train(
+      *(config, model, *pools, folder, log),
+      rows=np.tile(rows, (config.seeds, 1)),
+      part=part,
+    )
+    fits = {NONE: fit(own, NONE), CDA: fit(np.append(own, pair), CDA)}
+    partner = np.where(has_twin, n + own, -1)
+    for weight in config.pairing.weights:
+      fits[f'pairing {weight:g}'] = paired(
+        config, model, pools, partner, weight, folder, log
+      )
+    chances = {
+      name: stages.of_sets(config, model, fit.params, sets)
+      for name, fit in fits.items()
+    }
+    focus, *others = (*list(fits)[2:], NONE, CDA)
+    tests = stages.compare(config, sets, chances, [(focus, o) for o in others])
+    stages.keep_predictions(folder, sets, chances, focus)
+    results = stages.results(
+      config,
+      title=f'Counterfactual logit pairing on {config.data.name}',
+      contenders={
+        name: {'sets': stages.assess(config, sets, own)}
+        for name, own in chances.items()
+      },
+      focus=focus,
+      tests=tests,
+      facts={'rows': n, 'pairs': len(pair)},
+    )
+    return stages.publish(folder, results, log)
+
+
+def paired(
+  config: Config,
+  model: Bundle,
+  pools: Sequence[batches.Pool],
+  partner: np.ndarray,
+  weight: float,
+  folder: pathlib.Path,
+  log: Log,
+) -> loop.Fitted:
+  """The fit with λ = `weight`; a row's twin is at `partner`, -1 without one."""
+  parts = [part for pool in pools for part in stages.pool_parts(pool)]
+  made_from = identity(config, 'training', 'pairing', weight, partner, *parts)
+  task = loop.Task(
+    lambda job, _: pairs(job, partner),
+    (step.Player('model', loss(weight)),),
+    loop.classified,
+  )
+  more = {'part': f'pairing {weight:g}', 'task': task}
+  return stages.fitted_once(
+    config, model, pools, folder, made_from, log, **more
+  )
+
+
+def pairs(job: loop.Job, partner: np.ndarray) -> batches.Batches:
+  """Batches of texts each followed by its twin, or by padding without one.
+
+  The texts are in the order of `loop.batches`: λ = 0 is training without pairs.
+  """
+  options, n = job.config.train, len(partner)
+  lengths = job.train.tokens.lengths.astype(np.int32)
+  shape = batches.layout(
+    lengths,
+    2 * options.batch,
+    rows_multiple=job.device_mesh.shape['data'],
+    accumulate=options.microbatches,
+    seeds=len(job.seeds),
+    per_dispatch=job.per_dispatch,
+    epoch=2 * n,
+    few=ways().few,
+  )
+
+  def draw(seed: int, epoch: int) -> np.ndarray:
+    own = batches.order(n, seed, epoch)
+    return np.stack([own, partner[own]], 1).astype(np.int32)
+
+  def planned(rows: np.ndarray) -> batches.Plan:
+    parts = (options.microbatches,) if options.microbatches > 1 else ()
+    rows = rows.reshape(*rows.shape[:2], *parts, shape.batch)
+    made = batches.plan(lengths, np.ascontiguousarray(rows), shape)
+    return made._replace(rows=np.full_like(made.rows, made.rows.max()))
+
+  fill = lambda made, at, _: batches.batch_of(job.train, made, shape, at)
+  return batches.Batches(n, draw, job.seeds, options.batch, fill, planned)
+
+
+def loss(weight: float) -> step.Loss:
+  """The cross-entropy of the texts and λ times the distance of their pairs."""
+
+  def total(model: Bundle, params, batch: dict, dropout):
+    logits = model.apply(params, batch, dropout)
+    own, twin = logits[0::2], logits[1::2]
+    ce = step.cross_entropy(own, batch['label'][0::2])
+    centred = lambda z: z - z.mean(-1, keepdims=True)
+    apart = jnp.abs(centred(own) - centred(twin)).sum(-1)
+    apart = jnp.sum(jnp.where(batch['example'][1::2] >= 0, apart, 0.0))
+    value = jnp.sum(batch['weight'][0::2] * ce) + weight * apart
+    return value, {'pair_distance': apart}
+
+  return step.Loss(total, lambda batch: jnp.sum(batch['example'][0::2] >= 0))
