@@ -1,8 +1,7 @@
-"""Peers of the gradient-norm race: hooks, functorch, Opacus, jax_privacy.
+"""Peers of the gradient-norm race: hooks, functorch, Opacus.
 
 Each is `make(torch, model, ids, label)` of a transformers classifier in eval
-mode, and gives a function without arguments that returns the norms [b]. One is
-in JAX and takes our model: jax_privacy.
+mode, and gives a function without arguments that returns the norms [b].
 
   loop          one backward pass an example, the reference's way
   functorch     vmap(grad)
@@ -165,32 +164,6 @@ def ghost(torch, model, ids, label) -> Norms:
   return unit
 
 
-def jax_privacy(model, params, examples: dict) -> Norms:
-  """Gradients by example under `vmap`, of our model; summed by nobody.
-
-  Args:
-    examples: batches of one example each, stacked.
-  """
-  import jax
-  import numpy as np
-  from jax_privacy import clipping
-
-  from fairjax.train import step
-
-  def loss(params, batch):
-    logits = model.module.apply({'params': params}, batch)
-    return step.cross_entropy(logits, batch['label'])[0]
-
-  each = clipping.clipped_grad(
-    loss,
-    l2_clip_norm=float('inf'),
-    keep_batch_dim=False,
-    return_grad_norms=True,
-  )
-  norms = jax.jit(lambda *inputs: each(*inputs)[1].grad_norms)
-  return lambda: np.asarray(norms(params, examples))
-
-
 class GradNormPeer(NamedTuple):
   make: Callable
   packages: tuple[str, ...] = ('torch', 'transformers')
@@ -210,5 +183,4 @@ PEERS = {
   'ghost-bf16': GradNormPeer(
     ghost, attention='eager'
   ),  # sdpa takes twice as long
-  'jax-privacy': GradNormPeer(jax_privacy, ('jax_privacy',)),
 }

@@ -8,7 +8,7 @@ In this room:
               way and well
   generate    Text generation: our greedy decoding against torch's and
               CTranslate2's
-  grand       Exact per-example gradient norms, against PyTorch and jax_privacy
+  grand       Exact per-example gradient norms, against PyTorch
   groups      Group measures of many rows: `bincount`s, scikit-learn and
               fairlearn
   swap        Word swap of a column, against plain dictionaries by `re`; right

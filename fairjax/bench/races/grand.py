@@ -1,4 +1,4 @@
-"""Exact per-example gradient norms, against PyTorch and jax_privacy.
+"""Exact per-example gradient norms, against PyTorch.
 
 Every side lives in a process of its own and scores the same batch with the
 same weights (our Hugging Face folder, loaded by transformers); the race stops
@@ -179,26 +179,6 @@ def fairjax_side(chosen, training: bool) -> tuple[Callable, dict]:
   return unit, {'norms': result.tolist(), 'resting_mb': resting}
 
 
-def jax_privacy_side(chosen) -> tuple[Callable, dict]:
-  """Norms of the same batch by jax_privacy, of our model."""
-  import jax
-
-  from fairjax.data.batching import batches
-
-  model = classifier(chosen)
-  pool, _ = packed(chosen)
-  alone = batches.layout(pool.tokens.lengths[:1], 1)
-  examples = [
-    batches.sweep(pool, np.array([i]), alone)[0] for i in range(chosen.batch)
-  ]
-  examples = jax.tree.map(lambda *leaves: np.stack(leaves), *examples)
-  params, examples = jax.device_put((weights(chosen, model), examples))
-  jax.block_until_ready(params)
-  resting = race.peak_mb()
-  unit = grand_peers.jax_privacy(model, params, examples)
-  return unit, {'norms': unit().tolist(), 'resting_mb': resting}
-
-
 def torch_side(chosen, name: str) -> tuple[Callable, dict]:
   """Norms of the same batch by PyTorch, dropout off."""
   import torch
@@ -228,8 +208,6 @@ def side(chosen) -> tuple[Callable, dict]:
   race.pin(chosen.cores)
   if chosen.side in OURS:
     return fairjax_side(chosen, chosen.side == 'step')
-  if chosen.side == 'jax-privacy':
-    return jax_privacy_side(chosen)
   return torch_side(chosen, chosen.side)
 
 
