@@ -9,7 +9,6 @@ import importlib.util
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import textwrap
@@ -236,47 +235,6 @@ def test_a_deterministic_step_of_a_gpu_adds_in_no_order_nowhere():
   )
   assert done.returncode == 0, done.stderr[-3000:]
   assert done.stdout.split() == ['2', '2', '2', '0']
-
-
-def ptxas():
-  """NVIDIA's assembler, of `pip install 'jax-cuda13-plugin[with-cuda]'`."""
-  found = importlib.util.find_spec('nvidia')
-  for place in found.submodule_search_locations if found else ():
-    for path in sorted(pathlib.Path(place).glob('*/bin/ptxas')):
-      return path
-  pytest.skip('ptxas is not installed')
-
-
-def assembled(tool, ptx):
-  """(registers of a thread, bytes that it spills) of a kernel for an H100."""
-  done = subprocess.run(
-    [tool, '-v', '-arch=sm_90a', ptx, '-o', os.devnull],
-    capture_output=True,
-    text=True,
-    check=True,
-  )
-  registers = re.search(r'Used (\d+) registers', done.stderr)
-  spilled = re.search(r'(\d+) bytes spill stores', done.stderr)
-  return int(registers[1]), int(spilled[1])
-
-
-def test_kernels_of_ours_fit_the_registers_of_a_program(tmp_path):
-  """What is spilled goes through memory: what a kernel is there to avoid."""
-  needs('gpu')
-  tool, kernels = ptxas(), {}
-  run(
-    *('--target=h100:1', '--program=grand', '--kernels=on', '--seeds=1'),
-    *('--model=bert-base-uncased', '--layers=2', '--rows=16', '--length=128'),
-    flags=f'--xla_dump_to={tmp_path} --xla_dump_hlo_pass_re=NONE',
-  )
-  for path in tmp_path.glob('*.ptx'):
-    entry = re.search(r'\.entry (\w*_kernel\w*)\(', path.read_text())
-    if entry:
-      kernels[entry[1]] = assembled(tool, path)
-  assert {'_forward_kernel', '_backward_kernel', '_kernel'} <= set(kernels)
-  assert {name: spilled for name, (_, spilled) in kernels.items()} == (
-    dict.fromkeys(kernels, 0)
-  )
 
 
 @pytest.mark.parametrize('module', ['no_such', 'no_such.xla_cuda13'])
