@@ -58,70 +58,62 @@ def slow_first(rows, score, n, falling):
   return out
 
 
+# What is certain of a ranking's rows and twins: the first by falling (-) or
+# rising (+) score, all, none, those of a sign; ? is decided by lot.
+CERTAIN = """
+healthy_random ? -ge
+unhealthy_random ? +ge
+vanilla_ge +ge +ge
+random ? ?
+unhealthy_random_code -ge ?
+vanilla_ge_code -ge -ge
+super_healthy_random ? -ge
+healthy_ge +ge -ge
+unhealthy_ge -ge +ge
+healthy_el2n -el2n -ge
+healthy_forgetting -forgetting -ge
+healthy_grand -grand -ge
+el2n -el2n ?
+forgetting -forgetting ?
+grand -grand ?
+healthy_stereotype -1,0 1
+unhealthy_stereotype 1 -1
+augment_ge all -ge
+augment_el2n all -el2n
+augment_forgetting all -forgetting
+augment_grand all -grand
+augment_random all ?
+drop ? ?
+cells ? ?
+pvi +pvi ?
+easy_pvi -pvi ?
+easy_el2n +el2n ?
+none all none
+cda all all
+cds ? ?
+"""
+
+
 def slow(name, a, b, table, scores):
-  """What is certain of a ranking: the sets of ids that no lot decides."""
+  """The sets of ids that no lot decides, of rows and of twins."""
+  rules = {
+    line.split()[0]: line.split()[1:] for line in CERTAIN.split('\n')[1:-1]
+  }
   twin_of = dict(zip(table['id'], table['twin']))
   text_of = dict(zip(table['id'], table['text']))
-  score = {s: dict(zip(scores['id'], scores[s])) for s in SCORES}
   rows = sorted(table['id'])
   twins = [i for i in rows if twin_of[i] != text_of[i]]
-  n, m = int(len(rows) * a), int(len(rows) * b)
-  falling = lambda who, s, k: slow_first(who, score[s], k, True)
-  rising = lambda who, s, k: slow_first(who, score[s], k, False)
-  signs = score['stereotype']
-  of_score = lambda s: (falling(rows, s, n), None)
-  return {
-    # Zayed et al., table 3: random factual rows, counterfactuals by GE.
-    'healthy_random': lambda: (None, falling(twins, 'ge', m)),
-    'unhealthy_random': lambda: (None, rising(twins, 'ge', m)),
-    'vanilla_ge': lambda: (rising(rows, 'ge', n), rising(twins, 'ge', m)),
-    'random': lambda: (None, None),
-    # Their code.
-    'unhealthy_random_code': lambda: of_score('ge'),
-    'vanilla_ge_code': lambda: (
-      falling(rows, 'ge', n),
-      falling(twins, 'ge', m),
-    ),
-    'super_healthy_random': lambda: (None, falling(twins, 'ge', m)),
-    'healthy_ge': lambda: (rising(rows, 'ge', n), falling(twins, 'ge', m)),
-    'unhealthy_ge': lambda: (falling(rows, 'ge', n), rising(twins, 'ge', m)),
-    'healthy_el2n': lambda: (
-      falling(rows, 'el2n', n),
-      falling(twins, 'ge', m),
-    ),
-    'healthy_forgetting': lambda: (
-      falling(rows, 'forgetting', n),
-      falling(twins, 'ge', m),
-    ),
-    'healthy_grand': lambda: (
-      falling(rows, 'grand', n),
-      falling(twins, 'ge', m),
-    ),
-    'el2n': lambda: of_score('el2n'),
-    'forgetting': lambda: of_score('forgetting'),
-    'grand': lambda: of_score('grand'),
-    'healthy_stereotype': lambda: (
-      [i for i in rows if signs[i] < 1],
-      [i for i in twins if signs[i] == 1],
-    ),
-    'unhealthy_stereotype': lambda: (
-      [i for i in rows if signs[i] > 0],
-      [i for i in twins if signs[i] == -1],
-    ),
-    'augment_ge': lambda: (rows, falling(twins, 'ge', m)),
-    'augment_el2n': lambda: (rows, falling(twins, 'el2n', m)),
-    'augment_forgetting': lambda: (rows, falling(twins, 'forgetting', m)),
-    'augment_grand': lambda: (rows, falling(twins, 'grand', m)),
-    'augment_random': lambda: (rows, None),
-    'drop': lambda: (None, None),
-    'cells': lambda: (None, None),
-    'pvi': lambda: (rising(rows, 'pvi', n), None),
-    'easy_pvi': lambda: (falling(rows, 'pvi', n), None),
-    'easy_el2n': lambda: (rising(rows, 'el2n', n), None),
-    'none': lambda: (rows, []),
-    'cda': lambda: (rows, twins),
-    'cds': lambda: (None, None),
-  }[name]()
+
+  def half(rule, who, ratio):
+    if rule in ('?', 'all', 'none'):
+      return {'?': None, 'all': who, 'none': []}[rule]
+    if rule[-1].isdigit():
+      signs = dict(zip(scores['id'], scores['stereotype']))
+      return [i for i in who if str(signs[i]) in rule.split(',')]
+    score = dict(zip(scores['id'], scores[rule[1:]]))
+    return slow_first(who, score, int(len(rows) * ratio), rule[0] == '-')
+
+  return half(rules[name][0], rows, a), half(rules[name][1], twins, b)
 
 
 @pytest.mark.parametrize('name', RANKINGS)

@@ -138,7 +138,7 @@ def by_forms(texts, spans, attributes, written) -> list[str]:
 
 def words_of(text: str) -> list[str]:
   """The words that are compared: no case, no accents."""
-  return [perturb.plain(word) for word in parallel.words(text)]
+  return [recase.plain(word) for word in parallel.words(text)]
 
 
 def counted_words(config: Config) -> dict | None:
