@@ -30,7 +30,7 @@ METHOD = (
   'of the same rows are edited, first names to others of the same gender and '
   'origin, other words to a synonym or a neutral noun. Excess: the paired '
   'difference, by a Bayesian bootstrap of rows. Words: McNemar, exact, swap '
-  'against control, of rows that hang together each cluster once; adjusted by '
+  'against control, each cluster of dependent rows once; adjusted by '
   'Benjamini and Hochberg.'
 )
 
@@ -502,7 +502,7 @@ def _slices(focus: Measured) -> dict | None:
       results.text(
         f'Slices of one condition, and of two of the first {slices.MOST}, '
         f'with {slices.LEAST} rows or more; Fisher’s exact test, one-sided, '
-        'and Student’s over clusters where rows hang together; adjusted by '
+        'and Student’s over clusters of dependent rows; adjusted by '
         'Benjamini and Hochberg.',
         kind='quiet',
       ),
