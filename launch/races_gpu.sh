@@ -21,7 +21,6 @@ device=${DEVICE:-gpu} # DEVICE=cpu SIZE=tiny rehearses every command
 size=${SIZE:-base}
 python=${PYTHON:-python3}
 if [ "$device" = cpu ]; then export JAX_PLATFORMS=cpu; fi
-case $size in base) model=bert-base-cased ;; *) model=$size ;; esac
 mkdir -p "$out"
 wanted=" $* "
 

@@ -23,8 +23,14 @@ if importlib.metadata.version('jax').startswith('0.10.'):
   FLAGS.append('--xla_cpu_use_fusion_emitters=false')
 os.environ['XLA_FLAGS'] = ' '.join([os.environ.get('XLA_FLAGS', ''), *FLAGS])
 
+import importlib.util
+
 import jaxtyping
 import pytest
+
+# An oracle that is skipped in CI would be no oracle.
+if os.environ.get('CI') == 'true' and not importlib.util.find_spec('torch'):
+  raise pytest.UsageError('CI needs torch: pip install torch==2.13.0')
 
 # Shape annotations are checked here and nowhere else.
 jaxtyping.install_import_hook(

@@ -12,6 +12,8 @@ SHELL = (
   'tpu_vm.sh',
   'gpu_slurm.sbatch',
   'races_gpu.sh',
+  'claims_gpu.sh',
+  'mpnet.sh',
 )
 
 
