@@ -1,8 +1,7 @@
 """Programs for chips that are not here, compiled by the chips' own compilers.
 
 libtpu and the CUDA plugin are optional (pip install 'jax[tpu]'); what needs
-one is skipped without it. They are loaded in a process of their own, since
-XLA's flags of the other tests are none of theirs.
+one is skipped without it. They are loaded in a process of their own.
 """
 
 import importlib.util
