@@ -97,7 +97,7 @@ def test_the_fairscore_is_a_loop_over_texts_that_can_be_turned():
     (lambda: fairjax.fairscore(3, rows()), 'model is int'),
     (
       lambda: fairjax.fairscore(lambda t: [0.5], rows(), axis='religion'),
-      'is needed for each text',
+      'returns shape',
     ),
     (lambda: fairjax.benchmark('x', 'foo'), 'the benchmarks are weat, crows'),
     (lambda: fairjax.benchmark('x', 'crows'), 'name their folder with data='),
