@@ -33,7 +33,8 @@ run() { # run NAME SECONDS arguments of python: 0 where it ended well
     tee "$out/$name.txt" | grep -v '^{'
   local code=${PIPESTATUS[0]}
   if [ "$code" = 0 ]; then return 0; fi
-  local why="ended with $code: $(tail -n 1 "$out/$name.err")"
+  local why
+  why="ended with $code: $(tail -n 1 "$out/$name.err")"
   if [ "$code" = 124 ]; then why="ran out of its $limit seconds"; fi
   summary+=("$(printf '%-12s %s' "$name" "$why")")
   echo "${summary[-1]}"

@@ -113,7 +113,7 @@ def run(config, folder):
     )
     return stages.publish(folder, found, log)
 """,
-    ["'thrown': Entry('fairjax.recipes.thrown:run', 'a coin, measured'),"],
+    ["'thrown': Recipe('fairjax.recipes.thrown:run', 'a coin, measured'),"],
   ),
   'config': (
     'thrown',

@@ -30,7 +30,6 @@ MAKERS = {
 NUMBERS = {1.96, 1.959964, 1.645, 2.576}
 # What describes data, or is not about a sample.
 BESIDES = {
-  'bench/': 'times of runs',
   'metrics/texts/flips.py': 'quantiles of changes, which are shown as such',
   'recipes/audit/measure.py': 'bands of words of a text',
   'data/tables/audit_table.py': 'bands of a column',

@@ -392,7 +392,7 @@ def test_the_page_says_that_rows_are_weighted(rows, tmp_path):
     ({'sample_weight': 'place'}, "the weight 'place' is 'x' in row 0"),
     (
       {'sample_weight': 'w', 'training': 'x.csv'},
-      'training is given with sample_weight',
+      'influence on a gap is of rows that count alike',
     ),
     (
       {'sample_weight': np.arange(120) % 2},
