@@ -24,9 +24,9 @@ os.environ.setdefault('JAX_PLATFORMS', 'cpu')
 sys.path.insert(0, os.getcwd())
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
-from fairjax.metrics import contrasts, counts, grades, own
+from fairjax.metrics import contrasts, counts, grades, own, paired
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import (
   clusters,
@@ -143,15 +143,16 @@ def clustered(rng, how, groups, p, icc, unequal=True):
   }
 
 
-def ranked(rng, how, n, positive, kind='normal', copies=1):
+def ranked(rng, how, n, positive, kind='normal', copies=1, auc=None):
   """AUC, and the gap of it between two groups that are alike."""
   m = n // copies
   label = np.arange(m) < round(positive * m)
-  score = rng.normal(size=m) + 1.0 * label
+  apart = 1.0 if auc is None else ndtri(auc) * 2**0.5
+  score = rng.normal(size=m) + apart * label
   if kind == 'outliers':  # a tenth of the positives are ranked anywhere
     lost = label & (rng.random(m) < 0.1)
     score = np.where(lost, rng.normal(-3, 1, m), score)
-  truth = ndtr(1 / 2**0.5)
+  truth = ndtr(apart / 2**0.5)
   if kind == 'outliers':
     truth = 0.9 * truth + 0.1 * ndtr(-3 / 2**0.5)
   group = rng.random(m) < 0.5
@@ -183,9 +184,14 @@ def alike(rng, how, n, groups, p=0.5, differ=0.0):
   table = counts.tabulate(label, hit, [*masks, np.ones(n, bool)], 2, how.seed)
   rates = counts.rates(table, counts.draw(table, how), how)
   found = counts.gaps(rates, list(range(groups)), how)
+  low, high = p - differ / 2, p + differ / 2
+  of_rates = {'min': low, 'max': high, 'ratio': low / high}
   return {
     name: ends(found[name], 1 - differ, found[name]['p'], 1.0)
     for name in ('dp', 'eqodd')
+  } | {
+    f'{name} of rates': ends(found[f'selection_rate_{name}'], truth)
+    for name, truth in of_rates.items()
   }
 
 
@@ -348,6 +354,108 @@ def of_users(functions, many, apart) -> dict[str, float]:
   return TRUTHS[many, apart]
 
 
+def unequal(rng, clusters, p, icc, dominant=False, size=(2, 40)):
+  """Cluster and chance of each row; a dominant cluster has half of them."""
+  n = rng.integers(*size, clusters)
+  if dominant:
+    n[0] = n[1:].sum()
+  a, b = p * (1 / icc - 1), (1 - p) * (1 / icc - 1)
+  code = np.repeat(np.arange(clusters), n)
+  return code, rng.beta(a, b, clusters)[code]
+
+
+def dominated(rng, how, groups, p=0.5, icc=0.1):
+  """One cluster has half of the rows."""
+  code, chance = unequal(rng, groups, p, icc, dominant=True)
+  hit = (rng.random(len(code)) < chance).astype(int)
+  masks = [np.ones(len(code), bool)]
+  table = counts.tabulate(np.ones(len(code), int), hit[None], masks, 2, 0, code)
+  rates = counts.rates(table, counts.draw(table, how), how)
+  share, test = clusters.mean(hit, code, how, p, (0.0, 1.0))
+  return {
+    'rate (assess)': ends(counts.of_group(table, rates, -1, how)['tpr'], p),
+    'share (benchmarks)': ends(share, p, test, p),
+  }
+
+
+def own_of_clusters(rng, how, groups, icc=0.15, shared=True):
+  """A user's share of two groups that are alike, over clusters."""
+  code, chance = unequal(rng, groups, 0.6, icc, size=(10, 11))
+  right = rng.random(len(code)) < chance
+  label = (rng.random(len(code)) < 0.5).astype(int)
+  decided = np.where(right, label, 1 - label)[None]
+  side = rng.random(len(code)) < 0.5 if shared else code % 2 > 0
+  everyone, _, gaps = own.measured(
+    {'hit': lambda y, d: np.mean(y == d)},
+    *(label, decided, decided, np.stack([side, ~side])),
+    *(['a', 'b'], ['g', 'g'], how, code),
+  )
+  gap = gaps['hit_difference']
+  return {
+    'value': ends(everyone['hit'], 0.6),
+    'gap': ends(gap, 0.0, gap['p'], 0.0),
+  }
+
+
+def many_contrasts(rng, how, groups, rows, others):
+  """The least of all contrasts' p by Holm; small groups beside large ones."""
+  sizes = np.r_[rows, np.full(groups - 1, others)]
+  group = np.repeat(np.arange(groups), sizes)
+  label = (rng.random(len(group)) < 0.5).astype(int)
+  hit = (rng.random((1, len(group))) < 0.3 + 0.4 * label).astype(int)
+  masks = group == np.arange(groups)[:, None]
+  found = contrasts.differences(
+    label, hit, masks, [*map(str, range(groups))], 'rest', how
+  )
+  least = min(one['adjusted'] for one in found)
+  first = found[0]
+  return {
+    'any by Holm': (float(least < 0.05), 1.0, least, 0.0, 0.0),
+    'one': ends(first['difference'], 0.0, first['p'], 0.0),
+  }
+
+
+def closed(rng, how, n):
+  """The difference of two gaps on the same rows, of which the second is 0."""
+  group = rng.random(n) < 0.5
+  label = (rng.random(n) < 0.5).astype(int)
+  score = rng.random((2, 1, n)) + 0.1 * label
+  chance = np.stack([score[0] - 0.2 * group, score[1]])
+  chance = np.clip(chance / 1.3 + 0.15, 0, 1)
+  found = paired.compare(
+    *(label, chance[1], chance[0], np.stack([group, ~group]), ['a', 'b']),
+    options=how,
+  )
+  return {
+    one['measure']: ends(one['difference'], 0.2)
+    for one in found
+    if one['measure'] in ('dp', 'eqopp1')
+  }
+
+
+def two_runs(rng, how, n, seeds, sd=0.2):
+  """Two runs of one method: seeds shift the scores of groups and all rows."""
+  label, group = rng.integers(0, 2, n), rng.integers(0, 2, n)
+  base = rng.normal(size=n) + 1.4 * label - 0.7
+  ours, theirs = (
+    ndtr(
+      base
+      + 0.7 * rng.normal(size=(seeds, n))
+      + 2 * sd * rng.normal(size=(seeds, 1))
+      + 2 * sd * rng.normal(size=(seeds, 2))[:, group]
+    )
+    for _ in range(2)
+  )
+  members = group == np.arange(2)[:, None]
+  found = paired.compare(label, ours, theirs, members, ['a', 'b'], options=how)
+  return {
+    one['measure'] + ('' if 'bootstrap' in one['test'] else ' (t-test)'): ends(
+      one['difference'], 0.0, one['p'], 0.0
+    )
+    for one in found
+  }
+
+
 def measured(world, sets, seed=0, **options):
   """{measure: (coverage, level, share without an interval)} of a world."""
   rng, found = np.random.default_rng(seed), {}
@@ -398,6 +506,11 @@ def table():
   yield ranked, {'n': 300, 'positive': 0.13, 'kind': 'outliers'}
   yield ranked, {'n': 1000, 'positive': 0.04, 'kind': 'outliers'}
   yield ranked, {'n': 600, 'positive': 0.3, 'copies': 3}
+  yield ranked, {'n': 200, 'positive': 0.25, 'auc': 0.99}
+  for seeds in (2, 3, 5):  # seeds that dominate
+    yield shares, {'n': 1000, 'p': 0.7, 'seeds': seeds, 'sd': 0.3}
+  for seeds in (1, 2, 5):
+    yield two_runs, {'n': 400, 'seeds': seeds}
   for seeds in (1, 2, 5):
     for n in SIZES:
       yield every, {'n': n, 'seeds': seeds}
@@ -410,7 +523,14 @@ def table():
     for n in (60, 300):
       yield users, {'n': n, 'seeds': seeds}
       yield users, {'n': n, 'seeds': seeds, 'apart': 0.0}
-  for groups in (2, 3, 5, 12):
+  yield from ((dominated, {'groups': g}) for g in (8, 20, 60))
+  for shared in (True, False):
+    yield own_of_clusters, {'groups': 8, 'shared': shared}
+    yield own_of_clusters, {'groups': 20, 'shared': shared}
+  yield many_contrasts, {'groups': 8, 'rows': 100, 'others': 100}
+  yield many_contrasts, {'groups': 2, 'rows': 30, 'others': 400}
+  yield from ((closed, {'n': n}) for n in (300, 1000))
+  for groups in (2, 3, 5, 8, 12):
     for n in (300, 1000):
       yield alike, {'n': n, 'groups': groups}
       yield alike, {'n': n, 'groups': groups, 'differ': 0.3}

@@ -34,11 +34,6 @@ class Adversary:
   weight: float = knob(
     1.0, "w of the discriminator's loss beside the token loss", at_least(0)
   )
-  schedule: str = knob(
-    'constant',
-    "course of w: 'constant', or 'linear' from 0 over the training",
-    one_of('constant', 'linear'),
-  )
   regime: str = knob(
     'before',
     "the discriminator is trained 'before' the generator, or 'alternating'",
@@ -46,9 +41,6 @@ class Adversary:
   )
   dropout: float = knob(
     0.2, 'dropout before each layer of the discriminator', below(0, 1)
-  )
-  pool: str = knob(
-    'sum', "pooling of a text's places: 'sum' or 'mean'", one_of('sum', 'mean')
   )
   centred: bool = knob(
     True,

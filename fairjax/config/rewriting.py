@@ -164,12 +164,6 @@ class Perturb:
     changes='texts',
     path=True,
   )
-  window: int = knob(
-    256,
-    'words of a text that are perturbed together; longer ones are cut',
-    at_least(8),
-    changes='texts',
-  )
   tested: int = knob(
     400,
     'held-out pairs written of each source',

@@ -112,6 +112,7 @@ def assess(
         *rows, group_names, attributes, fairness, min_group, weight
       ),
       *clusters.warnings(cluster),
+      *warn.of_chosen(threshold),
       *warn.of_resamples(options),
     ],
   }

@@ -132,15 +132,33 @@ def _difference(rates, at, beside, options) -> dict:
   if np.isnan(values).any() or rates.draws is None:
     note = 'no row to count' if np.isnan(values).any() else ''
     return {'difference': estimate(values, note=note), 'p': None}
-  draws = pick(rates.draws, at, 2) - pick(rates.draws, beside, 2)
-  draws = draws - draws.mean(0) + values.astype(np.float32)
-  noise = intervals.difference_noise([(values, draws)], options)
-  test = intervals.difference(float(values.mean()), noise, options, 1.0)
+  one, other = (pick(rates.draws, where, 2) for where in (at, beside))
+  centred = lambda a, b: (a - a.mean(0)) - (b - b.mean(0)) + values
+  noise = intervals.difference_noise([(values, centred(one, other))], options)
+  null = None
+  if not rates.clustered:
+    # Errors as they are where the two are equal: of 30 rows beside 400 the
+    # own variance of the few is too small as often as it decides.
+    alike = (
+      x * _pooled(rates, at, beside, w) for x, w in ((one, at), (other, beside))
+    )
+    null = intervals.difference_noise([(values, centred(*alike))], options)
+  test = intervals.difference(float(values.mean()), noise, options, 1.0, null)
   return {
     'difference': estimate(values, test.low, test.high),
     'p': test.p,
     'p_at_floor': test.p_at_floor,
   }
+
+
+def _pooled(rates, at, beside, own) -> float:
+  """The spread at the rate of both together over that at one's own."""
+  n = {w: float(rates.rows[w]) for w in (at, beside)}
+  hits = {w: float(rates.values[(slice(None), *w)].mean()) * n[w] for w in n}
+  share = (sum(hits.values()) + 1) / (sum(n.values()) + 2)
+  alone = (hits[own] + 0.5) / (n[own] + 1)
+  grown = (n[own] + 2) / max(n[own] - 1, 1)  # as of gaps (counts.py)
+  return (share * (1 - share) / (alone * (1 - alone)) * grown) ** 0.5
 
 
 def _exact(rates, at, beside, floor: float) -> dict:

@@ -2,13 +2,15 @@
 
 A measure is a function of labels and decisions, as scikit-learn has them; where
 its second parameter is called y_score, y_prob or y_proba it gets the scores.
-Intervals are of whole rows, or clusters of them, drawn with replacement (Efron
-1979) inside each group; the function is called once for each draw, so there
-are at most MOST of them.
+Intervals are of rows drawn with replacement inside each group (Efron 1979), or
+of clusters drawn for all groups at once, since one that has rows of two groups
+moves both; the deviations of few clusters are widened to Student's t as those
+of rates are (inference/clustered_rates.py). The function is called once for
+each draw, so there are at most MOST of them.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,12 @@ from jaxtyping import Bool, Float, Integer
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
 from fairjax.metrics.assess import decide
-from fairjax.metrics.inference import extremes, intervals, row_weights
+from fairjax.metrics.inference import (
+  clustered_rates,
+  extremes,
+  intervals,
+  row_weights,
+)
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -160,29 +167,42 @@ def _of_groups(
       continue
     of = f'group {group_names[g]!r}' if g < len(group_names) else 'all rows'
     values[:, g] = [value(rows, s, of) for s in range(len(given))]
-    rng = np.random.default_rng([options.seed, STREAM, g])
-    for draw in range(count):
-      own = _drawn(rows, rng, cluster)
+    drawn, wider = _drawn(rows, cluster, options._replace(resamples=count), g)
+    for draw, own in enumerate(drawn):
       for s in range(len(given)):
         with np.errstate(all='ignore'):
-          noise[draw, s, g] = _quietly(value, own, s, of) - values[s, g]
+          apart = _quietly(value, own, s, of) - values[s, g]
+          noise[draw, s, g] = apart * wider[draw]
   return values, noise
 
 
 def _quietly(value: Callable, rows: np.ndarray, s: int, of: str) -> float:
   """Of a draw: undefined where the function cannot do with these rows."""
   try:
-    return value(rows, s, of)
+    return value(rows, s, of) if len(rows) else np.nan
   except UserError:
     return np.nan
 
 
-def _drawn(rows, rng, cluster) -> np.ndarray:
+def _drawn(
+  rows: Integer[np.ndarray, ' m'],
+  cluster: Integer[np.ndarray, ' n'] | None,
+  options: IntervalOptions,
+  g: int,
+) -> tuple[Iterator[np.ndarray], np.ndarray]:
+  """Rows of each draw, and how much wider than it deviations are."""
+  count = options.resamples
   if cluster is None:
-    return rows[rng.integers(0, len(rows), len(rows))]
-  own = cluster[rows]
-  code, inside = np.unique(own, return_inverse=True)
-  times = np.bincount(
-    rng.integers(0, len(code), len(code)), minlength=len(code)
-  )
-  return np.repeat(rows, times[inside])
+    rng = np.random.default_rng([options.seed, STREAM, g])
+    m = len(rows)
+    each = (rows[rng.integers(0, m, m)] for _ in range(count))
+    return each, np.ones(count)
+  code = np.unique(cluster, return_inverse=True)[1]
+  m, own = int(code.max()) + 1, code[rows]
+  rng = np.random.default_rng([options.seed, STREAM])  # the same of all groups
+  even = np.full(m, 1 / m)
+  each = (np.repeat(rows, rng.multinomial(m, even)[own]) for _ in range(count))
+  size = np.bincount(own)
+  number = max(np.count_nonzero(size), 2)
+  wider = clustered_rates.heavy(row_weights.equal_clusters(size), options)
+  return each, wider * (number / (number - 1)) ** 0.5

@@ -4,12 +4,10 @@
 is: both are of the same draws of the error of the mean difference (the paired
 bootstrap of resampling.py, with a part for the seeds), so an interval holds 0
 if and only if p is above 1 − level. It asks whether the *methods* differ, of
-which the seeds at hand are a sample. The difference of two gaps is that of the
-gaps that test sets of this size show: chance, which widens the smaller gap
-more, is in both (the 'null' of an assessment says how much). Of a model without
-a gap beside one with, that is held in .89-.96 of sets of 400 rows and in
-.87-.92 of 100 rows; the difference of the true gaps in .75-.93 and .77-.82
-(tests/metrics/test_coverage.py).
+which the seeds at hand are a sample. Chance
+widens the smaller of two gaps more (the 'null' of an assessment says how much),
+so its interval reaches as far as the true gaps may lie: of a model without a
+gap beside one with, in .95 of sets (tests/coverage.py).
 
 *Permutation test over examples* (measures of counts), in the field
 'permutation' of the leading test: do *these models* differ? If they were alike,
@@ -25,6 +23,7 @@ here by construction, or independent with equal variances as in Zhang et al.
 (2020). It is undefined, and says so, where no seed differs from another.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,7 +32,12 @@ from jaxtyping import Bool, Float, Integer
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups, measures, quality, rankings
 from fairjax.metrics.assess import MIN_GROUP, binary, check, decide
-from fairjax.metrics.inference import clusters, intervals, resampling
+from fairjax.metrics.inference import (
+  clustered_rates,
+  clusters,
+  intervals,
+  resampling,
+)
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import DEFAULTS, IntervalOptions
 
@@ -130,10 +134,13 @@ def _width(measure: str, count: int) -> float:
   return row.high - row.low
 
 
-def _leading(name, both, draws, options, count, paired, alike=None) -> dict:
+def _leading(
+  name, both, draws, options, count, paired, alike=None, beyond=(0.0, 0.0)
+) -> dict:
   """The test of a measure [2s] over examples and seeds.
 
-  `alike` are draws of two runs that have the same rates.
+  `alike` are draws of two runs that have the same rates, and `beyond` is how
+  far below and above a difference of gaps that of the true ones may lie.
   """
   ours, theirs = np.split(both.astype(np.float64), 2)
   values = ours - theirs
@@ -144,9 +151,16 @@ def _leading(name, both, draws, options, count, paired, alike=None) -> dict:
     null = None
     if alike is not None:
       null = _noise(ours, theirs, alike, options, paired)
-    out = intervals.difference(
-      values[known].mean(), noise, options, _width(name, count), null
-    )._asdict()
+    value, width = values[known].mean(), _width(name, count)
+    out = intervals.difference(value, noise, options, width, null)._asdict()
+    if out['p'] is not None:
+      low, high = max(value - beyond[0], -width), min(value + beyond[1], width)
+      # The end beside 0 stays where p says that 0 is outside.
+      held = out['p'] > 1 - options.level
+      if held or value < 0:
+        out['low'] = min(out['low'], low)
+      if held or value > 0:
+        out['high'] = max(out['high'], high)
   note = '' if known.all() else 'undefined in one of the runs'
   if paired and known.any() and _alike(values[known], draws):
     # Rows that agree do not say how often others would not.
@@ -202,10 +216,11 @@ def _count_tests(
   resamples = counts.draw(table, options, runs=2)
   if resamples is None:  # none are asked for: values alone
     draws = exchanges = {name: value[:0] for name, value in values.items()}
-    alike = {}
+    alike = apart = {}
   else:
     draws = _measures(*resamples, large)
     alike = _measures(_same_rates(table, resamples.rates), {}, large)
+    apart = _measures(_noise_of_rates(table, resamples.rates), {}, large)
     of_groups, confusion = _exchanged(table, options)
     exchanges = _measures(
       groups.rates(of_groups.astype(np.float32)),
@@ -222,6 +237,7 @@ def _count_tests(
       len(masks) - 1,
       paired,
       alike.get(name),
+      _beyond(name, value[0], apart.get(name), options),
     )
     one['n'] = len(labels)
     ours, theirs = np.split(exchanges[name], 2, axis=1)
@@ -247,6 +263,41 @@ def _same_rates(
   ours, theirs = np.split(np.asarray(values), 2)
   apart = (ours - theirs) / 2
   return rates - np.concatenate([apart, -apart])
+
+
+def _noise_of_rates(
+  table: counts.Table, rates: Float[np.ndarray, 'b s k g1 rate']
+) -> Float[np.ndarray, 'b s k g1 rate']:
+  """The errors of rates alone, whose gaps are what chance shows."""
+  if table.items.clusters:
+    rates = clustered_rates.straight(rates, table.groups, table.unit)
+  return rates - groups.rates(table.groups.sum(0, dtype=np.float32))
+
+
+def _beyond(name, both, apart, options) -> tuple[float, float]:
+  """How far below and above the shown difference that of true gaps may lie.
+
+  A gap that is not told from 0 shows more than it is: it may be 0, and the
+  other as large as its own interval says. Else errors of the two add up as in
+  Zou and Donner (2008).
+  """
+  if apart is None:
+    return 0.0, 0.0
+  turned = measures.gaps()[name][2]
+  size = lambda x: 1 - x if turned else x
+  gaps, noise = np.split(size(both), 2), np.split(size(apart), 2, axis=1)
+  reach = [float(intervals.radius(g, e, options)) for g, e in zip(gaps, noise)]
+  shown = [float(np.mean(g)) for g in gaps]
+
+  def of(more: int, less: int) -> float:
+    # From its own reach on, a gap is ever less likely to be 0.
+    none = min(shown[less], max(2 * reach[less] - shown[less], 0.0))
+    return max(reach[more] + none, math.hypot(reach[more], reach[less]))
+
+  out = of(1, 0), of(0, 1)
+  if not all(map(math.isfinite, out)):
+    return 0.0, 0.0
+  return out[::-1] if turned else out
 
 
 def _large_enough(

@@ -55,6 +55,17 @@ def of_reversed(quality: dict) -> list[str]:
   ]
 
 
+def of_chosen(threshold: str | float) -> list[str]:
+  """A sentence where these very rows choose the threshold."""
+  if threshold != 'eer':
+    return []
+  return [
+    'The equal-error threshold is chosen on these rows and then held fixed: '
+    'intervals are of decisions at this threshold, not of those that other '
+    'rows would choose.'
+  ]
+
+
 def of_resamples(options: IntervalOptions) -> list[str]:
   """A sentence where no share of so few draws is as small as 1 − level."""
   level, count = options.level, options.resamples

@@ -70,7 +70,6 @@ class LogitDiscriminator(nn.Module):
   vocab: int
   width: int  # of a place's embedding, and of the head
   rate: float = 0.2  # of the dropout before each layer
-  pool: str = 'sum'  # or 'mean'
   folded: bool = True
   centred: bool = False
   dtype: Any = jnp.float32
@@ -104,7 +103,7 @@ class LogitDiscriminator(nn.Module):
     x = nn.relu(first_layer(output, kernel.astype(self.dtype), bias, noise))
     x = nn.relu(dense(second, 'middle', first)(drop(x, 1), rows))
     x = dense(self.width, 'place', second)(x, rows)
-    x = pooled(x.astype(jnp.float32), rows, self.pool)
+    x = pooled(x.astype(jnp.float32), rows)
     whole = head_rows(batch)
     x = drop_head(x[:, None], batch, self.rate, dropout_key, 2)
     x = nn.tanh(dense(self.width, 'dense', self.width)(x, whole))
@@ -174,14 +173,10 @@ def by_chunks(size: int):
   return first_layer
 
 
-def pooled(
-  x: Float[Array, 'r u d'], rows: Segments, pool: str
-) -> Float[Array, 'b d']:
-  """The sum or mean over each example's own places, of length 1."""
+def pooled(x: Float[Array, 'r u d'], rows: Segments) -> Float[Array, 'b d']:
+  """The sum over each example's own places, of length 1 (so the mean, too)."""
   ids = rows.segment_ids.ravel()
   sums = lambda a: jax.ops.segment_sum(a, ids, rows.count + 1)[1:]
   x = sums(x.reshape(-1, x.shape[-1]))
-  if pool == 'mean':
-    x = x / jnp.maximum(sums(jnp.ones(ids.shape)), 1)[:, None]
   # Padding examples are 0 and stay 0, with a finite gradient.
   return x * lax.rsqrt(jnp.maximum(jnp.sum(x * x, -1, keepdims=True), 1e-24))

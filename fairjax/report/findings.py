@@ -7,7 +7,6 @@ report/words.py says it.
 """
 
 import dataclasses
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -54,14 +53,8 @@ def simultaneous(
   out, ends = dict(estimate), ('low', 'high')
   if tests < 2 or not all(defined(out.get(k)) for k in ('value', *ends)):
     return out
-  tail, value = (1 - level) / 2, out['value']
-  if seeds > 1:
-    from scipy.special import stdtrit
-
-    quantile = lambda share: float(stdtrit(seeds - 1, share))
-  else:
-    quantile = statistics.NormalDist().inv_cdf
-  wider = quantile(1 - tail / tests) / quantile(1 - tail)
+  value = out['value']
+  wider = significance.wider(level, tests, seeds)
   for end in ends:
     out[end] = value + wider * (out[end] - value)
   return out

@@ -15,7 +15,12 @@ import numpy as np
 
 from fairjax import results
 from fairjax.metrics import measures
-from fairjax.metrics.inference import clusters, intervals, significance
+from fairjax.metrics.inference import (
+  averages,
+  clusters,
+  intervals,
+  significance,
+)
 from fairjax.report import findings, tables, words
 from fairjax.report.findings import negated as negated
 from fairjax.report.findings import scaled as scaled
@@ -100,11 +105,8 @@ def _p(one: Mapping, level: float) -> float | None:
     return one['p']
   if decided_from(effect, level) is None:
     return None
-  normal = statistics.NormalDist()
-  away = effect['value'] - one['bound']
-  reach = away - (effect['low'] if away > 0 else effect['high']) + one['bound']
-  z = abs(away / reach) * normal.inv_cdf((1 + level) / 2) if reach else 0.0
-  return 2 * (1 - normal.cdf(z))
+  away = {k: effect[k] - one['bound'] for k in ('value', 'low', 'high')}
+  return averages.p_of(away, level)
 
 
 def decided_from(effect: Mapping, level: float) -> float | None:

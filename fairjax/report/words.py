@@ -94,7 +94,7 @@ def points(share: float) -> str:
   return f'{100 * share:.1f}' if small else f'{100 * share:.0f}'
 
 
-def interval(estimate: Mapping, show=points) -> str:
+def bracketed(estimate: Mapping, show=points) -> str:
   """' [34, 50]', or nothing where there is none."""
   ends = [estimate.get(end) for end in ('low', 'high')]
   if not all(map(defined, ends)):
@@ -190,8 +190,8 @@ def _how_sure(one: Finding) -> str:
   words = f'The gap is {points(gap["value"])} points'
   if not _means_differ_as_much(one):
     words = f'Averaged over seeds, t{words[1:]}'
-  words += interval(gap)
-  if not interval(gap):
+  words += bracketed(gap)
+  if not bracketed(gap):
     return f'{words}, without an interval.'
   if one.verdict == OPEN and gap['low'] > 0:
     p = significance.said(one.adjusted, one.beside['p_at_floor'])
@@ -216,7 +216,7 @@ def _means_differ_as_much(one: Finding) -> bool:
 
 def _gap_light(one: Finding) -> Light | None:
   gap, size = one.estimate, f'{points(one.estimate["value"])} points'
-  if not interval(gap):
+  if not bracketed(gap):
     return None
   if one.verdict == VOID:
     return Light('Gap', 'unsure', 'means nothing: all decisions are alike', '')
@@ -248,13 +248,13 @@ def _contest(results: Results, one: Finding) -> str:
   if one.verdict == OPEN:
     return (
       f'No detectable difference in fairness between {ours} and {theirs}: the '
-      f'{what} differs by {points(effect["value"])} points{interval(effect)}.'
+      f'{what} differs by {points(effect["value"])} points{bracketed(effect)}.'
     )
   fairer = one.verdict == ABOVE
   shown = effect if fairer else findings.negated(effect)
   return opened(
     f'{ours} is {"fairer" if fairer else "less fair"} than {theirs}: its {what}'
-    f' is {size}{interval(shown)} {"smaller" if fairer else "larger"}.'
+    f' is {size}{bracketed(shown)} {"smaller" if fairer else "larger"}.'
   )
 
 
@@ -266,7 +266,7 @@ def ranking(
   found = findings.against_first(tests, level)
   said = (
     f'{best} scores highest: {hundred(each[best]["value"])} of 100'
-    f'{interval(each[best])}.'
+    f'{bracketed(each[best])}.'
   )
   for side, words in (
     (ABOVE, 'is above'),
@@ -294,7 +294,7 @@ def _flips(results: Results, one: Finding) -> str:
     return f'The swap results cannot be interpreted: {flips["note"]}.'
   words = (
     f'Exchanging {what} changes {hundred(flips["value"])} of 100 decisions'
-    f'{interval(flips)} on texts with such words'
+    f'{bracketed(flips)} on texts with such words'
   )
   if 'control' in beside:
     words += (
@@ -306,10 +306,10 @@ def _flips(results: Results, one: Finding) -> str:
 
 def beyond(excess: Mapping) -> str:
   """What the excess over the control says."""
-  if not interval(excess):
+  if not bracketed(excess):
     return ''
   return {
-    ABOVE: f'. That is {points(excess["value"])} more{interval(excess)}',
+    ABOVE: f'. That is {points(excess["value"])} more{bracketed(excess)}',
     BELOW: ': no more than other words do',
     OPEN: f': undecided, at most {points(excess["high"])} more',
   }[findings.side(excess)]
@@ -317,7 +317,7 @@ def beyond(excess: Mapping) -> str:
 
 def _flips_light(one: Finding) -> Light | None:
   flips, beside = one.estimate, one.beside
-  if not beside['fits'] or not interval(flips):
+  if not beside['fits'] or not bracketed(flips):
     return None
   note, control = flips.get('note') or '', 'excess' in beside
   size = f'{points(flips["value"])} of 100'
@@ -338,7 +338,7 @@ def _flips_light(one: Finding) -> Light | None:
   }[one.verdict]
   rule = (
     f'decisions that exchanging {beside["of"] or "words that show a group"} '
-    f'changes{interval(flips)} of 100; few is at most {RARE:.0%}'
+    f'changes{bracketed(flips)} of 100; few is at most {RARE:.0%}'
   )
   return Light('Flips', state, words, rule)
 
@@ -368,7 +368,7 @@ def _quality_light(one: Finding) -> Light:
     VOID: ('bad', 'is indistinguishable from chance'),
     BELOW: ('bad', 'is worse than chance: labels or scores reversed?'),
   }[one.verdict]
-  if not interval(one.estimate):
+  if not bracketed(one.estimate):
     state, words = 'unsure', 'no interval, so undecided'
   if 'accuracy' in one.beside:
     words += f'; right in {hundred(one.beside["accuracy"])} of 100'

@@ -141,28 +141,6 @@ def test_list_and_unknown_names(capsys):
   assert "did you mean 'groups'?" in capsys.readouterr().err
 
 
-def test_real_texts_are_written_at_their_own_lengths(tmp_path):
-  said = ['the nurse was late', 'x', ' ', 'a car and ' * 9, 'the end']
-  lines = ['n,bio', *(f'{i},{text}' for i, text in enumerate(said))]
-  (tmp_path / 'bios.csv').write_text('\n'.join(lines))
-  words = tokens.train_tokenizer(said, 40)
-  words.add_special_tokens(['<9>', '<10>'])
-  tokens.save_tokenizer(words, tmp_path / 'words')
-  asked = ['--size=tiny', f'--data={tmp_path}/bios.csv', '--batch=2']
-  asked += [f'--vocab={tmp_path}/words', '--count=3', '--longest=12']
-  with pytest.raises(UserError, match=r"no column 'text'; name one of n, bio"):
-    generate.work_of(generate.asked(asked))
-  args = generate.asked([*asked, '--text=bio'])
-  work = generate.work_of(args)
-  kept = [said[0], said[1], said[3]]
-  wanted = [min(len(words.encode(text).ids), 12) for text in kept]
-  assert args.varied and [len(text) for text in work.texts] == wanted
-  assert work.shape.vocab == words.get_vocab_size()
-  assert all(text[-1] == work.shape.eos == 3 for text in work.texts)
-  found = generate.ours(args, work)()
-  assert found.row_written.tolist() == wanted
-
-
 @pytest.mark.slow
 def test_the_training_race_takes_full_batches_or_says_why_not():
   """Peers pad no batch, so none may hold an example −1."""

@@ -52,14 +52,15 @@ def test_shares_of_few_clusters_are_the_logit_jackknife():
   top, all_, m = k.sum() + 0.5, n.sum() + 1, len(k)
   each = m * logit(top / all_) - (m - 1) * logit((top - k) / (all_ - n))
   error = each.std(ddof=1) / m**0.5
-  reach = stats.t.ppf(0.975, m - 1) * error
+  free = round(n.sum() ** 2 / (n**2).sum(), 1) - 1  # of clusters of one size
+  reach = stats.t.ppf(0.975, free) * error
   hits = np.concatenate([np.arange(b) < a for a, b in zip(k, n)])
   cluster = np.repeat(np.arange(m), n.astype(int))
   found, p = clusters.mean(hits, cluster, OPTIONS, 0.5, (0.0, 1.0))
   line = logit(top / all_)
   assert logit(found['low']) == pytest.approx(line - reach)
   assert logit(found['high']) == pytest.approx(line + reach)
-  assert p == pytest.approx(2 * stats.t.sf(abs(line) / error, m - 1))
+  assert p == pytest.approx(2 * stats.t.sf(abs(line) / error, free))
 
 
 def slow_mean(values, factors, null, bounds, edges):
@@ -88,7 +89,9 @@ def slow_mean(values, factors, null, bounds, edges):
       at([one not in codes for codes in zip(*factor)]) for one in things
     ]
     variance += (len(things) - 1) * np.var(without)
-    least = min(least, len(things))
+    sizes = [sum([*codes].count(one) for codes in factor) for one in things]
+    equal = sum(sizes) ** 2 / sum(size**2 for size in sizes)
+    least = min(least, round(equal, 1))
   error = max(variance - (len(factors) - 1) * rows, rows) ** 0.5
   half = stats.t.ppf(0.975, least - 1) * error
   ends = back(centre + half * np.array([-1, 1]))

@@ -30,6 +30,16 @@ CELLS = [
   ('clustered', {'groups': 8, 'p': 0.02, 'icc': 0.05}),
   ('ranked', {'n': 120, 'positive': 0.3, 'copies': 3}),
   ('alike', {'n': 300, 'groups': 5}),
+  ('ranked', {'n': 200, 'positive': 0.25, 'auc': 0.99}),
+  ('shares', {'n': 1000, 'p': 0.7, 'seeds': 2, 'sd': 0.3}),
+  ('shares', {'n': 1000, 'p': 0.7, 'seeds': 5, 'sd': 0.3}),
+  ('two_runs', {'n': 400, 'seeds': 3}),
+  # Seen at 15a7680a: .90, .88 with a level of .11, .85, .78, a level of .085.
+  ('dominated', {'groups': 20}),
+  ('own_of_clusters', {'groups': 8, 'shared': False}),
+  ('alike', {'n': 1000, 'groups': 12}),
+  ('closed', {'n': 300}),
+  ('many_contrasts', {'groups': 8, 'rows': 100, 'others': 100}),
   ('correlated', {'n': 60, 'r': 0.9, 'tails': 'heavy'}),
 ]
 

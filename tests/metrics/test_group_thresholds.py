@@ -309,7 +309,7 @@ def test_the_equal_error_rule_is_weighted_too():
     ({'criterion': 'fair'}, "criterion is 'fair'; it must be one of"),
     ({'groups': ['a'] * 40}, 'there are not two'),
     ({'holdout': 1}, 'holdout is 1; a share between 0 and 1'),
-    ({'y_score': np.ones((40, 3)) / 3}, 'give a column for each'),
+    ({'y_score': np.ones((40, 3)) / 3}, '3 classes'),
     ({'n_resamples': 0}, 'n_resamples is 0'),
     ({'y_true': [0] * 40}, 'no row of label 1'),
     ({'sample_weight': [1.0] * 39}, 'for 40 rows; give one a row'),

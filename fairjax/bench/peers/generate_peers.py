@@ -43,24 +43,8 @@ def name_tokens(folder: str, shape: Any) -> None:
   (place / 'config.json').write_text(json.dumps(config))
 
 
-def stop_at(ends: Any, eos: int) -> Any:
-  """Every row ends at its length: a rule of scores that costs next to nothing.
-
-  So both sides write the same number of tokens.
-  """
-  import torch
-  import transformers
-
-  class StopAtLength(transformers.LogitsProcessor):
-    def __call__(self, output, scores):
-      scores[:, eos] = torch.where(output.shape[1] >= ends, 1e4, -1e4)
-      return scores
-
-  return transformers.LogitsProcessorList([StopAtLength()])
-
-
 def _torch(args, work) -> Callable:
-  """transformers' generate; for --varied each row as long as its source."""
+  """transformers' generate."""
   import torch
   import transformers
 
@@ -77,8 +61,6 @@ def _torch(args, work) -> Callable:
   if args.compile:
     net.forward = torch.compile(net.forward)
   texts = work.texts
-  if args.sorted:
-    texts = sorted(texts, key=len, reverse=True)
 
   def batch(part):
     width = max(map(len, part))
@@ -88,12 +70,6 @@ def _torch(args, work) -> Callable:
       tokens[i, : len(text)] = torch.tensor(text)
       mask[i, : len(text)] = 1
     rules = {'max_new_tokens': args.new, 'min_new_tokens': args.new}
-    if args.varied:
-      ends = torch.tensor([*map(len, part)]).repeat_interleave(args.beams)
-      rules = {
-        'max_new_tokens': work.longest,
-        'logits_processor': stop_at(ends.to(where), s.eos),
-      }
     if args.compile:
       rules['cache_implementation'] = 'static'
     with torch.no_grad():

@@ -1,42 +1,30 @@
 """Text generation: our greedy decoding against torch's and CTranslate2's.
 
   python -m fairjax.bench generate [--size=tiny|small|base] [--batch=16]
-    [--new=32] [--copy] [--varied] [--draft=K] [--beams=1] [--rounds=5]
-    [--compile] [--ours=float32,int8] [--clock=cpu]
-    [--peers=torch,torch-bfloat16,ctranslate2,ctranslate2-int8]
-  python -m fairjax.bench generate --data=bios.csv --text=text \\
-    --vocab=FOLDER [--count=256] [--longest=192] [--sorted]
+    [--new=32] [--beams=1] [--rounds=5] [--compile] [--ours=float32,int8]
+    [--clock=cpu] [--peers=torch,torch-bfloat16,ctranslate2,ctranslate2-int8]
 
-By default all texts have one length and get exactly --new tokens; all sides
-have the same weights, and how many of their tokens are those of our float32
-stands in the last line. --ours=int8 is net.precision=int8. --data: the
-first --count texts of a file, cut at --longest tokens, each as long when
-written; torch takes them in file order, a batch at a time, as a script would
-(--sorted: longest first, as a careful one). --varied: the same with lengths
-drawn by chance. --copy: the model repeats its source but for a few tokens;
-ours greedy against ours with drafts. --compile: torch with a static cache and
-torch.compile.
+All texts have one length and get exactly --new tokens; all sides have the same
+weights, and how many of their tokens are those of our float32 stands in the
+last line. --ours=int8 is net.precision=int8. --compile: torch with a static
+cache and torch.compile.
 """
 
 import argparse
-import dataclasses
 import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from fairjax.bench import race
 from fairjax.bench.peers import generate_peers
-from fairjax.bench.peers.text_batches import column
-from fairjax.core.errors import UserError
-from fairjax.data.batching import corruption, tokens
+from fairjax.data.batching import tokens
 from fairjax.models import build
-from fairjax.models.decoding import decode_texts, speculate
+from fairjax.models.decoding import decode_texts
 from fairjax.models.decoding.decode import Options
-from fairjax.models.families import bart, causal
+from fairjax.models.families import bart
 from fairjax.models.folders import hf
 
 
@@ -60,81 +48,19 @@ SHAPES = {
 }
 
 
-class NearCopy(bart.Bart):
-  """A BART at its full cost whose choice is the source, but for a few tokens.
-
-  A token of `swaps` is written as the next one. Without training, it is what a
-  generator of counterfactuals does.
-  """
-
-  swaps: tuple[int, ...] = ()
-
-  def remember(self, tokens, segment_ids):
-    return super().remember(tokens, segment_ids), tokens, segment_ids
-
-  def step(self, tokens, at, cache, source):
-    source, text, segment_ids = source
-    logits, cache = super().step(tokens, at, cache, source)
-    here = causal.step_places(at, tokens.shape[1]).positions
-    last = segment_ids.sum(1, keepdims=True) - 1
-    there = jnp.minimum(here, last)
-    copied = jnp.take_along_axis(text, there, axis=1)
-    swapped = jnp.isin(copied, jnp.array(self.swaps, jnp.int32))
-    target = jnp.where(swapped, copied + 1, copied)
-    return logits + 1e4 * jax.nn.one_hot(target, logits.shape[-1]), cache
-
-
 class Work(NamedTuple):
   """What is written, and by a model of which shape."""
 
   shape: bart.BartShape
   texts: list[np.ndarray]
-  longest: int
-  special: tuple[int, ...]  # tokens that are never written in place of others
 
 
 def work_of(args) -> Work:
   rng = np.random.default_rng(0)
-  shape, count = SHAPES[args.size], args.batch
-  if args.data:
-    return _read(args, shape)
-  lengths = np.full(count, args.new)
-  if args.varied:
-    count *= 8
-    lengths = np.clip(rng.lognormal(2.8, 0.6, count).astype(int), 4, 96)
-  most = shape.vocab - 2
+  shape = SHAPES[args.size]
+  most, lengths = shape.vocab - 2, np.full(args.batch, args.new)
   texts = [rng.integers(5, most, n).astype(np.int32) for n in lengths]
-  if args.copy or args.varied:
-    texts = [np.append(text[:-1], shape.eos) for text in texts]
-  return Work(shape, texts, 128, tuple(range(5)))
-
-
-def _read(args, shape: bart.BartShape) -> Work:
-  """The file's texts by the tokenizer's ids, and a model that knows these."""
-  if not args.vocab:
-    raise UserError('--data needs --vocab=FOLDER, the folder of a tokenizer')
-  rows = column(args.data, args.text)
-  return of_texts(shape, args.vocab, rows[: args.count], args.longest)
-
-
-def of_texts(
-  shape: bart.BartShape, vocab: str, texts: list[str], longest: int
-) -> Work:
-  """Texts by the tokenizer of a folder, and a model that knows its tokens."""
-  tokenizer = tokens.load_tokenizer(vocab)
-  known = corruption.vocabulary(tokenizer)
-  shape = dataclasses.replace(
-    shape,
-    vocab=known.size,
-    pad=known.pad,
-    bos=(known.first or known.last)[0],
-    eos=known.last[0],
-    start=known.last[0],
-  )
-  read = tokens.encode(tokenizer, texts, longest)
-  rows = read.split()
-  special = tuple(np.flatnonzero(known.special).tolist())
-  return Work(shape, rows, longest, special)
+  return Work(shape, texts)
 
 
 def save(work: Work, folder: str) -> None:
@@ -144,25 +70,15 @@ def save(work: Work, folder: str) -> None:
   generate_peers.name_tokens(folder, work.shape)
 
 
-def ours(args, work: Work, draft: int = 0) -> Callable:
+def ours(args, work: Work) -> Callable:
   """Our side in this process."""
-  shape = work.shape
   dtype = jnp.bfloat16 if args.device == 'gpu' else jnp.float32
-  module = bart.Bart(shape, dtype=dtype)
-  integers = args.side == 'int8'
-  if args.copy or args.varied:
-    swaps = set(range(5, shape.vocab - 2, 12)) - set(work.special)
-    swaps -= {token - 1 for token in work.special}
-    module = NearCopy(shape, dtype=dtype, swaps=tuple(sorted(swaps)))
+  module = bart.Bart(work.shape, dtype=dtype)
   weights = build.from_folder(module, None).init(0)
-  params = decode_texts.ready(module, weights, integers)
+  params = decode_texts.ready(module, weights, args.side == 'int8')
   options = Options(
     max_new_tokens=args.new, min_new_tokens=args.new, num_beams=args.beams
   )
-  if args.copy or args.varied:
-    options = Options(
-      max_new_tokens=work.longest, num_beams=args.beams, draft=draft
-    )
   texts = tokens.ragged(work.texts)
   return functools.partial(
     decode_texts.generate, module, params, texts, options, args.batch
@@ -173,48 +89,24 @@ OURS = ('float32', 'int8')
 
 
 def asked(arguments: list[str]) -> argparse.Namespace:
-  args = race.options(
+  return race.options(
     *('generate', __doc__, arguments),
     size=('small', 'tiny', 'base'),
     device=race.DEVICES,
     batch=16,
     new=32,
     beams=1,
-    draft=0,
     rounds=5,
     ours=race.Several(OURS, 'float32'),
     peers=race.Several([*generate_peers.PEERS], 'torch'),
-    data='',
-    text='text',
-    vocab='',
-    count=256,
-    longest=192,
-    **dict.fromkeys(('copy', 'varied', 'compile', 'sorted'), False),
+    compile=False,
   )
-  args.varied = args.varied or (bool(args.data) and not args.copy)
-  if args.varied and any(p.startswith('ctranslate2') for p in args.peers):
-    raise UserError(
-      'CTranslate2 cannot be told a length for each row, so it takes no '
-      '--data and no --varied; leave it out of --peers'
-    )
-  return args
 
 
 def run(arguments: list[str]) -> dict:
   args = asked(arguments)
   work = work_of(args)
-  lengths = np.array([len(text) for text in work.texts])
-  facts = {'unit': 'tokens/s', 'items': int(lengths.sum())}
-  facts |= {'texts': len(lengths), 'mean_length': float(lengths.mean())}
-  if args.copy:
-    args.draft = args.draft or speculate.longest(args.batch) or 1
-    greedy, drafted = ours(args, work), ours(args, work, args.draft)
-    same, plain = drafted(), greedy()
-    race.same(same.tokens.flat, plain.tokens.flat, 'the texts')
-    sides = {'drafts': drafted, 'greedy': greedy}
-    times = race.interleave(sides, rounds=args.rounds)
-    facts |= {'tokens_per_step': same.tokens_per_step, 'steps': same.steps}
-    return race.report('generate', times, args, **facts)
+  facts = {'unit': 'tokens/s', 'items': args.batch * args.new}
   needed = lambda peer: generate_peers.PEERS[peer].packages
   peers = [peer for peer in args.peers if not race.missing(*needed(peer))]
   with race.processes(
@@ -260,8 +152,8 @@ def side(args) -> tuple[Callable, dict]:
     make = generate_peers.PEERS[args.side].make
     unit = make(args, work)
     rows = generate_peers.written(unit(), work.shape.eos)
-  every = [] if args.varied else np.concatenate(rows).tolist()
-  return unit, {'written': sum(map(len, rows)), 'tokens': every}
+  every = np.concatenate(rows).tolist()
+  return unit, {'written': len(every), 'tokens': every}
 
 
 if __name__ == '__main__':

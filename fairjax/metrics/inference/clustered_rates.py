@@ -48,9 +48,7 @@ def drawn(
   variance = (apart**2).sum(0)
   least = 1 / (top / all_ * (1 - top / all_) * (all_ / row))
   missing = np.sqrt(np.maximum(least - variance, 0)).max(0)  # k, g1, rate
-  if isinstance(unit, np.ndarray):
-    number = row_weights.effective(below.sum(0), (below * below).sum(0))
-    number = np.clip(np.floor(number), 2, resampling.BLOCKS)
+  number = np.minimum(row_weights.equal_clusters(below), resampling.BLOCKS)
   scale = heavy(number.min((0, 1)), options)  # resample, g1, rate
   rng = np.random.default_rng([options.seed, CLUSTERS])
   shape = centre.shape
@@ -138,12 +136,15 @@ def _logit(x: np.ndarray) -> np.ndarray:
   return np.log(x) - np.log1p(-x)
 
 
-def heavy(number: np.ndarray, options: IntervalOptions) -> np.ndarray:
+def heavy(
+  number: np.ndarray | np.floating, options: IntervalOptions
+) -> np.ndarray:
   """√(f / χ²_f), f = G − 1: what makes normal draws Student's t."""
   from scipy import special
 
   rng = np.random.default_rng([options.seed, CLUSTERS, 1])
   part = (rng.permutation(options.resamples) + 0.5) / max(options.resamples, 1)
+  number = np.asarray(number)
   kinds, where = np.unique(number, return_inverse=True)
   free = kinds - 1.0
   each = np.sqrt(free / (2 * special.gammaincinv(free / 2, part[:, None])))

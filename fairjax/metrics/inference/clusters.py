@@ -16,7 +16,7 @@ from jaxtyping import Integer
 from scipy import special
 
 from fairjax.core.errors import UserError, shown
-from fairjax.metrics.inference import tails
+from fairjax.metrics.inference import row_weights, tails
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import (
   REALS,
@@ -277,13 +277,15 @@ def _line(x, bounds: tuple[float, float]):
   return link(np.asarray(x, np.float64), bounds)
 
 
-def _without(sums, total, factor, measure) -> tuple[float, int]:
-  """The jackknife's variance over the things of a factor, and their number."""
+def _without(sums, total, factor, measure) -> tuple[float, float]:
+  """The jackknife's variance over the things of a factor, and how many equal
+  ones tell as much.
+  """
   codes = [np.asarray(code) for code in factor]
   things, code = np.unique(np.concatenate(codes), return_inverse=True)
   count = len(things)
   if count < 2:
-    return 0.0, count
+    return 0.0, float(count)
   left = np.zeros((count, sums.shape[1]))
   at = np.split(code, len(codes))
   for k, own in enumerate(at):
@@ -292,8 +294,11 @@ def _without(sums, total, factor, measure) -> tuple[float, int]:
     np.add.at(left, own, sums * ~np.broadcast_to(twice, len(own))[:, None])
   without = measure(total - left)
   without = without[np.isfinite(without)]
-  spread = ((without - without.mean()) ** 2).sum() if len(without) else 0.0
-  return float((count - 1) / count * spread), len(without)
+  if len(without) < 2:
+    return 0.0, float(len(without))
+  spread = ((without - without.mean()) ** 2).sum()
+  equal = row_weights.equal_clusters(np.bincount(code))
+  return float((count - 1) / count * spread), float(equal)
 
 
 def mean(

@@ -13,9 +13,11 @@ from collections.abc import Iterable
 import numpy as np
 from jaxtyping import Float
 
+from fairjax.core import errors
 from fairjax.metrics.inference import tails
 
 STILL = 'no draw of rows differs: no interval'
+VAGUE = 0.98  # share of its range from which on an interval says nothing
 
 
 def estimate(
@@ -64,8 +66,15 @@ def noted(
   """An estimate with `note` only where it is undefined."""
   if np.isnan(values).any():
     return estimate(values, low, high, note)
-  still = low is not None and math.isnan(low)
-  return estimate(values, low, high, STILL if still else '')
+  if low is None or not math.isnan(low):
+    return estimate(values, low, high)
+  agree = len(values) < 2 or np.ptp(values) == 0
+  return estimate(values, note=STILL if agree else too_few(values))
+
+
+def too_few(values: Float[np.ndarray, ' s']) -> str:
+  """Why there is no interval where it would be the whole range."""
+  return f'{errors.count(len(values), "seed")} are too few for an interval'
 
 
 def of_ratio(

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-SURE = 1.0  # the least of .5, 1, 1.5 … whose intervals cover (test_extremes)
+# The least of 1, 1.5, 2 at which intervals of a least, a largest and a ratio
+# of rates cover for up to 12 groups that are alike (tests/coverage.py).
+SURE = 2.0
 
 
 def of_largest(

@@ -21,6 +21,7 @@ from fairjax.metrics.inference import (
   extremes,
   intervals,
   resampling,
+  row_weights,
 )
 from fairjax.metrics.inference.intervals import SHARES, IntervalOptions
 
@@ -57,7 +58,8 @@ def drawn(
   squares = per(values**2).sum(0) - 2 * centre * sums.sum(0) + n * centre**2
   squares += sum((end - centre) ** 2 for end in bounds) / 2
   missing = np.sqrt(np.maximum(squares / total**2 - (apart**2).sum(0), 0))
-  heavy = clustered_rates.heavy(number, options)
+  equal = row_weights.equal_clusters(counts)
+  heavy = clustered_rates.heavy(equal, options)
   rng = np.random.default_rng([options.seed, STREAM])
   out = np.empty((options.resamples, len(means)))
   for some in resampling.chunks(options.resamples):

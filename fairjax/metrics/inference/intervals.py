@@ -27,7 +27,7 @@ resamples tell the distribution of the right side: f(r̂) ± c with c the
 groups it is the usual interval of a difference, folded at 0. The mean of
 f(r* − r̂) is the gap that groups without a difference would show by chance.
 
-tests/metrics/test_coverage.py has the coverage and the level of all of this.
+tests/coverage.py has the coverage and the level of all of this.
 """
 
 import functools
@@ -39,7 +39,12 @@ import numpy as np
 from jaxtyping import Float
 
 from fairjax.config import Config
-from fairjax.metrics.inference.estimates import estimate, noted
+from fairjax.metrics.inference.estimates import (
+  VAGUE,
+  estimate,
+  noted,
+  too_few,
+)
 from fairjax.metrics.inference.resampling import SEEDS, SIGNS, quantile
 
 MEASURES = 64  # measures at a time whose intervals are made
@@ -200,6 +205,9 @@ def _ends(
     line += seed_noise(part, options) * _slope(middle, bounds)
     ends = [unlink(end, bounds) for end in quantile(line, shares)]
   low, high = np.fmin(ends[0], mean), np.fmax(ends[1], mean)
+  if len(values) > 1:
+    vague = high - low > VAGUE * (bounds[1] - bounds[0])
+    low[vague] = high[vague] = np.nan
   for m in np.flatnonzero(high - low < TOLERANCE):
     if _still(values[:, m]) and _still(
       chance(draws[:, :, m], 1), draws[:, :, m]
@@ -321,6 +329,8 @@ def of_gap(
     low = max((value - near) / (1 + (half - near) / value), 0.0)
   beyond = int((size >= value).sum())
   out = estimate(values, low, min(value + half, largest))
+  if len(values) > 1 and out['high'] - out['low'] > VAGUE * largest:
+    out = estimate(values, note=too_few(values))
   return {
     **out,
     'null': float(null.mean()),

@@ -82,6 +82,17 @@ def effective(
   return np.round(out, 3)  # what float32 left of whole numbers
 
 
+def equal_clusters(size: np.ndarray) -> np.ndarray | np.floating:
+  """How many equal clusters tell as much as those of these sizes [m, *rest].
+
+  Student's t has their number less 1 as its freedom: with G − 1, where one of
+  G clusters held half of the rows, intervals held the truth in .90.
+  """
+  size = np.asarray(size, np.float64)
+  equal = effective(size.sum(0), (size * size).sum(0))
+  return np.maximum(np.round(equal, 1), 2.0)
+
+
 def unit(
   total: np.ndarray | float, squares: np.ndarray | float
 ) -> np.ndarray | np.floating:

@@ -15,6 +15,7 @@ import numpy as np
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
+from fairjax.metrics.inference import tails
 
 METHODS = ('holm', 'bh')
 SURE = 0.05  # adjusted p up to which a difference is called more than chance
@@ -42,6 +43,16 @@ def adjusted(
   for i, step in zip(order, np.minimum(steps, 1)):
     out[known[i]] = float(step)
   return out
+
+
+def wider(level: float, tests: int, seeds: int = 0) -> float:
+  """How much wider each of several intervals is that hold together.
+
+  Bonferroni's; Student's of `seeds` − 1 where seeds alone made them.
+  """
+  tail, free = (1 - level) / 2, seeds - 1.0 if seeds > 1 else np.inf
+  far, near = tails.t_ppf(1 - np.array([tail / tests, tail]), free)
+  return float(far / near)
 
 
 def is_significant(p: float | None, alpha: float = SURE) -> bool:

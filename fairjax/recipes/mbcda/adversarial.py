@@ -7,6 +7,7 @@
 """
 
 import dataclasses
+import functools
 import pathlib
 from typing import Any, NamedTuple
 
@@ -41,10 +42,10 @@ class FittedDiscriminator(NamedTuple):
 
 
 class Pushed:
-  """Batches of pairs with w of their step: a random-access source."""
+  """Batches of pairs with w: a random-access source."""
 
-  def __init__(self, pairs, weight: float, rising: float):
-    self.pairs, self.weight, self.rising = pairs, weight, rising
+  def __init__(self, pairs, weight: float):
+    self.pairs, self.weight = pairs, weight
     self.steps_per_epoch = pairs.steps_per_epoch
 
   def __len__(self) -> int:
@@ -52,9 +53,7 @@ class Pushed:
 
   def __getitem__(self, number: int) -> dict:
     batch = self.pairs[number]
-    part = min(number / self.rising, 1.0) if self.rising else 1.0
-    push = np.full_like(batch['share'], self.weight * part)
-    return batch | {'push': push}
+    return batch | {'push': np.full_like(batch['share'], self.weight)}
 
 
 def two(config: Config, generator: Bundle) -> Bundle:
@@ -63,7 +62,6 @@ def two(config: Config, generator: Bundle) -> Bundle:
   return adversary.model(
     generator,
     rate=options.dropout,
-    pool=options.pool,
     centred=options.centred,
     folded=options.noise == 'states',
   )
@@ -194,11 +192,6 @@ def generator(
     players = (players[0]._replace(turns=(1,)),)
     content += [np.asarray(leaf) for leaf in jax.tree.leaves(known)]
 
-  def pushed(pairs):
-    steps = config.train.epochs * pairs.steps_per_epoch
-    rising = steps if options.schedule == 'linear' else 0
-    return Pushed(pairs, options.weight, rising)
-
   result = rewriter.fit(
     config,
     folder,
@@ -207,7 +200,7 @@ def generator(
     model=both,
     players=players,
     own=lambda params: params['generator'],
-    batches=pushed,
+    batches=functools.partial(Pushed, weight=options.weight),
     content=tuple(content),
   )
   alone = start.replace(params=result.model.params)

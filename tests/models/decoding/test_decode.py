@@ -29,7 +29,7 @@ from fairjax.models.folders import options as folder_options
 from fairjax.models.kernels import ways
 from fairjax.models.layers import layer_params, places
 
-from .. import seq2seq
+from .. import near_copy, seq2seq
 from ..seq2seq import make_seq2seq
 
 needs_torch = pytest.mark.skipif(
@@ -349,7 +349,9 @@ def test_speculation_writes_the_greedy_text(models, options):
 def near_copies(slots, draft):
   """A BART that repeats its source but for 13 and 21, and one that drafts."""
   shape = race.SHAPES['tiny']
-  module = race.NearCopy(dataclasses.replace(shape, vocab=41), swaps=(13, 21))
+  module = near_copy.NearCopy(
+    dataclasses.replace(shape, vocab=41), swaps=(13, 21)
+  )
   blank = jax.tree.map(jnp.asarray, places.blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
   texts = [np.append(t, EOS) for t in prompts(6, seed=4, low=20, high=31)]
@@ -373,7 +375,7 @@ def test_where_compiling_is_dear_few_programs_write_the_same(monkeypatch):
   monkeypatch.setitem(ways.WAYS, 'cpu', mine)
   one = {'depth': 1, 'decoder_depth': 1}
   shape = dataclasses.replace(race.SHAPES['tiny'], vocab=41, **one)
-  module = race.NearCopy(shape, swaps=(13, 21))
+  module = near_copy.NearCopy(shape, swaps=(13, 21))
   blank = jax.tree.map(jnp.asarray, places.blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
   texts = [
@@ -403,7 +405,7 @@ def test_where_compiling_is_dear_few_programs_write_the_same(monkeypatch):
 def test_slots_are_of_the_types_that_steps_give(kind):
   """A weak type went away after a step: all was compiled for either."""
   shape = dataclasses.replace(race.SHAPES['tiny'], vocab=41)
-  module = race.NearCopy(shape, swaps=(13,))
+  module = near_copy.NearCopy(shape, swaps=(13,))
   blank = jax.tree.map(jnp.asarray, places.blank_batch())
   params = jax.jit(module.init)(jax.random.key(0), blank)['params']
   state = decode_slots.empty(module, params, **kind, b=4, t=16, w=24)
