@@ -323,9 +323,10 @@ def stop_when_asked() -> None:
       finally:
         del stopped  # its traceback would keep it
 
-  def ignored(unraisable) -> None:
-    if not isinstance(unraisable.exc_value, Interrupted):
-      sys.__unraisablehook__(unraisable)
+  # As the interpreter ends, names of this module are None before the hook is.
+  def ignored(one, kind=Interrupted, show=sys.__unraisablehook__) -> None:
+    if not isinstance(one.exc_value, kind):
+      show(one)
 
   # Where nothing can be raised (__del__, a callback of gc) the interpreter
   # shows a traceback and goes on, and the stop is said again.

@@ -14,14 +14,8 @@ can share a process are plain callables:
   ('sum', 'seconds', 'peer')
 
 Thread pools of torch and XLA in one process disturb each other by factors of
-two to five. Such sides live in processes of their own: a module whose
-`__main__` is `serve_side(options, make)`, which `processes` starts and the same
-`interleave` times:
-
-  with processes('train', args, ('ours', 'torch')) as sides:
-    agree(sides, 'loss', 'the first loss')
-    times = interleave(sides, rounds=7)
-  return report('train', times, chosen, items=6400, unit='examples/s')
+two to five, so such sides live in processes of their own: a module whose
+`__main__` is `serve_side(options, make)`, which `processes` starts.
 """
 
 import argparse

@@ -10,6 +10,7 @@ library alike, and give it back at their end; the command keeps it throughout.
 Settings of the user's own (GLIBC_TUNABLES, MALLOC_…) are left as they are.
 """
 
+import atexit
 import contextlib
 import ctypes
 import gc
@@ -78,11 +79,9 @@ def keep() -> bool:
   """`kept` until the process ends, for one that does nothing else."""
   in_the_asking_thread()
   block = kept()
-  _forever.append(block)
+  # Closed while the names of this module are still there.
+  atexit.register(block.__exit__, None, None, None)
   return block.__enter__()
-
-
-_forever: list = []
 
 
 @contextlib.contextmanager

@@ -2,14 +2,10 @@
 
     tables → twins → probe → scores → diet → model → measures → report
 
-With `method.name='reweight'` the rows of each diet, and the validation rows,
-are weighted for each seed by the P(y|z) that holds among them; the probe is
-not. Other methods do not go with a diet, which chooses rows and twins itself.
-
-Beside the diet `config.diet.ranking`, the rankings and methods of
-`config.diet.compare` are trained with the same seeds, and every difference is
-tested. All rankings share one tokenised pool and one compiled step; a method
-(blind, balance) makes tables of its own.
+With `method.name='reweight'` each diet's rows and the validation rows are
+weighted by the P(y|z) that holds among them. The rankings and methods of
+`config.diet.compare` are trained with the same seeds; rankings share one
+tokenised pool and one compiled step.
 """
 
 import dataclasses
@@ -64,6 +60,11 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     ours = config.diet.ranking
     names = list(dict.fromkeys([ours, *config.diet.compare]))
     inputs = prepare(config, folder, log, names)
+    first = chosen(config, inputs, ours)
+    for name in (one for one in names[1:] if one not in METHODS):
+      own = zip(first, chosen(config, inputs, name))
+      differ = np.mean([len(np.setdiff1d(a, b)) for a, b in own])
+      log.line(f'{differ:,.0f} of {len(first[0]):,} rows are not in {name}')
     made = {}
     for name in names:
       make = by_method if name in METHODS else by_rows
@@ -99,10 +100,7 @@ def by_rows(
   config: Config, inputs: Inputs, name: str, folder: pathlib.Path, log: Log
 ) -> Trained:
   """Trained on the rows and twins that a ranking chooses."""
-  train = inputs.tables['train']
-  rows = diet_rows.rows(
-    train, inputs.scores, name, shares(config), config, seed_list(config)
-  )
+  train, rows = inputs.tables['train'], chosen(config, inputs, name)
   own = with_weights(config, inputs, rows)
   facts = diet_rows.facts(train, rows, config.diet.keep_equal)
   facts |= effective(own, rows)
@@ -115,6 +113,12 @@ def by_rows(
     diet_rows.notes(train, rows, config) if ours else [],
     in_any_order(rows),
   )
+
+
+def chosen(config: Config, inputs: Inputs, name: str) -> np.ndarray:
+  """[s, n]: the rows and twins that a ranking chooses for each seed."""
+  own = inputs.tables['train'], inputs.scores, name, shares(config)
+  return diet_rows.rows(*own, config, seed_list(config))
 
 
 def by_method(
