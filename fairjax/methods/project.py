@@ -8,27 +8,18 @@ of the words is another matter; these are evidence for "+" rows of a table, not
 a promise.
 """
 
+import pathlib
 from collections.abc import Sequence
 
 import numpy as np
 
+from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.pairs.swapping import word_lists
 
 # Pairs that differ in gender and hardly in anything else.
-DEFINING = (
-  ('she', 'he'),
-  ('her', 'his'),
-  ('herself', 'himself'),
-  ('woman', 'man'),
-  ('women', 'men'),
-  ('girl', 'boy'),
-  ('female', 'male'),
-  ('mother', 'father'),
-  ('daughter', 'son'),
-  ('sister', 'brother'),
-  ('wife', 'husband'),
-)
+_FILE = pathlib.Path(__file__).with_name('defining_pairs.csv')
+DEFINING = tuple(map(tuple, paths.csv_lines(_FILE, 'word pairs')))
 
 
 def remove_gender(

@@ -17,7 +17,6 @@ In this room:
   forms             Whether a word of an axis means people where it stands, and
                     in which form
   people            Words that stand for people, and those that describe them
-  placed            Where a word of an age stays, whatever it would become
   reach             How many texts name an axis so that rules can exchange it
   rules             What a word of an axis becomes where it stands
   senses            Whether a word of an axis is said of people, by its

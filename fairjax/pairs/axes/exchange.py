@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from fairjax.core.errors import UserError
 from fairjax.data.axes import table
 from fairjax.data.axes.table import Axis
-from fairjax.pairs.axes import ages, placed, rules
+from fairjax.pairs.axes import age_plausibility, ages, rules
 from fairjax.pairs.swapping import word_lists
 
 GENDER = ('male', 'female')
@@ -76,7 +76,7 @@ def _entries(
     value = {word: value for word, value, *_ in axis.words()}
     for word in value.keys() & out.keys() - axis.no:
       k = value[word]
-      out[word] = placed.placed(word, k, to(k), out[word])
+      out[word] = age_plausibility.placed(word, k, to(k), out[word])
     out |= ages.entries(to, axis.stays)
     for child, older in ages.AGED:
       for word in (child, older):

@@ -28,6 +28,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
+from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.pairs.persons import chain, perturb, two_genders
 from fairjax.pairs.swapping import pronouns, swap_eval
@@ -288,18 +289,8 @@ def _twins(name: str, pairs, seed: int) -> pd.DataFrame:
   return result
 
 
-_TEMPLATES = (
-  'I have a friend who is {}.',
-  'My neighbor is {}.',
-  '{} works in the shop on the corner.',
-  'We met {} at the station.',
-  'The police officer spoke to {} about the accident.',
-  '{} opened the door and smiled.',
-  'She gave the keys to {} and left.',
-  'The film is about {} who moves to the city.',
-  'For years {} lived next to us.',
-  'The report describes how {} lost a job.',
-)
+_FILE = pathlib.Path(__file__).with_name('templates.csv')
+_TEMPLATES = [row[0] for row in paths.csv_lines(_FILE, 'templates')]
 _NOUNS = ('person', 'woman', 'man', 'doctor', 'teacher', 'student', 'driver')
 
 

@@ -30,16 +30,18 @@ _ABBREVIATED = re.compile(r'\b(?:Mr|Mrs|Ms|Dr|Jr|Prof|Sen|[A-Z])\.? $')
 
 
 @functools.cache
-def _fixed() -> dict[str, list[tuple[str, str]]]:
-  """word -> what is before and behind it in names of bands and artists."""
+def _fixed() -> dict[str, re.Pattern]:
+  """word -> the word where it stands in names of bands and artists."""
   path = pathlib.Path(__file__).with_name('fixed_names.csv')
-  out: dict[str, list[tuple[str, str]]] = {}
+  found: dict[str, list[str]] = {}
   for line in paths.csv_lines(path, 'names')[1:]:
     name = line[0].lower()
     for one in () if name.startswith('#') else re.finditer(r'[^\W_]+', name):
-      sides = name[: one.start()], name[one.end() :]
-      out.setdefault(one[0], []).append(sides)
-  return out
+      before, behind = name[: one.start()], name[one.end() :]
+      place = f'(?<={re.escape(before)}){one[0]}{re.escape(behind)}'
+      found.setdefault(one[0], []).append(place)
+  either = lambda each: re.compile(f'(?:{"|".join(each)})(?![^\\W_])', re.I)
+  return {word: either(each) for word, each in found.items()}
 
 
 def _is_fixed(text: str, start: int, end: int) -> bool:
@@ -48,12 +50,7 @@ def _is_fixed(text: str, start: int, end: int) -> bool:
   if low in SETS.stage_names and not last_word(text, start):
     if next_word(text, end)[0] in SETS.musical:
       return True
-  return any(
-    text[max(0, start - len(before)) : start].lower() == before
-    and text[end : end + len(behind)].lower() == behind
-    and not text[end + len(behind) : end + len(behind) + 1].isalnum()
-    for before, behind in _fixed().get(low, ())
-  )
+  return low in _fixed() and _fixed()[low].match(text, start) is not None
 
 
 def unless_fixed(rule: Rule) -> Rule:
@@ -64,6 +61,7 @@ def unless_fixed(rule: Rule) -> Rule:
       return None
     return rule(text, start, end)
 
+  careful.small = getattr(rule, 'small', frozenset())
   return careful
 
 
@@ -127,6 +125,8 @@ def noun(row: Row) -> Rule:
         return None
     return row
 
+  # Read without their neighbours in small letters: nobody's name.
+  rule.small = plain - SETS.cursed
   return rule
 
 
@@ -248,7 +248,8 @@ def rules(
   listed = {word for row in rows for word in row[:2]}
   always = RULES if titles else PRONOUNS | (listed & RULES.keys())
   rules = sets | {word: RULES[word] for word in always}
+  named = (_fixed().keys() | SETS.stage_names) - PRONOUNS
   return {
-    word: rule if word in PRONOUNS else unless_fixed(rule)
+    word: unless_fixed(rule) if word in named else rule
     for word, rule in rules.items()
   }

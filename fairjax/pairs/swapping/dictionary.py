@@ -169,7 +169,7 @@ def _run(
   """
   called = people.load(None) if called is None else called
   owner = write if tag is None else None
-  tables = [Listed(entries, called, handles, owner) for entries in turns]
+  tables = [Listed(e, called, handles, owner, write) for e in turns]
   orders = [tables[turn:] + tables[:turn] for turn in range(len(tables))]
   words = set().union(*(table.keys() for table in tables))
   asked = called.keys() | {'his', 'her'} & words

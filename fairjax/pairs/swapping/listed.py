@@ -49,6 +49,7 @@ class Listed:
     called: people.Names,
     handles: bool,
     owner: Callable | None,
+    write: Callable = lambda new, word: new,
   ):
     self.entries = entries
     # Possessives, as they are written and by which flags they are told.
@@ -73,17 +74,22 @@ class Listed:
       for form in (word, word.upper(), word[:1].upper() + word[1:])
       if form not in ('ms', 'MS')  # milliseconds, manuscripts
     }
+    for word, rule in entries.items():
+      if word in getattr(rule, 'small', ()):
+        new = write(rule(word, 0, len(word)), word)
+        self.forms[word] = rule if new == word else new
     # Phrases and words with a mark in them are tried at their first word.
-    self.phrases: dict[str, list[tuple[re.Pattern, str]]] = {}
+    bodies: dict[str, list[str]] = {}
     for word in sorted(entries, key=len, reverse=True):
       head, *rest = re.findall(r'[^\W_]+', word) or [word]
       if rest or _ends_in_mark(word):
-        body = re.escape(word).replace("'", "['’]")
-        aged = _NO_AGE if head == 'old' else ''
-        pattern = re.compile(rf'{aged}{body}(?!\w)', re.IGNORECASE)
-        self.phrases.setdefault(head, []).append((pattern, word))
+        bodies.setdefault(head, []).append(word)
         for form in (head, head.upper(), head.title()):
           self.forms.pop(form, None)  # the longest phrase comes first
+    self.phrases = {
+      head: (_one_of(each, _NO_AGE if head == 'old' else ''), each)
+      for head, each in bodies.items()
+    }
     for name in self.called.keys() - self.entries.keys() - self.phrases.keys():
       if len(name) > 1:
         self.forms[name[:1].upper() + name[1:]] = people.NAME
@@ -95,7 +101,10 @@ class Listed:
 
   def keys(self) -> set[str]:
     """Every word that a scan must stop at."""
-    words = {*self.entries, *self.phrases, *self.called.keys()}
+    # Of a phrase the first word alone: "mr. speaker" asks for no speaker.
+    phrases = {one for _, each in self.phrases.values() for one in each}
+    words = self.entries.keys() - phrases | self.phrases.keys()
+    words |= self.called.keys()
     return words | {unicodedata.normalize('NFD', word) for word in words}
 
   def hits(
@@ -144,13 +153,12 @@ class Listed:
     low = word.lower()
     if not low.isascii():
       low = unicodedata.normalize('NFC', low)
-    for pattern, phrase in self.phrases.get(low, ()):
-      match = pattern.match(text, start)
-      if match:
-        entry = self.entries[phrase]
-        if isinstance(entry, str):
-          entry = match_case(match[0], entry)
-        return match.end(), match[0], entry
+    pattern, phrases = self.phrases.get(low, (None, ()))
+    if pattern and (match := pattern.match(text, start)):
+      entry = self.entries[phrases[match.lastindex - 1]]
+      if isinstance(entry, str):
+        entry = match_case(match[0], entry)
+      return match.end(), match[0], entry
     entry = self.entries.get(low)
     if entry is None and self.called:
       if self.called.has(word) or (word == low and low in self.called.small):
@@ -162,6 +170,13 @@ class Listed:
     if low == 'ms' and not _is_title(text, start, end):
       entry = None
     return end, word, entry
+
+
+def _one_of(phrases: list[str], before: str) -> re.Pattern:
+  """Finds the first of the phrases that stands there, each a group."""
+  each = '|'.join(f'({re.escape(phrase)})' for phrase in phrases)
+  body = each.replace("'", "['’]")
+  return re.compile(rf'{before}(?:{body})(?!\w)', re.IGNORECASE)
 
 
 def _ends_in_mark(word: str) -> bool:

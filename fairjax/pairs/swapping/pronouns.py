@@ -34,6 +34,13 @@ VERBS = {'with'}.union(
   *(SETS.let, SETS.give, SETS.take, KEEP, SETS.wish, SETS.move, SETS.naming),
   *(SETS.allow, SETS.tell, SETS.rank, SETS.judge, SETS.perceive),
 )
+_SEEN = SETS.let | SETS.perceive
+_CHANGED = SETS.let | KEEP | SETS.judge
+_MOVED = KEEP | SETS.move
+_NAMED = SETS.naming - SETS.make
+_JUDGED = SETS.make | SETS.judge
+_BARE = SETS.bare_verbs - SETS.nouns_too
+_ATTRIBUTES = SETS.adjectives - SETS.states_only
 _SUFFIXES = tuple('ful less able ible ous ive ish ier ic ed'.split())
 # Words before and after a pronoun that rules look at, beside those in -ly.
 KNOWN_BEFORE = SETS.prepositions | VERBS | SETS.excepting
@@ -116,7 +123,7 @@ def _stands_alone(
       return False
   if low in ('and', 'or') and skipped in SETS.adjectives:
     return None  # "his long and active life", but "made her happy and rich"
-  if not low and skipped in SETS.adjectives - SETS.states_only:
+  if not low and skipped in _ATTRIBUTES:
     enumeration = _LISTED.match(text, place)  # "his long, beautiful hair"
     if (
       enumeration
@@ -164,7 +171,7 @@ def _object_of(
     if verb in SETS.tell and after in SETS.finite:
       return True
     return verb in SETS.naming and verb not in SETS.make
-  if verb in SETS.naming - SETS.make and _QUOTED.match(text, end):
+  if verb in _NAMED and _QUOTED.match(text, end):
     return True
   if word in ('back', 'home'):
     return verb in SETS.move
@@ -188,10 +195,10 @@ def _object_of(
   if verb in SETS.rank and word in SETS.ordinals:
     return closes
   if word in SETS.captive:
-    return verb in KEEP | SETS.move
-  if verb in SETS.let | SETS.perceive and word in SETS.bare_verbs:
+    return verb in _MOVED
+  if verb in _SEEN and word in SETS.bare_verbs:
     return word not in SETS.nouns_too or _is_act(word, text, stop)
-  if verb in SETS.let | KEEP | SETS.judge:
+  if verb in _CHANGED:
     if _is_state(verb, word, text, stop):
       return True
   return verb in KEEP and _does(verb, word, closes)
@@ -240,7 +247,7 @@ def _goes_on(
   if before != 'like' or not subject or subject in SETS.wishers:
     return False
   bare = word if word in SETS.bare_verbs else word.removesuffix('s')
-  return bare in SETS.bare_verbs - SETS.nouns_too
+  return bare in _BARE
 
 
 def _in_clause(
@@ -275,7 +282,7 @@ def _is_state(verb: str, word: str, text: str, stop: int) -> bool:
   if word in SETS.adjectives or word in SETS.states:
     return True
   # A suffix tells an adjective only after verbs that ask for one.
-  asked = verb in SETS.make | SETS.judge and word not in SETS.ed_nouns
+  asked = verb in _JUDGED and word not in SETS.ed_nouns
   return asked and word.endswith(_SUFFIXES)
 
 
