@@ -255,32 +255,9 @@ def _gap(ranges, rates, options, values) -> dict:
       for own, noise in each
     ]
     bound = extremes.size((*np.mean(ends, 0),))
-    alike = np.mean([spread(_alike(*one, options)) for one in each], 0)
+    alike = np.mean([spread(intervals.alike(*one, options)) for one in each], 0)
   return estimates.complement(
     intervals.of_gap(value, bound, options, 1.0, alike)
-  )
-
-
-def _alike(own, noise, options: IntervalOptions) -> np.ndarray:
-  """What rates of groups that are alike are apart by, rows and seeds."""
-  seeds = intervals.seeds_alike(own, len(noise), options.seed)
-  return noise if seeds is None else noise + seeds
-
-
-def _range(
-  values: Float[np.ndarray, 's g'],
-  noise: Float[np.ndarray, 'resample s g'] | None,
-  options: IntervalOptions,
-  largest: float,
-) -> dict:
-  """The gap between the groups."""
-  bound = alike = None
-  if noise is not None:
-    both = extremes.groups_first(noise, values)
-    bound = extremes.size(extremes.of_range(*both))
-    alike = np.ptp(_alike(values, noise, options), axis=-1)
-  return intervals.of_gap(
-    np.ptp(values, axis=-1), bound, options, largest, alike
   )
 
 
@@ -300,7 +277,7 @@ def _within(
         continue
       own = values[:, known, k, r]
       noise = None if draws is None else draws[:, :, known, k, r] - own
-      one[name] = _range(own, noise, options, 1.0)
+      one[name] = extremes.gap_of(own, noise, options)
     out.append(one)
   return out
 
@@ -348,5 +325,5 @@ def costs(
   if len(large) > 1:
     own = values[:, large]
     noise = None if draws is None else draws[:, :, large] - own
-    fair['cost_gap'] = _range(own, noise, options, top[1])
+    fair['cost_gap'] = extremes.gap_of(own, noise, options, top[1])
   return {'cost': each[-1]}, [{'cost': one} for one in each[:-1]], fair

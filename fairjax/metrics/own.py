@@ -102,14 +102,8 @@ def measured(
         note = f'fewer than two groups of {min_group} rows'
         fairness[gap] = estimate(np.full(len(values), np.nan), note=note)
         continue
-      bound = alike = None
-      if noise is not None:
-        alike = extremes.gap(noise[:, :, own])
-        both = extremes.groups_first(noise[:, :, own], values[:, own])
-        bound = extremes.size(extremes.of_range(*both))
-      fairness[gap] = intervals.of_gap(
-        extremes.gap(values[:, own]), bound, options, np.inf, alike
-      )
+      apart = None if noise is None else noise[:, :, own]
+      fairness[gap] = extremes.gap_of(values[:, own], apart, options, np.inf)
   return everyone, by_group, fairness
 
 
@@ -119,19 +113,20 @@ def _estimate(values, draws, options: IntervalOptions) -> dict:
   return intervals.of_mean(values, draws, options)
 
 
-def _wants_scores(function: Callable) -> bool:
+def _parameters(function: Callable) -> Mapping[str, inspect.Parameter]:
+  """None of what is built in, and says nothing of itself."""
   try:
-    second = list(inspect.signature(function).parameters)[1:2]
-  except (TypeError, ValueError):  # built in, and says nothing of itself
-    return False
-  return bool(second) and second[0] in SCORES
+    return inspect.signature(function).parameters
+  except (TypeError, ValueError):
+    return {}
+
+
+def _wants_scores(function: Callable) -> bool:
+  return any(name in SCORES for name in list(_parameters(function))[1:2])
 
 
 def _takes_weights(function: Callable) -> bool:
-  try:
-    taken = inspect.signature(function).parameters
-  except (TypeError, ValueError):
-    return False
+  taken = _parameters(function)
   some = any(one.kind == one.VAR_KEYWORD for one in taken.values())
   return some or 'sample_weight' in taken
 

@@ -136,8 +136,7 @@ def gaps(
   noise = alike = None
   if suites.draws is not None:
     noise = suites.draws[:, :, chosen] - values.astype(np.float32)
-    own = intervals.seeds_alike(values, len(noise), options.seed)
-    alike = noise if own is None else noise + own
+    alike = intervals.alike(values, noise, options)
   out = {}
   for name, row in measures.of_kind('rank gap').items():
     kind = row.kernel

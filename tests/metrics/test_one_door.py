@@ -37,7 +37,6 @@ BESIDES = {
   'methods/reweight.py': 'quantiles of weights, which are shown as such',
   'methods/supplement.py': 'bins of lengths',
   'metrics/thresholds.py': 'which thresholds are tried',
-  'report/words.py': 'prints what intervals were made',
 }
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from fairjax.metrics.inference import intervals
+
 # The least of 1, 1.5, 2 at which intervals of a least, a largest and a ratio
 # of rates cover for up to 12 groups that are alike (tests/coverage.py).
 SURE = 2.0
@@ -53,6 +55,20 @@ def gap(values: Float[np.ndarray, '*b g']) -> Float[np.ndarray, '*b']:
   high = np.where(known, values, -np.inf).max(-1, initial=-np.inf)
   low = np.where(known, values, np.inf).min(-1, initial=np.inf)
   return np.where(known.sum(-1) > 1, high - low, np.nan)
+
+
+def gap_of(
+  values: Float[np.ndarray, 's g'],
+  noise: Float[np.ndarray, 'resample s g'] | None,
+  options: intervals.IntervalOptions,
+  largest: float = 1.0,
+) -> dict:
+  """The estimate of the gap between groups, from draws of their errors."""
+  bound = null = None
+  if noise is not None:
+    bound = size(of_range(*groups_first(noise, values)))
+    null = gap(intervals.alike(values, noise, options))
+  return intervals.of_gap(gap(values), bound, options, largest, null)
 
 
 def groups_first(

@@ -76,15 +76,8 @@ def gap(
   largest: float = 1.0,
 ) -> dict:
   """The largest difference of two groups' means, with what chance shows."""
-  values = means[None]
-  if not len(draws):
-    return estimates.estimate(np.ptp(values, axis=-1))
-  noise = draws[:, None] - values
-  bound = extremes.of_range(*extremes.groups_first(noise, values))
-  alike = np.ptp(noise, axis=-1)
-  return intervals.of_gap(
-    np.ptp(values, axis=-1), extremes.size(bound), options, largest, alike
-  )
+  noise = draws[:, None] - means if len(draws) else None
+  return extremes.gap_of(means[None], noise, options, largest)
 
 
 def difference(

@@ -298,6 +298,16 @@ def seeds_alike(
   return sign.reshape(*sign.shape, *[1] * (apart.ndim - 1)) * apart
 
 
+def alike(
+  values: Float[np.ndarray, 's *rest'],
+  noise: Float[np.ndarray, 'resample s *rest'],
+  options: IntervalOptions,
+) -> Float[np.ndarray, 'resample s *rest']:
+  """What numbers of groups that are alike are apart by, rows and seeds."""
+  own = seeds_alike(values, len(noise), options.seed)
+  return noise if own is None else noise + own
+
+
 def of_gap(
   values: Float[np.ndarray, ' s'],
   noise: Float[np.ndarray, 'resample s'] | None,

@@ -19,11 +19,9 @@ so that no flip in twenty rows is no proof of none.
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics.inference import clusters, intervals, resampling
+from fairjax.metrics.inference import clusters, intervals, ratios
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
-
-EDGES = 0xFA1  # stream of the half rows
 
 MEASURES = ('different', 'both_correct', 'neither_correct')
 
@@ -65,43 +63,22 @@ def share(
   """The share of rows with an event, over rows (or clusters) and seeds."""
   if not events.shape[1]:
     return estimate([np.nan] * len(events), note='no row can be perturbed')
-  values = events.mean(1, dtype=np.float64)
-  draws = _draws(events.astype(np.float64), how, clusters)
-  if draws is None:
-    return intervals.of_mean(values, None, how)
-  (yes, no), total = _halves(events, how, clusters), draws[-1]
-  halves = (draws[:-1].T + yes[:, None]) / (total + yes + no)[:, None]
-  return intervals.of_mean(values, halves, how, bounds=intervals.SHARES)
+  values, draws = _drawn(events, how, clusters, intervals.SHARES)
+  return intervals.of_mean(values, draws, how, bounds=intervals.SHARES)
 
 
-def _halves(
-  rows: np.ndarray, how: IntervalOptions, cluster: np.ndarray | None
-) -> Float[np.ndarray, '2 resample']:
-  """Draws of half a row of either kind; of half a cluster, where rows hang
-  together: all of it may be copies of one text (ratios.py)."""
-  n, size = rows.shape[1], 1.0
-  if cluster is not None:
-    size = n / (resampling.blocks(n, how.seed, cluster).clusters or n)
-  rng = np.random.default_rng([how.seed, EDGES])
-  return size * rng.gamma(0.5, size=(2, how.resamples))
-
-
-def _draws(
-  rows: Float[np.ndarray, 's n'],
+def _drawn(
+  rows: Bool[np.ndarray, 's n'] | Float[np.ndarray, 's n'],
   how: IntervalOptions,
-  clusters: Integer[np.ndarray, ' n'] | None,
-) -> Float[np.ndarray, 't resample'] | None:
-  """Resampled sums of each seed's rows, and last of the rows themselves."""
-  if not how.resamples:
-    return None
-  n = rows.shape[1]
-  items = resampling.blocks(n, how.seed, clusters)
-  item = items.item
-  sums = [np.bincount(item, each, len(items.size)) for each in rows]
-  sums.append(np.bincount(item, minlength=len(items.size)).astype(np.float64))
-  weights = resampling.draw(items, how.resamples, how.seed)
-  totals = resampling.resampled(weights, resampling.pad(np.stack(sums, 1)))
-  return np.asarray(totals, np.float64).T
+  cluster: Integer[np.ndarray, ' n'] | None,
+  bounds: tuple[float, float],
+) -> tuple[Float[np.ndarray, ' s'], Float[np.ndarray, 'resample s'] | None]:
+  """The mean of each seed's rows, and draws with half a row at either end."""
+  columns = np.stack([np.ones(rows.shape), rows], -1)
+  share = lambda sums: {'': sums[..., 1] / sums[..., 0]}
+  ends = np.array([1.0, bounds[1]]), np.array([1.0, bounds[0]])
+  values, draws = ratios.drawn(columns, share, how, ends, bounds, cluster)
+  return values[''], draws.get('')
 
 
 def excess(
@@ -114,22 +91,8 @@ def excess(
   rows = flips.astype(np.float64) - floor
   if not rows.shape[1]:
     return estimate([np.nan] * len(rows), note='no row has a neutral rewrite')
-  draws = _draws(rows, how, clusters)
-  values = rows.mean(1)
-  if draws is None:
-    return intervals.of_mean(values, None, how)
-  halves = _halves(rows, how, clusters)
-  return intervals.of_mean(values, _with_halves(draws, halves), how)
-
-
-def _with_halves(
-  draws: Float[np.ndarray, 't resample'],
-  halves: Float[np.ndarray, '2 resample'],
-) -> Float[np.ndarray, 'resample s']:
-  """Differences drawn with half a row more of either side's events."""
-  more, less = halves
-  total = draws[-1] + more + less
-  return (draws[:-1].T + (more - less)[:, None]) / total[:, None]
+  values, draws = _drawn(rows, how, clusters, (-1.0, 1.0))
+  return intervals.of_mean(values, draws, how)
 
 
 def mcnemar(
@@ -180,10 +143,9 @@ def compare(
       'p_at_floor': False,
       'test': name,
     }
-  draws, values = _draws(rows, how, cluster), rows.mean(1)
-  halves = _halves(rows, how, cluster)
+  values, draws = _drawn(rows, how, cluster, (-1.0, 1.0))
   return out | {
-    **intervals.paired(values, _with_halves(draws, halves), how, 1.0),
+    **intervals.paired(values, draws, how, 1.0),
     'test': 'paired bootstrap over rows and seeds',
     'permutation': {
       'p': exact['p'],

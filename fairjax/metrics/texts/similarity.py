@@ -20,45 +20,21 @@ from fairjax.metrics.texts.rewrites import ORDER, ngrams
 EPSILON = 0.1  # matches of an order that has none
 
 
-def _compiled(*rules: tuple[str, str]) -> tuple[tuple[re.Pattern, str], ...]:
-  return tuple((re.compile(pattern), by) for pattern, by in rules)
-
-
-# The treebank's rules, in order: (what, by what); clitics need blanks around.
-RULES = _compiled(
-  (r'([«“‘„]|`+)', r' \1 '),
-  (r'^"', r'`` '),
-  (r'([ (\[{<])("|\'{2})', r'\1 `` '),
-  (r"(?<!\w)'(?!(?:re|ve|ll|m|t|s|d|n)\b)(?=\w)", r"' "),
-  (r'([^.])(\.)([\])}>"\'»”’ ]*)\s*$', r'\1 \2 \3 '),
-  (r'([:,])([^\d])', r' \1 \2'),
-  (r'([:,])$', r' \1 '),
-  (r'\.{2,}', r' \g<0> '),
-  (r'[;@#$%&‒–—―]', r' \g<0> '),
-  (r'[?!]', r' \g<0> '),
-  (r"([^'])' ", r"\1 ' "),
-  (r'[*]', r' \g<0> '),
-  (r'[\]\[(){}<>]', r' \g<0> '),
-  (r'--', r' -- '),
-  (r'[»”’]', r' \g<0> '),
-  (r"''|\"", r" '' "),
-  (r'\s+', ' '),
-)
-CLITICS = _compiled(
-  (r"([^' ])('s|'m|'d|') ", r'\1 \2 '),
-  (r"([^' ])('ll|'re|'ve|n't) ", r'\1 \2 '),
-  (r'\b(can)(not)\b', r' \1 \2 '),
-  (r'\b(gim|lem)(me)\b', r' \1 \2 '),
-  (r'\b(gon|wan)(na)\b', r' \1 \2 '),
-  (r'\b(got)(ta)\b', r' \1 \2 '),
-)
 SENTENCE = re.compile(r'(?<=[.!?])(?<!\b[a-z]\.)["\')\]]*\s+')
 TITLES = re.compile(r'\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e)\.\s*$')
 
 
+@functools.lru_cache
+def _treebank() -> Callable[[str], list[str]]:
+  # A second to import, which only what reads written texts needs.
+  from nltk.tokenize import destructive
+
+  return destructive.NLTKWordTokenizer().tokenize
+
+
 def words(text: str) -> list[str]:
   """The words and marks of a text, sentence by sentence."""
-  return [word for one in _sentences(text) for word in _treebank(one)]
+  return [word for one in _sentences(text) for word in _treebank()(one)]
 
 
 def _sentences(text: str) -> list[str]:
@@ -70,17 +46,6 @@ def _sentences(text: str) -> list[str]:
     out.append(text[start : match.end()].strip())
     start = match.end()
   return [*out, text[start:].strip()]
-
-
-def _treebank(sentence: str) -> list[str]:
-  text = f' {_by(RULES, sentence)} '
-  return _by(CLITICS, text).split()
-
-
-def _by(rules: Sequence[tuple[re.Pattern, str]], text: str) -> str:
-  for pattern, by in rules:
-    text = pattern.sub(by, text)
-  return text
 
 
 def bleu(written: Sequence[str], target: Sequence[str]) -> float:
@@ -106,7 +71,6 @@ def bleu_both(one: str, other: str) -> float:
 
 @functools.lru_cache
 def _stem() -> Callable[[str], str]:
-  # A second to import, which only what is written after prompts needs.
   from nltk.stem import porter
 
   return functools.lru_cache(1 << 16)(porter.PorterStemmer().stem)
