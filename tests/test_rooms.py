@@ -1,11 +1,13 @@
 """The order of the rooms: who may import whom, read off the imports."""
 
 import ast
+import dataclasses
 import functools
 import pathlib
 import re
 
 import fairjax
+from fairjax import config as configs
 from fairjax.recipes import RECIPES
 
 ROOT = pathlib.Path(fairjax.__file__).parent
@@ -52,6 +54,18 @@ def test_no_room_grows_past_the_ceiling():
     files = sorted((ROOT.parent / name).rglob('*.py'))
     lines = sum(len(one.read_bytes().splitlines()) for one in files)
     assert lines <= most, f'{name}/ has {lines} lines, {lines - most} too many'
+
+
+KNOB = re.compile(r'\bconfig\.([a-z_]+)\.([a-z_]+)\b')
+
+
+def test_every_knob_that_is_read_exists():
+  config = configs.Config()
+  for path in (ROOT.parent / 'fairjax').rglob('*.py'):
+    for section, name in KNOB.findall(path.read_text(encoding='utf-8')):
+      knobs = getattr(config, section, None)
+      if dataclasses.is_dataclass(knobs):
+        assert hasattr(knobs, name), f'{path}: config.{section}.{name}'
 
 
 ADDRESS = re.compile(r'fairjax\.[\w.]*(:\w*)?')

@@ -31,6 +31,7 @@ from fairjax.train import mesh
 
 # write(texts, words, spans, attributes) -> texts
 Write = Callable[[list[str], list[str], list[tuple[int, int]], list[str]], list]
+WINDOW = 256  # words perturbed together: of what a model of 512 pieces reads
 
 
 @functools.lru_cache(2)
@@ -217,7 +218,7 @@ def perturbed(config: Config, texts: Sequence[str]) -> pd.DataFrame:
   texts = list(texts)
   parts, sources = [], []
   for i, text in enumerate(texts):
-    for part in windows(text, config.perturb.window):
+    for part in windows(text, WINDOW):
       parts.append(part)
       sources.append(i)
   draws = drawn(config, parts)

@@ -141,13 +141,14 @@ def test_texts_are_perturbed_as_a_function_of_seed_and_text():
   assert list(made['changed'][:3]) == [False, False, True]
 
 
-def test_long_texts_are_cut_into_windows_and_joined_again():
+def test_long_texts_are_cut_into_windows_and_joined_again(monkeypatch):
+  monkeypatch.setattr(perturbing, 'WINDOW', 30)
   text = ' '.join(f'He said no {i}.' for i in range(40)) + '  '
   parts = perturbing.windows(text, 30)
   assert ''.join(parts) == text and len(parts) > 4
   assert all(len(part.split()) <= 30 for part in parts)
   assert all(part.rstrip().endswith('.') for part in parts)
-  made = perturbing.perturbed(config(perturb__window=30), [text])
+  made = perturbing.perturbed(config(), [text])
   assert made['windows'][0] == len(parts) and made['changed'][0]
   assert len(made['perturbed'][0].split()) == len(text.split())
 
