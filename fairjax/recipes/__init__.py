@@ -35,6 +35,8 @@ class Recipe(NamedTuple):
   takes_method: bool = True  # else it trains on the rows as they are
   data_at: str = ''  # the knob that names its data, if not data.name
   seeds_at: str = ''  # the knob of how many models it trains, if not seeds
+  measures: str = 'texts'  # what its page calls 100 of
+  then: tuple[str, ...] = ()  # a sentence and the command to type next
 
 
 def _none_of(*names: str) -> dict[str, str]:
@@ -155,6 +157,7 @@ RECIPES = {
       'seeds': 'writing.samples',
     },
     writes=True,
+    measures='texts after prompts',
   ),
   'augment_corpus': Recipe(
     'fairjax.recipes.language.augment_corpus:run',
@@ -166,6 +169,10 @@ RECIPES = {
     'counterfactual words from one pair of words',
     ignores={**_DECIDED, **_SIZED},
     exports=False,
+    then=(
+      'Next, exchange words by this dictionary:',
+      "fairjax swap 'He is a doctor.' --words {run}/dictionary.csv",
+    ),
   ),
   'counterfactual_texts': Recipe(
     'fairjax.recipes.rewriting.counterfactual_texts:run',

@@ -7,9 +7,11 @@ report/words.py says it.
 """
 
 import dataclasses
+import pathlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from fairjax.core import paths
 from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
 from fairjax.report.tables import defined
@@ -99,7 +101,10 @@ def of(results: Results) -> list[Finding]:
     return next((found for found in each if found), [])
 
   found = first(lambda name, _: contests(results, name))
-  found += first(lambda name, one: leading(gaps(one, results.level, name, who)))
+  like = found[0].measure if found else ''
+  found += first(
+    lambda name, one: leading(gaps(one, results.level, name, who), like)
+  )
   found += first(lambda name, one: flips(results, name, one)[:1])
   ranks = first(lambda name, one: quality(results, name, one))
   # Reversed labels or scores would turn all of it around.
@@ -137,11 +142,7 @@ def gaps(
       if len(rates) < 2:
         continue
       order = sorted(rates, key=rates.get)
-      minus = lambda end, parity=parity: (
-        1 - parity[end] if defined(parity.get(end)) else None
-      )
-      gap = {'value': 1 - parity['value'], 'low': minus('high')}
-      gap |= {'high': minus('low'), 'seeds': parity.get('seeds', ())}
+      gap = gap_of(parity)
       out.append(
         Finding(
           *('gap', subject, name, key, gap),
@@ -160,6 +161,14 @@ def gaps(
         )
       )
   return out
+
+
+def gap_of(parity: Mapping, by: float = 1) -> dict:
+  """The difference between groups that a parity is 1 less."""
+  turned = negated(parity)
+  of = lambda v: by * (1 + v) if defined(v) else None
+  gap = {k: of(turned[k]) for k in ('value', 'low', 'high')}
+  return gap | {'seeds': [of(v) for v in turned['seeds']]}
 
 
 def _of_gap(
@@ -184,12 +193,14 @@ def of_attribute(key: str, by_group: Mapping) -> dict[str, dict]:
   } or {g: v for g, v in by_group.items() if ': ' not in g and ' × ' not in g}
 
 
-def leading(found: Sequence[Finding]) -> list[Finding]:
+def leading(found: Sequence[Finding], like: str = '') -> list[Finding]:
   """The gap that the evidence supports most, and that in the other error.
 
   Of gaps that are more than chance the one whose lower end is largest, not the
-  largest value, which small groups make; errors come before decisions.
+  largest value, which small groups make; errors come before decisions, but
+  beside a contest in one measure (`like`) stand gaps in that measure.
   """
+  found = [one for one in found if one.measure == like] or found
   if not found:
     return []
   lead = max(
@@ -335,13 +346,26 @@ def quality(results: Results, name: str, one: Mapping) -> list[Finding]:
 
 
 MOST = 5  # sets of benchmarks on a first screen
-# How names of measures begin that words.py has a sentence of.
-READ = (
-  *('crows', 'stereoset_ss', 'stereoset_lm', 'sembias_definition'),
-  *('sembias_stereotype', 'winogender_rho', 'bbq_accuracy', 'bbq_bias'),
-  *('weat_mean', 'twins_log_odds', 'different', 'perplexity', 'exact'),
-  *('transfer_accuracy', 'group_tprd', 'top_vote', 'precision', 'recall'),
-)
+
+
+class Score(NamedTuple):
+  """A row of scores.csv: how a benchmark's number is said."""
+
+  name: str  # with it the measure's begins
+  scale: str  # what the number is multiplied by; 'exp' of logs
+  digits: str
+  neutral: str  # what gives the bound
+  better: str  # 1: more is better
+  sentence: str  # {0} is the number, {1} and {2} two values of an axis
+
+
+def _scores() -> dict[str, Score]:
+  path = pathlib.Path(__file__).with_name('scores.csv')
+  rows = paths.csv_lines(path, 'table of sentences')[1:]
+  return {row[0]: Score(*row) for row in rows}
+
+
+SCORES = _scores()
 
 
 def subject(results: Results) -> str:
@@ -373,10 +397,17 @@ def scores(results: Results) -> list[Finding]:
       value = simultaneous(value, results.level, family)
       value = within(value, measures.measure(key))
     interval = all(defined(value.get(end)) for end in ('low', 'high'))
+    verdict = VOID
+    if interval and defined({'value': null}):
+      verdict = side(value, null)
+    elif interval and measures.bare(key) == 'different':
+      verdict = (
+        SMALL if value['high'] <= RARE else _both(ABOVE, side(value, RARE))
+      )
     out.append(
       Finding(
         *('score', who, name, key, value),
-        side(value, null) if defined({'value': null}) and interval else VOID,
+        verdict,
         comparison='chance',
         bound=null,
         family=max(family, 1),
@@ -400,8 +431,9 @@ def led(values: Mapping) -> list[str]:
 
 
 def start(key: str) -> str:
-  own = [start for start in READ if measures.bare(key).startswith(start)]
-  return max(own, key=len, default='')
+  """The name of the row of SCORES that says a measure; '' is of others."""
+  own = [name for name in SCORES if measures.bare(key).startswith(name)]
+  return max(own, key=len)
 
 
 def count(results: Results) -> list[Finding]:

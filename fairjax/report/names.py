@@ -113,6 +113,8 @@ def by_people(results: Results) -> Results:
   if set(names.values()) & set(results.contenders):
     return results  # somebody's own run is called so
   own = lambda name: names.get(name, name)
+  every = '|'.join(map(re.escape, sorted(names, key=len, reverse=True)))
+  spelt = re.compile(rf'(?<!\S)({every})(?!\S)')
   contenders = {}
   for name, one in results.contenders.items():
     facts = dict(one.get('facts') or {})
@@ -127,6 +129,10 @@ def by_people(results: Results) -> Results:
     tests=[
       t | {'ours': own(t['ours']), 'theirs': own(t['theirs'])}
       for t in results.tests
+    ],
+    verdicts=[
+      one | {'claim': spelt.sub(lambda m: own(m[0]), one['claim'])}
+      for one in results.verdicts
     ],
     sections=_renamed(results.sections, names),
   )

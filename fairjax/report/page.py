@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairjax import results as parts
-from fairjax.config import Config
+from fairjax.config import Config, idle
 from fairjax.core import artefacts
 from fairjax.metrics import measures
 from fairjax.report import (
@@ -61,7 +61,7 @@ SILENT = (
   'and which of them matters depends on what the decision does to people.',
 )
 
-WARNED = 3  # warnings that stand open
+WARNED, LONG = 3, 200  # warnings that stand open, if they are short
 MOST_GROUPS = 24  # in the first picture
 
 
@@ -114,28 +114,53 @@ def first_screen(
     return [parts.text('Nothing was compared.'), *_next(results, found, folder)]
   said = [parts.text(lines[0], 'lead'), *map(parts.text, lines[1:])]
   out = [{'part': 'first', 'words': said, 'picture': _picture(results, found)}]
-  if lights := words.lights(found):
+  if lights := words.lights(found, results):
     out.append({'part': 'lights', 'lights': lights})
   return [*out, *_next(results, found, folder)]
 
 
 def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
   """The command that a reader of this page may want next."""
-  config = kept.described(folder, kept.CONFIG) or {}
-  path = shlex.quote(config.get('data', {}).get('path') or 'my.csv')
-  kinds = {one.kind for one in found}
-  one_classifier = 'quality' in kinds and len(results.contenders) == 1
+  row, kinds = idle.row(results.recipe), {one.kind for one in found}
+  name, again = shlex.quote(folder.name), _again(folder)
   gap = any(f.kind == 'gap' and f.verdict == findings.ABOVE for f in found)
-  if (folder / kept.METRICS).exists():
-    text = 'Next, audit what was trained on data of your own:'
-    command = f'fairjax audit {shlex.quote(folder.name)} my.csv'
-  elif gap and one_classifier:
+  one_fit = len([*folder.glob('training/*/weights.safetensors')]) == 1
+  if row and row.then:
+    text, command = (part.format(run=name) for part in row.then)
+  elif row and row.exports and ((folder / 'export').is_dir() or one_fit):
+    text = 'Next, audit what was trained, on data of your own:'
+    command = f'fairjax audit {name} {_rows(folder, "groups")}'
+  elif row and row.exports and again:
+    text = 'Next, keep the classifier as a folder, which can be audited:'
+    command = f'{again} --config.train.export'
+  elif gap and 'quality' in kinds and len(results.contenders) == 1:
     text = 'Next, train a fairer classifier:'
-    command = f'fairjax diet {path}'
+    command = f'fairjax diet {_rows(folder, "group")}'
   else:
     text = 'To see this page again, and its numbers in a terminal:'
-    command = f'fairjax report {shlex.quote(folder.name)}'
+    command = f'fairjax report {name}'
   return [{'part': 'command', 'text': text, 'command': command}]
+
+
+def _rows(folder: pathlib.Path, group: str) -> str:
+  """The file of a run, and flags of its columns, as a command takes them."""
+  config = kept.described(folder, kept.CONFIG) or {}
+  data = config.get('data', {})
+  if not data.get('path'):
+    return 'my.csv'
+  own = config.get('audit', {}).get('groups') or [data.get('group', '')]
+  flags = {k: data.get(k, k) for k in ('text', 'label')} | {group: own[0]}
+  words = [data['path']]
+  for flag, column in flags.items():
+    words += [f'--{flag}', column] if column not in ('', flag) else []
+  return shlex.join(words)
+
+
+def _again(folder: pathlib.Path) -> str:
+  """The command that made the run of a folder; '' where it is not known."""
+  words = (kept.described(folder, kept.VERSIONS) or {}).get('command', [])
+  trained = (folder / kept.METRICS).exists()
+  return shlex.join(['fairjax', *words[1:]]) if words and trained else ''
 
 
 def _picture(results: Results, found) -> list[dict]:
@@ -171,8 +196,9 @@ def _groups(results: Results, gap: findings.Finding) -> dict:
   most = sorted(rates, key=far, reverse=True)[:MOST_GROUPS]
   order = sorted(most, key=level, reverse=True)
   label, done = words.rate_of(results, gap)
+  called = lambda g: f'group {g}' if g.replace('.', '').isdigit() else g
   plot = group_plots.scale(
-    {g: rates[g] for g in order}, f'of 100{label}, {done}', everyone
+    {called(g): rates[g] for g in order}, f'of 100{label}, {done}', everyone
   )
   caption = (
     f'{measured.capital(rate)} of each group with '
@@ -194,16 +220,21 @@ def _contenders(results: Results, name: str) -> list[dict]:
       for k, v in results.measured(c, name).items()
       if measures.bare(k) == key and ' at ' not in k and defined(v)
     }
-    if len(values) > 1:
-      order = sorted(values, key=lambda c: -values[c]['value'])
-      side = 'better' if key == 'auc' else 'fairer'
-      label = f'{measures.label(key)}; right is {side}'
-      plot = plots.forest({c: values[c] for c in order}, label, zero=None)
-      caption = (
-        f'{measured.capital(key)} of every contender on '
-        f'{names.of_set(name)}, with {tables.percent(results.level)} intervals.'
-      )
-      return [drawn('answer', plot, caption)]
+    if len(values) < 2:
+      continue
+    what, better = measures.label(key), 'right'
+    if key != 'auc':  # as the sentences say it: points between groups
+      values = {c: findings.gap_of(v, 100) for c, v in values.items()}
+      what, better = words.gap_called(results, key) + ', points', 'left'
+    order = sorted(values, key=lambda c: -values[c]['value'])
+    order = order if key == 'auc' else order[::-1]
+    label = f'{what}; {better} is {"better" if key == "auc" else "fairer"}'
+    plot = plots.forest({c: values[c] for c in order}, label, zero=None)
+    caption = (
+      f'{what[:1].upper()}{what[1:]}, of every contender on '
+      f'{names.of_set(name)}, with {tables.percent(results.level)} intervals.'
+    )
+    return [drawn('answer', plot, caption)]
   return []
 
 
@@ -211,8 +242,12 @@ def _scores(results: Results, one: findings.Finding) -> dict:
   """What leads first: of every contender, or the measures of the only one."""
   key, label = one.measure, measures.label(one.measure)
   if len(results.contenders) > 1:
+    hundred = findings.SCORES[findings.start(key)].scale == '100'
+    label += ', of 100' * hundred
     shown = {
-      names.named(c): results.measured(c, one.set)[key]
+      names.named(c): findings.scaled(
+        results.measured(c, one.set)[key], 100 if hundred else 1
+      )
       for c in results.contenders
       if defined(results.measured(c, one.set).get(key))
     }
@@ -235,9 +270,10 @@ def _rests_on(results: Results) -> list[Section]:
   out = [parts.text(basis(results), 'quiet')] if results.contenders else []
   told = measured.warnings(results)
   if told:
-    box = [parts.bullets(told[:WARNED])]
-    if more := told[WARNED:]:
-      title = plural(len(more), 'more warning')
+    short = [line for line in told if len(line) < LONG][:WARNED]
+    box = [parts.bullets(short)] if short else []
+    if more := [line for line in told if line not in short]:
+      title = plural(len(more), 'more warning' if short else 'warning')
       box.append(parts.fold(title, parts.bullets(more)))
     out.append({'part': 'warnings', 'parts': box})
   notes = [*results.notes, *measured.warnings(results, 'notes')]
@@ -271,10 +307,8 @@ def basis(results: Results) -> str:
 
 def claims(results: Results) -> list[Section]:
   """What the data say of the claims: each with its effect and interval."""
-  if not results.verdicts:
-    return []
   section = verdict.section(results)
-  return [Section(section['heading'], section['parts'])]
+  return [Section(section['heading'], section['parts'])] if section else []
 
 
 def _documents(folder: pathlib.Path, results: Results | None) -> list[Section]:

@@ -77,20 +77,19 @@ def page(
 
 
 @functools.cache
-def _environment(html: bool) -> 'jinja2.Environment':
+def _environment(kind: str) -> 'jinja2.Environment':
   import jinja2
 
   made = jinja2.Environment(
     loader=jinja2.FileSystemLoader(HERE / 'templates'),
-    autoescape=html,
+    autoescape=kind == 'html',
     undefined=jinja2.StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
     keep_trailing_newline=True,
-    # Marks that could steer a terminal or turn a line around go too.
-    finalize=lambda value: (
-      value if isinstance(value, Markup) else escape.printable(value)
-    ),
+    # Marks that could steer a terminal or turn a line around go too; a sentence
+    # is made printable as a whole.
+    finalize=None if kind == 'txt' else _printable,
   )
   made.globals['verbatim'] = lambda text: Markup(escape.entities(text))
   made.filters |= {
@@ -101,8 +100,15 @@ def _environment(html: bool) -> 'jinja2.Environment':
   return made
 
 
-def template(name: str) -> 'jinja2.Template':
-  return _environment(name.endswith('.html')).get_template(name)
+def _printable(value: Any) -> str:
+  return value if isinstance(value, Markup) else escape.printable(value)
+
+
+def template(name: str, filters: Mapping = {}) -> 'jinja2.Template':
+  """A template by its file's name, with filters of its own."""
+  made = _environment(name.rpartition('.')[2])
+  made.filters |= filters
+  return made.get_template(name)
 
 
 def prepared(

@@ -80,12 +80,21 @@ def estimate(value: Mapping[str, Any]) -> str:
   if not (defined(low) and defined(high)):
     return number(float(middle), value.get('digits') or decimals(middle))
   digits = value.get('digits') or decimals(middle, low, high)
-  if low >= 0 and high <= 1 and high - low > WHOLE:
-    two = len(value.get('seeds') or ()) == 2
-    why = 'two seeds: too few' if two else 'too little data'
+  if why := too_wide(value):
     return f'{number(float(middle), digits)} ({why} for an interval)'
   low, high = (number(float(v), digits) for v in (low, high))
   return f'{number(float(middle), digits)} [{low}, {high}]'
+
+
+def too_wide(value: Mapping[str, Any]) -> str:
+  """Why an interval says nothing that is the whole range of a share; or ''."""
+  low, high = value.get('low'), value.get('high')
+  if not (defined(low) and defined(high)):
+    return ''
+  if low < 0 or high > 1 or high - low <= WHOLE:
+    return ''
+  two = len(value.get('seeds') or ()) == 2
+  return 'two seeds: too few' if two else 'too little data'
 
 
 of_measure = measures.in_print

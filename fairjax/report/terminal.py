@@ -25,9 +25,7 @@ def summary(results: Results) -> str:
   if said := lines(results):
     out.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in said))
   claims = verdict.settled(results)
-  named = [_claim(c) for c in claims if c['family'] == verdict.PRIMARY]
-  if more := len(claims) - len(named):
-    named.append(f'{plural(more, "exploratory comparison")} on the page')
+  named = (_claim(c) for c in claims if c['family'] == verdict.PRIMARY)
   out += _listed('Claims', named)
   several = len(results.contenders) > 1
   out += _contenders(results) if several else _measures(results)
@@ -35,9 +33,7 @@ def summary(results: Results) -> str:
     shown = [part for part in section['parts'] if part.get('screen')]
     out += [f'### {printable(section["heading"])}'] * bool(shown)
     out += [markdown(p['rows'], p.get('columns')) for p in shown]
-  facts = {k: v for k, v in results.facts.items() if results.recipe != 'audit'}
-  gate = {k: v for k, v in results.facts.items() if k.startswith('gate')}
-  if rows := [{'fact': k, 'value': v} for k, v in (facts | gate).items()]:
+  if rows := [{'fact': k, 'value': v} for k, v in results.facts.items()]:
     out.append('### Facts\n\n' + markdown(rows))
   out += _listed('Warnings', map(_item, warnings(results)))
   notes = [*results.notes, *warnings(results, 'notes')]
@@ -76,6 +72,8 @@ def _named(key: str) -> str:
   """What people call a measure, and our name, on half a line."""
   room = WIDTH - 39 - len(key)
   label = measures.label(key)
+  if label.casefold() == key:
+    return label
   return f'{label if len(label) <= room else label[: room - 1] + "…"} ({key})'
 
 

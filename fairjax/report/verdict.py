@@ -314,10 +314,21 @@ def over_examples(
 
 
 def section(found: results.Results) -> dict:
-  """The claims with their numbers: primary ones, and exploratory ones apart."""
+  """The claims with their numbers: primary ones, and exploratory ones apart.
+
+  {} where there is none.
+  """
   claims = settled(found)
   primary = [one for one in claims if one['family'] == PRIMARY]
-  others = [one for one in claims if one['family'] != PRIMARY]
+  # Those of a test stand among the tests.
+  tested = {test['test'] for test in found.tests}
+  others = [
+    one
+    for one in claims
+    if one['family'] != PRIMARY and one['test'] not in tested
+  ]
+  if not (primary or others):
+    return {}
   parts = []
   if primary:
     rule = (

@@ -1,25 +1,28 @@
 """The one module that says a finding in words.
 
 Page, terminal, library and exports take their sentences, lights and verdicts
-from here, so each wording exists once.
+from here and from templates/words.txt, so each wording exists once.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from fairjax.config import idle
 from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
-from fairjax.report import findings, tables
+from fairjax.report import findings, render, tables
 from fairjax.report.findings import (
   ABOVE,
   BELOW,
   LITTLE,
   OPEN,
   RARE,
+  SCORES,
   SMALL,
   VOID,
   Finding,
+  Score,
 )
 from fairjax.report.names import named, of_set, opened
 from fairjax.report.tables import defined, printable
@@ -32,49 +35,17 @@ PEOPLE = {  # what a group of texts about persons is called
   **dict.fromkeys(('female', 'f', 'woman', 'women'), 'women'),
   **dict.fromkeys(('male', 'm', 'man', 'men'), 'men'),
 }
-RATES = {
-  'fpr': 'false positive rate',
-  'fnr': 'false negative rate',
-  'selection_rate': 'share decided positive',
+STATES = {
+  'quality': {ABOVE: 'good', BELOW: 'bad', OPEN: 'unsure', VOID: 'bad'},
+  'gap': {ABOVE: 'bad', SMALL: 'good', OPEN: 'unsure', VOID: 'unsure'},
+  'flips': {ABOVE: 'bad', OPEN: 'unsure', VOID: 'unsure'}
+  | dict.fromkeys((SMALL, BELOW), 'good'),
+  # Scores of which less, or more, is better; '' neither.
+  '-1': {ABOVE: 'bad', SMALL: 'good', OPEN: 'unsure', BELOW: 'unsure'},
+  '1': {ABOVE: 'good', OPEN: 'unsure', BELOW: 'bad'},
+  '': {ABOVE: 'unsure', OPEN: 'unsure', BELOW: 'unsure'},
 }
-# By findings.READ: {0} is the value, {1} a share of 100, {2} what it is the
-# log of, {3} and {4} the two values of an axis.
-SCORES = {
-  'crows': 'in {0:.0f} of 100 pairs the sentence with the stereotype is the '
-  'likelier',
-  'stereoset_ss': 'in {0:.0f} of 100 items the stereotype is likelier than its '
-  'opposite',
-  'stereoset_lm': 'in {0:.0f} of 100 items a sensible word is likelier than a '
-  'senseless one',
-  'sembias_definition': 'asked for a pair like he and she, it takes a right '
-  'one in {0:.0f} of 100',
-  'sembias_stereotype': 'asked for a pair like he and she, it takes a '
-  'stereotype in {0:.0f} of 100',
-  'winogender_rho': 'its pronouns follow who holds an occupation with a rank '
-  'correlation of {0:.2f}',
-  'bbq_accuracy': 'it answers {0:.0f} of 100 questions correctly',
-  'bbq_bias': 'its answers lean to the stereotype by {0:+.2f}, from −1 '
-  '(against it) to 1',
-  'weat_mean': 'words of two groups are nearer to stereotyped words by an '
-  'effect of {0:.2f} on average (0 is none, 0.8 is large)',
-  'twins_log_odds': 'a text’s {3} version is {2:.2g} times as likely as its '
-  '{4} one, on the mean of logs',
-  'different': 'the fairscore is {1:.1f}: of 100 texts in which one person '
-  'becomes another, so many are decided differently',
-  'perplexity': 'a perplexity of {0:,.0f}: it is as unsure of a token as among '
-  'that many equally likely ones',
-  'transfer_accuracy': 'of 100 texts {1:.0f} are taken for the other '
-  'group’s when they are rewritten',
-  'group_tprd': 'a classifier trained on its texts finds the groups’ positives '
-  '{1:.0f} points apart',
-  'exact': '{1:.0f} of 100 texts are rewritten exactly as the reference has '
-  'them',
-  'top_vote': 'of 100 known words {1:.0f} become their partner in most of the '
-  'sentences that they stand in',
-  'precision': 'of 100 of its pairs whose words are known, {1:.0f} are right',
-  'recall': 'it finds {1:.0f} of 100 known pairs',
-}
-GUESSED = ('bbq_accuracy', 'stereoset_lm', 'sembias_definition')
+KINDS = 'quality', 'gap', 'flips'  # one light each
 
 
 class Light(NamedTuple):
@@ -106,7 +77,24 @@ def people(group: str) -> str:
   """'about women', or 'of group X'."""
   short = group.rpartition(': ')[2]
   persons = PEOPLE.get(short.casefold())
-  return f'about {persons}' if persons else f'of group {printable(short)}'
+  return f'about {persons}' if persons else f'of group {short}'
+
+
+def _p_said(one: Finding) -> str:
+  return significance.said(one.adjusted, one.beside['p_at_floor'])
+
+
+def _say(part: str, *values) -> str:
+  """A macro of the template, on one line."""
+  filters = {
+    **{'points': points, 'hundred': hundred, 'bracketed': bracketed},
+    **{'people': people, 'estimate': tables.estimate, 'p_said': _p_said},
+    **{'negated': findings.negated, 'side': findings.side},
+  }
+  room = {'little': f'{LITTLE:.0%}', 'rare': f'{RARE:.0%}'}
+  template = render.template('words.txt', filters)
+  text = getattr(template.make_module(room), part)(*values)
+  return printable(' '.join(text.split()))
 
 
 def sides(results: Results) -> tuple[str, str]:
@@ -131,28 +119,62 @@ def lines(results: Results, found: Sequence[Finding] | None = None) -> list:
 
 def sentence(results: Results, one: Finding) -> str:
   """A finding of any kind; '' of what a light alone says."""
-  say = {
-    'gap': _gap,
-    'contest': _contest,
-    'flips': _flips,
-    'quality': _reversed,
-    'score': _score,
-    'count': _count,
+  return opened(_say(one.kind, one, _facts(results, one)))
+
+
+def lights(
+  found: Sequence[Finding], results: Results | None = None
+) -> list[Light]:
+  """One a kind, of scores one each: what the interval allows to be said."""
+  order = [
+    next((one for one in found if one.kind == kind), None) for kind in KINDS
+  ]
+  scored = {
+    f.measure: f
+    for f in reversed(found)
+    if f.kind == 'score' and f.verdict != VOID
   }
-  return say[one.kind](results, one)
-
-
-def lights(found: Sequence[Finding]) -> list[Light]:
-  """One a kind: what the interval allows to be said, never the value alone."""
-  say = {'quality': _quality_light, 'gap': _gap_light, 'flips': _flips_light}
-  out = []
-  for kind, light in say.items():
-    first = next((one for one in found if one.kind == kind), None)
-    out.append(first and light(first))
+  first = [*reversed(scored.values()), *filter(None, order)]
+  out = [_light(results or Results(), one) for one in first]
   return [light for light in out if light]
 
 
-# Gaps between groups
+def _light(results: Results, one: Finding) -> Light | None:
+  interval = bool(bracketed(one.estimate))
+  fits = one.kind != 'flips' or one.beside['fits']
+  if not fits or not (interval or one.kind == 'quality'):
+    return None
+  if one.kind == 'score':
+    states = STATES[score_of(one.measure).better]
+    title = measures.label(one.measure)
+  else:
+    states, title = STATES[one.kind], one.kind
+  state = states[one.verdict] if interval else 'unsure'
+  facts = _facts(results, one)
+  said = (_say(f'{one.kind}_{part}', one, facts) for part in ('light', 'rule'))
+  return Light(title[:1].upper() + title[1:], state, *said)
+
+
+def score_of(key: str) -> Score:
+  """The row that says a measure."""
+  return SCORES[findings.start(key)]
+
+
+# What the template is given of each kind
+
+
+def _facts(results: Results, one: Finding) -> dict:
+  give = {'gap': _of_gap, 'score': _of_score, 'contest': _of_contest}
+  if one.kind in give:
+    return give[one.kind](results, one)
+  if one.kind == 'count':
+    share = 100 * one.estimate['value']
+    return {'share': f'{share:.0f}' if share >= 1 else f'{share:.2g}'}
+  if one.kind == 'flips':
+    note = one.estimate.get('note') or ''
+    return {'noisy': note.startswith(warn.NOISY)}
+  name = {'auc': 'AUC'}.get(one.measure, measures.label(one.measure))
+  return {'name': name}
 
 
 def rate_of(results: Results, one: Finding) -> tuple[str, str]:
@@ -170,40 +192,18 @@ def rate_of(results: Results, one: Finding) -> tuple[str, str]:
   }[rate]
 
 
-def _gap(results: Results, one: Finding) -> str:
-  if one.verdict == VOID:
-    why = one.estimate.get('note') or 'all decisions are alike'
-    return f'Nothing can be said of gaps between groups: {why}.'
+def _of_gap(results: Results, one: Finding) -> dict:
   label, done = rate_of(results, one)
-  after = 'after prompts ' if results.recipe == 'writing' else ''
+  row = idle.row(results.recipe)
+  lead = one.subject if len(results.contenders) > 1 else ''
+  if one.verdict == VOID:
+    return {}
   high, low = (hundred(one.beside['rates'][g]) for g in one.groups)
-  first, other = (after + people(group) for group in one.groups)
-  lead = f'{opened(one.subject)}: of' if len(results.contenders) > 1 else 'Of'
-  return (
-    f'{lead} 100 texts {first}{label}, {high} are {done}; of those {other}, '
-    f'{low}. {_how_sure(one)}'
-  )
-
-
-def _how_sure(one: Finding) -> str:
-  gap = one.estimate
-  words = f'The gap is {points(gap["value"])} points'
-  if not _means_differ_as_much(one):
-    words = f'Averaged over seeds, t{words[1:]}'
-  words += bracketed(gap)
-  if not bracketed(gap):
-    return f'{words}, without an interval.'
-  if one.verdict == OPEN and gap['low'] > 0:
-    p = significance.said(one.adjusted, one.beside['p_at_floor'])
-    return f'{words}: undecided, as one of {one.family} gaps ({p}, Holm).'
-  return (
-    words
-    + {
-      ABOVE: ': more than chance.',
-      SMALL: f': at most {LITTLE:.0%}.',
-      OPEN: ': undecided, it can be chance.',
-    }[one.verdict]
-  )
+  return {
+    **{'label': label, 'done': done, 'lead': lead, 'high': high, 'low': low},
+    'texts': row.measures if row else 'texts',
+    'same': _means_differ_as_much(one),
+  }
 
 
 def _means_differ_as_much(one: Finding) -> bool:
@@ -214,48 +214,53 @@ def _means_differ_as_much(one: Finding) -> bool:
   return abs(high - low - one.estimate['value']) < 0.005
 
 
-def _gap_light(one: Finding) -> Light | None:
-  gap, size = one.estimate, f'{points(one.estimate["value"])} points'
-  if not bracketed(gap):
-    return None
-  if one.verdict == VOID:
-    return Light('Gap', 'unsure', 'means nothing: all decisions are alike', '')
-  state, words = {
-    ABOVE: ('bad', f'{size}, more than chance'),
-    SMALL: ('good', f'at most {points(gap["high"])} points'),
-    OPEN: ('unsure', f'{size}, undecided: up to {points(gap["high"])}'),
-  }[one.verdict]
-  label = RATES.get(one.beside['rate'], 'true positive rate of the worst class')
-  rule = (
-    f'difference in the {label}, interval {points(gap["low"])} to '
-    f'{points(gap["high"])}; small is at most {LITTLE:.0%}'
-  )
-  if one.family > 1:
-    rule += f'; p corrected over {one.family} gaps'
-  return Light('Gap', state, words, rule)
+def _of_contest(results: Results, one: Finding) -> dict:
+  ours, theirs = named(one.subject), named(one.comparison)
+  what = gap_called(results, one.measure)
+  return {'ours': ours, 'theirs': theirs, 'what': what}
 
 
-# A contender against others
+def gap_called(results: Results, measure: str) -> str:
+  """What a contest is about: 'gap in the share decided ‘blame’'."""
+  if measures.bare(measure) != 'dp':
+    return 'mean gap of the error rates'
+  return f'gap in the share decided {sides(results)[1]}'
 
 
-def _contest(results: Results, one: Finding) -> str:
-  """'Healthy diet is fairer than no mitigation: its gap in … is … smaller.'"""
-  effect, ours, theirs = one.estimate, named(one.subject), named(one.comparison)
-  what = {'dp': 'gap in the share decided positive'}.get(
-    measures.bare(one.measure), 'mean gap of the error rates'
-  )
-  size = f'{points(abs(effect["value"]))} points'
-  if one.verdict == OPEN:
-    return (
-      f'No detectable difference in fairness between {ours} and {theirs}: the '
-      f'{what} differs by {points(effect["value"])} points{bracketed(effect)}.'
-    )
-  fairer = one.verdict == ABOVE
-  shown = effect if fairer else findings.negated(effect)
-  return opened(
-    f'{ours} is {"fairer" if fairer else "less fair"} than {theirs}: its {what}'
-    f' is {size}{bracketed(shown)} {"smaller" if fairer else "larger"}.'
-  )
+def _of_score(results: Results, one: Finding) -> dict:
+  """The number of a benchmark in the unit of its sentence."""
+  row, estimate = score_of(one.measure), one.estimate
+  if row.scale.startswith('|') and estimate['value'] < 0:
+    estimate = findings.negated(estimate)
+  show = lambda v: _in_unit(row, v)
+  why = tables.too_wide(estimate)
+  number = show(estimate['value'])
+  number += f' ({why} for an interval)' if why else bracketed(estimate, show)
+  label = measures.label(one.measure)
+  axis = map(printable, estimate.get('of', ('male', 'female')))
+  known = defined({'value': one.bound})
+  who = one.subject if len(results.contenders) > 1 else results.model
+  return {
+    **{'number': number, 'label': label, 'set': of_set(one.set)},
+    'who': named(who) or 'The model',
+    'sentence': row.sentence.format(number, *axis, label),
+    'neutral': row.neutral,
+    'null': show(one.bound) if known else '',
+    'limit': f'what {row.neutral} gives, {show(one.bound)}'
+    if known
+    else f'{100 * RARE:.0f} of 100',
+    'others': [f'{named(c)} {show(v)}' for c, v in [*one.beside.items()][:6]],
+  }
+
+
+def _in_unit(row: Score, value: float) -> str:
+  if row.scale == 'exp':
+    return f'{math.exp(min(value, 700)):.2g}'
+  scaled = float(row.scale.strip('|')) * value
+  return f'{scaled:,.{row.digits}f}' if row.digits else tables.number(scaled)
+
+
+# A contender in a race, claims
 
 
 def ranking(
@@ -264,166 +269,17 @@ def ranking(
   """Which scores highest, and where the first differs from the others."""
   best = max(each, key=lambda name: each[name]['value'])
   found = findings.against_first(tests, level)
-  said = (
-    f'{best} scores highest: {hundred(each[best]["value"])} of 100'
-    f'{bracketed(each[best])}.'
-  )
-  for side, words in (
-    (ABOVE, 'is above'),
-    (BELOW, 'is below'),
-    (OPEN, 'shows no detectable difference to'),
-  ):
-    own = [name for name, verdict in found.items() if verdict == side]
-    if own:
-      said += f' {next(iter(each))} {words} {", ".join(own)}.'
-  return said[:1].upper() + said[1:]
-
-
-# Exchanged words
-
-
-def _flips(results: Results, one: Finding) -> str:
-  flips, beside = one.estimate, one.beside
-  what = beside['of'] or 'words that show a group'
-  if not beside['fits']:
-    return (
-      f'Only {what} were exchanged, so nothing is known of words of the groups '
-      'compared.'
+  out = [
+    (words, [name for name, verdict in found.items() if verdict == side])
+    for side, words in (
+      (ABOVE, 'is above'),
+      (BELOW, 'is below'),
+      (OPEN, 'shows no detectable difference to'),
     )
-  if one.verdict == VOID:
-    return f'The swap results cannot be interpreted: {flips["note"]}.'
-  words = (
-    f'Exchanging {what} changes {hundred(flips["value"])} of 100 decisions'
-    f'{bracketed(flips)} on texts with such words'
-  )
-  if 'control' in beside:
-    words += (
-      '; editing as many other words changes '
-      f'{hundred(beside["control"]["value"])}'
-    )
-  return words + beyond(beside.get('excess', {})) + '.'
-
-
-def beyond(excess: Mapping) -> str:
-  """What the excess over the control says."""
-  if not bracketed(excess):
-    return ''
-  return {
-    ABOVE: f'. That is {points(excess["value"])} more{bracketed(excess)}',
-    BELOW: ': no more than other words do',
-    OPEN: f': undecided, at most {points(excess["high"])} more',
-  }[findings.side(excess)]
-
-
-def _flips_light(one: Finding) -> Light | None:
-  flips, beside = one.estimate, one.beside
-  if not beside['fits'] or not bracketed(flips):
-    return None
-  note, control = flips.get('note') or '', 'excess' in beside
-  size = f'{points(flips["value"])} of 100'
-  if one.verdict == VOID:
-    why = 'the same text is answered differently each time'
-    if not note.startswith(warn.NOISY):
-      why = 'means nothing: all decisions are alike'
-    return Light('Flips', 'unsure', why, '')
-  more = f'{points(beside["excess"]["value"])} of 100 more' if control else ''
-  state, words = {
-    SMALL: ('good', f'at most {points(flips["high"])} of 100'),
-    ABOVE: ('bad', f'{more} than a matched edit' if control else size),
-    BELOW: ('good', 'no more than a matched edit changes'),
-    OPEN: (
-      'unsure',
-      f'{size}, undecided' + (' beside a matched edit' if control else ''),
-    ),
-  }[one.verdict]
-  rule = (
-    f'decisions that exchanging {beside["of"] or "words that show a group"} '
-    f'changes{bracketed(flips)} of 100; few is at most {RARE:.0%}'
-  )
-  return Light('Flips', state, words, rule)
-
-
-# Quality
-
-
-def _reversed(results: Results, one: Finding) -> str:
-  """Said first where scores rank the wrong way round for sure."""
-  if one.verdict != BELOW:
-    return ''
-  return (
-    f'The scores rank worse than chance (AUC '
-    f'{tables.estimate(one.estimate)}): are labels or scores reversed? Say '
-    'which label is positive, and of which label the score is the probability.'
-  )
-
-
-def _quality_light(one: Finding) -> Light:
-  name = {
-    'auc': 'AUC',
-    'macro_auc': 'AUC over pairs of classes',
-  }.get(one.measure, measures.label(one.measure))
-  state, words = {
-    ABOVE: ('good', 'ranks well'),
-    OPEN: ('unsure', 'ranks better than chance, but not well'),
-    VOID: ('bad', 'is indistinguishable from chance'),
-    BELOW: ('bad', 'is worse than chance: labels or scores reversed?'),
-  }[one.verdict]
-  if not bracketed(one.estimate):
-    state, words = 'unsure', 'no interval, so undecided'
-  if 'accuracy' in one.beside:
-    words += f'; right in {hundred(one.beside["accuracy"])} of 100'
-  if 'constant' in one.beside:
-    words += f', a constant answer in {hundred(one.beside["constant"])}'
-  rule = (
-    f'{name} {tables.estimate(one.estimate)}; well is an interval from .8 up, '
-    'chance is .5'
-  )
-  return Light('Quality', state, words, rule)
-
-
-# Benchmarks, rewriters, language models, corpora
-
-
-def _score(results: Results, one: Finding) -> str:
-  start, value = findings.start(one.measure), one.estimate['value']
-  said = f'{measures.label(one.measure)} is {tables.estimate(one.estimate)}'
-  if start:
-    value = abs(value) if one.measure == 'group_tprd' else value
-    axis = map(printable, one.estimate.get('of', ('male', 'female')))
-    said = SCORES[start].format(
-      value, 100 * value, math.exp(min(value, 700)), *axis
-    )
-  if defined({'value': one.bound}):
-    what = 'guessing' if start in GUESSED else 'no preference'
-    log = start and '{2' in SCORES[start]
-    null = math.exp(one.bound) if log else one.bound
-    more = {ABOVE: '; more than chance', BELOW: '; less than chance'}
-    more[OPEN] = '; undecided, it can be chance'
-    said += f' ({what} gives {null:.3g}{more.get(one.verdict, "")})'
-  shown = tables.of_measure(one.measure, one.estimate)
-  label = f'{measures.label(one.measure)} {tables.estimate(shown)}'
-  rest = [
-    f'{printable(named(c))} {tables.number(float(v), shown.get("digits"))}'
-    for c, v in one.beside.items()
   ]
-  more = [label] * bool(start) + [', '.join(rest[:6])] * bool(rest)
-  said += f' ({"; ".join(more)})' if more else ''
-  who = one.subject if len(results.contenders) > 1 else results.model
-  who = printable(named(who)) or 'the model'
-  return f'On {of_set(one.set)}, {who}: {said}.'
-
-
-def _count(results: Results, one: Finding) -> str:
-  share = 100 * one.estimate['value']
-  share = f'{share:.0f}' if share >= 1 else f'{share:.2g}'
-  done = 'written anew' if results.recipe == 'generate' else 'changed'
-  return (
-    f'Of 100 texts {share} are {done}: {one.beside["changed"]:,} of '
-    f'{one.beside["rows"]:,}.'
-  )
-
-
-# Claims
+  first = {**each[best], 'name': best}
+  said = _say('ranking', first, out, next(iter(each)))
+  return said[:1].upper() + said[1:]
 
 
 def of_claim(
@@ -437,21 +293,12 @@ def of_claim(
   """'a is below b in false positive equality difference on test'."""
   more = measures.measure(measure).better >= 0 if more is None else more
   label = measures.label(measure)
-  if bound:
-    return (
-      f'{ours} is at most {abs(bound):g} worse than {theirs} in {label} on '
-      f'{where}'
-    )
-  side = 'above' if more else 'below'
-  return f'{ours} is {side} {theirs} in {label} on {where}'
+  return _say('claim', ours, theirs, label, where, more, bound)
 
 
 def number_of(claim: Mapping) -> str:
   """'lower by 0.3 [0.2, 0.4], to be above -0.02' of a claim."""
-  number = f'{claim["what"]} {tables.estimate(claim["effect"])}'
-  if claim['bound'] or claim['side'] != 'above':
-    number += f', to be {claim["side"]} {claim["bound"]:g}'
-  return number
+  return _say('number', claim)
 
 
 def tally(verdicts: Sequence[str]) -> str:
