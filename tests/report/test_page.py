@@ -6,6 +6,7 @@ import re
 
 import drawn
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairjax import results
@@ -115,78 +116,6 @@ def test_what_users_wrote_is_text_never_markup(hostile_folder, unspoken):
     assert re.fullmatch(r'[\w-]+\.png', path.name)
 
 
-def test_missing_artefacts_are_named(run_folder):
-  gone = 'config.json', 'versions.json'
-  for name in (*gone, 'predictions.parquet', 'metrics.jsonl', 'hygiene.json'):
-    (run_folder / name).unlink()
-  text = Reader(page.report(run_folder)).text
-  for name in gone:
-    assert f'{name} is missing' in text
-  (run_folder / 'results.json').unlink()
-  assert 'results.json is missing' in Reader(page.report(run_folder)).text
-
-
-def test_an_empty_folder_is_a_page_too(tmp_path):
-  text = Reader(page.report(tmp_path)).text
-  assert 'the run has not been measured' in text
-
-
-def test_a_set_without_groups_or_predictions(run_folder):
-  found = results.read(run_folder)
-  found.contenders['cda']['sets'] = {
-    'other': {
-      'rows': 1,
-      'threshold': 0.5,
-      'quality': {'auc': {'value': None, 'note': 'one class only'}},
-      'fairness': {},
-      'groups': {},
-      'warnings': ['the predictor is constant'],
-    }
-  }
-  results.write(run_folder, found)
-  text = Reader(page.report(run_folder)).text
-  assert 'undefined one class only' in text
-  assert 'the predictor is constant' in text
-  assert '1 row of other' in text and 'No groups' in text
-
-
-def test_scores_are_by_the_groups_that_were_measured(run_folder):
-  """Predictions hold data.group; numbers were of measures.groups."""
-  assert 'ROC curves by group' in Reader(page.report(run_folder)).text
-  found = results.read(run_folder)
-  for one in found.contenders.values():
-    for own in one['sets'].values():
-      old = own['groups']
-      own['groups'] = {f'other {name}': own for name, own in old.items()}
-  results.write(run_folder, found)
-  text = Reader(page.report(run_folder)).text
-  assert 'ROC curve of the probability' in text
-  assert 'curves by group' not in text and 'by group and label' not in text
-
-
-def test_a_level_is_told_with_its_digits(run_folder):
-  """Of .999 the page said 100% intervals."""
-  found = results.read(run_folder)
-  found.level = 0.999
-  results.write(run_folder, found)
-  text = Reader(page.report(run_folder)).text
-  assert '99.9% interval' in text and '100% interval' not in text
-
-
-def test_what_an_earlier_run_exported_goes(run_folder):
-  place = run_folder / 'documents'
-  page.report(run_folder)
-  every = {path.name for path in place.iterdir()}
-  for name in ('07_words.csv', 'own notes.csv', 'mine.md'):
-    (place / name).write_text('')
-  found = results.read(run_folder)
-  found.tests = []
-  results.write(run_folder, found)
-  page.report(run_folder)
-  left = {path.name for path in place.iterdir()}
-  assert left == every - {'tests.csv'} | {'own notes.csv', 'mine.md'}
-
-
 def test_every_page_has_one_order(reported):
   """Answer, picture, lights, next command; what it rests on; tables; method."""
   html = reported[1]
@@ -197,19 +126,6 @@ def test_every_page_has_one_order(reported):
   assert places == sorted(places)
   first = html[: html.index('</section>')]
   assert first.rstrip().endswith('</code></p>')
-
-
-def test_multiclass_predictions(run_folder):
-  import pandas as pd
-
-  path = run_folder / 'predictions.parquet'
-  table = pd.read_parquet(path)
-  for s in range(5):
-    table[f'p{s}_c1'] = table.pop(f'p{s}')
-    table[f'p{s}_c0'] = 1 - table[f'p{s}_c1']
-  table.to_parquet(path, index=False)
-  text = Reader(page.report(run_folder)).text
-  assert 'the probability of class 1 against the rest' in text
 
 
 def test_sections_of_a_recipe(run_folder):
@@ -315,12 +231,79 @@ def test_the_page_is_made_again_by_one_command(reported, capsys):
   assert report_main([]) == 2
 
 
-def test_pictures_of_an_earlier_page_go(run_folder):
-  """Nobody would see that those of other contenders are not of this run."""
+def test_what_is_missing_is_named(run_folder, tmp_path):
+  gone = 'config.json', 'versions.json', 'results.json'
+  for name in ('predictions.parquet', 'metrics.jsonl', 'hygiene.json', *gone):
+    (run_folder / name).unlink()
+    text = Reader(page.report(run_folder)).text
+    assert (f'{name} is missing' in text) == (name in gone)
+  empty = Reader(page.report(tmp_path)).text
+  assert 'the run has not been measured' in empty
+
+
+def without_groups(found):
+  undefined = {'auc': {'value': None, 'note': 'one class only'}}
+  own = {'rows': 1, 'quality': undefined, 'warnings': ['it is constant']}
+  found.contenders['cda']['sets'] = {'other': own}
+
+
+def of_other_groups(found):
+  """Predictions hold data.group; numbers were of measures.groups."""
+  for own in found.contenders['cda']['sets'].values():
+    own['groups'] = {f'other {k}': v for k, v in own['groups'].items()}
+
+
+def at_a_level(found):
+  """Of .999 the page said 100% intervals."""
+  found.level = 0.999
+
+
+@pytest.mark.parametrize(
+  'change, shown, left',
+  [
+    (lambda found: None, ['ROC curves by group', 'by group and label'], []),
+    (of_other_groups, ['ROC curve of the'], ['curves by group', 'group and']),
+    (at_a_level, ['99.9% interval'], ['100% interval']),
+    (
+      without_groups,
+      ['undefined one class only', 'it is constant', '1 row of other'],
+      ['Gap'],
+    ),
+  ],
+)
+def test_a_page_is_of_what_there_is(run_folder, change, shown, left):
+  found = results.read(run_folder)
+  change(found)
+  results.write(run_folder, found)
+  text = Reader(page.report(run_folder)).text
+  assert [part for part in shown if part not in text] == []
+  assert [part for part in left if part in text] == []
+
+
+def test_probabilities_of_classes_are_shown_against_the_rest(run_folder):
+  path = run_folder / 'predictions.parquet'
+  table = pd.read_parquet(path)
+  for s in range(5):
+    table[f'p{s}_c1'] = table.pop(f'p{s}')
+    table[f'p{s}_c0'] = 1 - table[f'p{s}_c1']
+  table.to_parquet(path, index=False)
+  text = Reader(page.report(run_folder)).text
+  assert 'the probability of class 1 against the rest' in text
+
+
+def test_what_an_earlier_page_left_goes(run_folder):
+  """Nobody would see that it is not of this run; a user's own files stay."""
   page.report(run_folder)
-  made = {path.name for path in (run_folder / 'plots').iterdir()}
-  (run_folder / 'plots' / 'contenders_auc_other.png').write_bytes(b'old')
-  (run_folder / 'plots' / 'notes.txt').write_text('mine')
+  places = [run_folder / name for name in ('plots', 'documents')]
+  before = [{path.name for path in place.iterdir()} for place in places]
+  for name in ('plots/contenders_auc_other.png', 'documents/07_words.csv'):
+    (run_folder / name).write_bytes(b'old')
+  for place in places:
+    (place / 'notes.txt').write_text('mine')
+  found = results.read(run_folder)
+  found.tests = []
+  results.write(run_folder, found)
   page.report(run_folder)
-  left = {path.name for path in (run_folder / 'plots').iterdir()}
-  assert made and left == made | {'notes.txt'}
+  plots_, documents = [{p.name for p in place.iterdir()} for place in places]
+  assert documents == before[1] - {'tests.csv'} | {'notes.txt'}
+  assert plots_ - {'notes.txt'} < before[0] and 'notes.txt' in plots_

@@ -59,16 +59,6 @@ def test_markdown_is_aligned_and_says_why_undefined():
   )
 
 
-def test_markdown_has_named_columns_in_their_order():
-  rows = [{'a': 1, 'b': 2}, {'b': 3}]
-  lines = tables.markdown(rows, {'b': 'B', 'a': 'A'}).split('\n')
-  assert [line.split() for line in lines[::2]] == [
-    ['|', 'B', '|', 'A', '|'],
-    ['|', '2', '|', '1', '|'],
-  ]
-  assert tables.markdown([]) == '(no rows)'
-
-
 def test_wide_tables_are_stacked():
   row = {'name': 'x' * 90} | {f'rate {k}': made(0.5, 0.4, 0.6) for k in 'abcde'}
   text = tables.markdown([row])
@@ -116,14 +106,6 @@ def test_aggregates_become_a_row_a_rate():
   assert rows == [
     {'rate': 'fpr', 'difference': 2, 'ratio': 3},
     {'rate': 'tpr', 'min': 4},
-  ]
-
-
-def test_plurals():
-  assert [tables.plural(n, 'row') for n in (0, 1, 1200)] == [
-    '0 rows',
-    '1 row',
-    '1,200 rows',
   ]
 
 
