@@ -348,7 +348,7 @@ def quality(results: Results, name: str, one: Mapping) -> list[Finding]:
 MOST = 5  # sets of benchmarks on a first screen
 
 
-class Score(NamedTuple):
+class Saying(NamedTuple):
   """A row of scores.csv: how a benchmark's number is said."""
 
   name: str  # with it the measure's begins
@@ -359,10 +359,10 @@ class Score(NamedTuple):
   sentence: str  # {0} is the number, {1} and {2} two values of an axis
 
 
-def _scores() -> dict[str, Score]:
+def _scores() -> dict[str, Saying]:
   path = pathlib.Path(__file__).with_name('scores.csv')
   rows = paths.csv_lines(path, 'table of sentences')[1:]
-  return {row[0]: Score(*row) for row in rows}
+  return {row[0]: Saying(*row) for row in rows}
 
 
 SCORES = _scores()

@@ -22,7 +22,7 @@ from fairjax.report.findings import (
   SMALL,
   VOID,
   Finding,
-  Score,
+  Saying,
 )
 from fairjax.report.names import named, of_set, opened
 from fairjax.report.tables import defined, printable
@@ -155,7 +155,7 @@ def _light(results: Results, one: Finding) -> Light | None:
   return Light(title[:1].upper() + title[1:], state, *said)
 
 
-def score_of(key: str) -> Score:
+def score_of(key: str) -> Saying:
   """The row that says a measure."""
   return SCORES[findings.start(key)]
 
@@ -253,7 +253,7 @@ def _of_score(results: Results, one: Finding) -> dict:
   }
 
 
-def _in_unit(row: Score, value: float) -> str:
+def _in_unit(row: Saying, value: float) -> str:
   if row.scale == 'exp':
     return f'{math.exp(min(value, 700)):.2g}'
   scaled = float(row.scale.strip('|')) * value
