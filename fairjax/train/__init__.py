@@ -12,7 +12,5 @@ In this room:
   progress    Progress of a run: a live line, log.txt, metrics, events
   step        One training step and one forward pass, over all seeds at once
   stretch     Several training steps per dispatch, where a step is short
-  traced      What a traced program costs: FLOPs, bytes moved, the most alive
-              at once
   watch       What a fit watches: losses, disk space, requests to stop
 """

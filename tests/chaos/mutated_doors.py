@@ -8,6 +8,7 @@ folder and returns what reads it (test_mutated_inputs.py).
 
 import dataclasses
 import functools
+import gzip
 import importlib
 import io
 import json
@@ -143,6 +144,26 @@ def as_file(rows: list[dict], folder, name: str, rng) -> pathlib.Path:
     raw = pd.DataFrame(rows).to_csv(index=False, sep=mark).encode()
   path.write_bytes(damaged(raw, rng) if rng.random() < 0.25 else raw)
   return path
+
+
+def data_file(folder, rng):
+  """The rows of a config's data section, whatever its knobs ask of them."""
+  rows = [
+    {'text': f'text {i}', 'label': i % 2, 'group': 'ab'[i % 2]}
+    for i in range(30)
+  ]
+  path = as_file(rows, folder, 'rows', rng)
+  if rng.random() < 0.1:
+    packed = gzip.compress(path.read_bytes())
+    path = path.with_name(path.name + '.gz')
+    path.write_bytes(packed)
+  config = c.Config(data=c.Data(name='file', path=str(path)))
+  config.data.group = pick(('', 'group'), rng)
+  config.data.on_bad = pick(('error', 'drop'), rng)
+  config.data.labels = pick(('', '', '0=0,1=1', '>0.5', 'no=0,yes=1'), rng)
+  config.data.limit = pick((0, 0, 5), rng)
+  config.data.id = pick(('', '', 'text', 'group'), rng)
+  return lambda: load_tables(config)
 
 
 # Axes, words, names, terms.
@@ -567,7 +588,7 @@ def stage_table(folder, rng):
 
 
 DOORS = (
-  *(axis_table, *LISTS, thresholds_file),
+  *(data_file, axis_table, *LISTS, thresholds_file),
   *(run_claims, run_kept, run_page, glue, benchmark, paired_file),
   *(panda_file, joined_by_id, edited_file, library_table, stage_table),
 )
