@@ -54,7 +54,6 @@ def get_config() -> c.Config:
     fairflow=c.FairFlow(
       first='she',
       second='he',
-      way='difference',
       share=0.1,
       cap=20,
       min_count=8,
@@ -62,11 +61,6 @@ def get_config() -> c.Config:
       head_epochs=3,
       threshold=2.0,
       word_share=0.3,
-      factor=4,
-      rho=0.0,
-      margin=2.0,
-      whiten='white',
-      move='mean',
       candidates='others',
     ),
     train=c.Train(

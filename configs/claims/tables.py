@@ -11,15 +11,18 @@ GLUE/CoLA, GLUE/RTE, GLUE/SST-2: train.csv and dev.csv of each, drawn by seed of
 its published training and development rows together, since the development sets
 alone have too few rows that can be perturbed; and of bias_datasets_AAAI23.zip
 the sexist tweets: train_original.csv, train_gender_swap.csv, valid_original.csv
-and test_original_even.csv, every other row of its test file.
+and test_original_even.csv, every other row of its test file; known_pairs.csv is
+of three published lists: a woman's word and a man's a line, each word once.
 Of what FOLDER does not hold nothing is made, and is said. A PART is comments,
-sst2, CoLA, RTE, SST-2 or tweets; without one all are made.
+sst2, CoLA, RTE, SST-2, tweets or pairs; without one all are made.
 """
 
 import csv
 import functools
 import hashlib
+import json
 import pathlib
+import re
 import sys
 import zipfile
 
@@ -111,6 +114,24 @@ TWEETS = {  # file: (sha256 of what is made, the file in the zip, every …th ro
     *('Twitter_test_original_gender.csv', 2),
   ),
 }
+PAIRS = {  # file: (sha256, where it comes from); a man's word, then a woman's
+  'maudslay_cda_default_pairs.json': (
+    'f7e371adfe73a4172ca385e0255bbb58f92387436126c21cd62882dbca30eaf1',
+    'github rowanhm/counterfactual-data-substitution @ e4fc118f1af7, '
+    'data/cda_default_pairs.json',
+  ),
+  'gender_bender_words.txt': (
+    '76bbee05e9b78270ec99c09c0f22c0933a93b0162abfbccdb1916cdee0ea8474',
+    'github Garrett-R/gender_bender @ 526c4f0ef1dd, '
+    'gender_bender/language_models/english/words',
+  ),
+  'zhao2018_extra_gendered_words.txt': (
+    '728554ebab711703e37dc92d9d14acde6e5bfcc28fa5b62b90b34110be7bd854',
+    'github uclanlp/corefBias @ 0bce984dd081, '
+    'WinoBias/wino/extra_gendered_words.txt',
+  ),
+}
+TURNED = {'housewife', 'camerawomen'}  # a woman's word stands first there
 ZIP = 'bias_datasets_AAAI23.zip'
 REPOSITORY = 'github chandar-lab/healthy-data-diet @ f437ef50a1c2'
 
@@ -119,13 +140,18 @@ class Missing(Exception):
   """A published file that is not there, or is another one."""
 
 
-def published(
-  path: pathlib.Path, sha256: str, source: str, columns: list | None = None
-) -> pd.DataFrame:
+def bytes_of(path: pathlib.Path, sha256: str, source: str) -> bytes:
   if not path.is_file():
     raise Missing(f'{path} is not here; it is {source}')
   if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
     raise Missing(f'{path} is another file than expected; take {source}')
+  return path.read_bytes()
+
+
+def published(
+  path: pathlib.Path, sha256: str, source: str, columns: list | None = None
+) -> pd.DataFrame:
+  bytes_of(path, sha256, source)
   if path.suffix == '.csv':
     return pd.read_csv(path)
   header = {'header': 0} if columns is None else {'names': columns}
@@ -200,11 +226,27 @@ def tweets(folder: pathlib.Path) -> dict[str, pd.DataFrame]:
   return out
 
 
+def pairs(folder: pathlib.Path) -> dict[str, pd.DataFrame]:
+  """Known pairs, a woman's word first; a word stands in its first pair."""
+  rows, taken = [], set()
+  for name, (sha256, source) in PAIRS.items():
+    text = bytes_of(folder / name, sha256, source).decode()
+    both = r'^ *(\w+)(?: =|\t) *(\w+) *$'
+    known = json.loads(text) if text[0] == '[' else re.findall(both, text, re.M)
+    for man, woman in known:
+      plain = man.isascii() and man.isalpha() and woman.isalpha()
+      if plain and taken.isdisjoint((man, woman)):
+        rows.append((man, woman) if man in TURNED else (woman, man))
+        taken |= {man, woman}
+  return {'known_pairs.csv': pd.DataFrame(rows)}
+
+
 MAKERS = {
   'comments': lambda folder: {'comments.csv': comments(folder)},
   'sst2': sst2,
   **{task: functools.partial(glue, task=task) for task in GLUE},
   'tweets': tweets,
+  'pairs': pairs,
 }
 
 
@@ -219,7 +261,7 @@ if __name__ == '__main__':
     try:
       for name, table in MAKERS[part](folder).items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
-        table.to_csv(out / name, index=False)
+        table.to_csv(out / name, index=False, header=part != 'pairs')
         print(f'{out / name}: {len(table):,} rows')
     except Missing as error:
       print(error, file=sys.stderr)

@@ -28,6 +28,9 @@ class FairFlow:
   layer: int = knob(
     -1, 'layer of the encoder whose output is read; -1 is the last'
   )
+  layers: int = knob(
+    1, 'layers whose mean is read, from `layer` down', at_least(1)
+  )
   seed_cap: int = knob(
     3000, 'occurrences looked at of a seed word', at_least(2)
   )

@@ -48,26 +48,26 @@ def layer_number(layer: int, depth: int) -> int:
   return number
 
 
-@functools.partial(jax.jit, static_argnames=('module', 'layer'))
+@functools.partial(jax.jit, static_argnames=('module', 'layer', 'layers'))
 def _states(
-  module: nn.Module, params: dict, batch: dict, layer: int
+  module: nn.Module, params: dict, batch: dict, layer: int, layers: int
 ) -> Float[Array, 'r t d']:
-  """The output of layer `layer` (from 1) at all places."""
-  name = f'layer_{layer - 1}'
+  """The mean output of `layers` layers up to `layer` (from 1) at all places."""
+  names = [f'layer_{k}' for k in range(layer - layers, layer)]
   _, passed = module.apply(
     {'params': params},
     batch,
     capture_intermediates=lambda part, method: (
-      part.name == name and method == '__call__'
+      part.name in names and method == '__call__'
     ),
     mutable=['intermediates'],
   )
   out = jax.tree.leaves(passed['intermediates'])
   if not out:
     raise UserError(
-      f'the encoder has no layer called {name}; read another model'
+      f'the encoder has no layer called {names[-1]}; read another model'
     )
-  return out[0].astype(jnp.float32)
+  return sum(one.astype(jnp.float32) for one in out) / len(out)
 
 
 def word_vectors(
@@ -78,6 +78,7 @@ def word_vectors(
   start: Int[np.ndarray, ' n'],
   size: Int[np.ndarray, ' n'],
   layer: int,
+  layers: int = 1,
   batch: int = BATCH,
   placement: Placement = HERE,
 ) -> Float[np.ndarray, 'n d']:
@@ -87,6 +88,7 @@ def word_vectors(
   pairs/attributes.py:spans finds them.
   """
   layer = layer_number(layer, module.shape.depth)
+  layer_number(layer - layers + 1, module.shape.depth)
   params = placement.params(params)
   used, row = np.unique(text, return_inverse=True)
   layout = packing.layout(
@@ -117,7 +119,7 @@ def word_vectors(
 
   for step in announce.rounds(range(len(sweep)), len(sweep), 'embedding'):
     host = sweep[step]
-    states = _states(module, params, placement.batch(host), layer)
+    states = _states(module, params, placement.batch(host), layer, layers)
     waiting.append((host['example'], sweep.plan.place[step], states))
     if len(waiting) > 1:  # one is computed while another is read
       put(*waiting.pop(0))

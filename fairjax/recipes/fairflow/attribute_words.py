@@ -45,9 +45,11 @@ def _load(spec: str) -> tuple[Config, Any, corruption.Vocabulary]:
 
 
 def language_model(config: Config) -> Any:
-  """The masked LM of the config's folder."""
-  precision, tokenizer = folders.precision(config), config.tokens.tokenizer
-  return folders.load(config.model, 'mask', precision, tokenizer)
+  """The config's encoder, with a masked-LM head where words are read by it."""
+  precision, options = folders.precision(config), config.fairflow
+  asked = options.decoder == 'head' or 'masked' in options.rivals
+  can, tokenizer = 'mask' if asked else 'embed', config.tokens.tokenizer
+  return folders.load(config.model, can, precision, tokenizer)
 
 
 def _blocks(
@@ -249,6 +251,7 @@ def _embed(
       start % inner + len(vocabulary.first),
       mine['size'].to_numpy(),
       config.fairflow.layer,
+      config.fairflow.layers,
       placement=mesh.placement(mesh.make(configs.Mesh(), 1)),
     )
     id = [f'{shard}:{r}:{s}' for r, s in zip(mine['row'], mine['start'])]
