@@ -36,7 +36,10 @@ flags() {
       tweets "$1"
       echo "model=$data/all-mpnet-base-v2"
       ;;
-    weighting_tweets) tweets "$1" ;;
+    weighting_tweets)
+      tweets "$1"
+      echo "net.glove=$data/glove.6B.50d.5k.txt"
+      ;;
     weighting_comments)
       echo "data.path=$data/comments.csv"
       echo "measures.madlibs=$data/bias_madlibs_77k.csv"
@@ -59,6 +62,19 @@ flags() {
       echo "seeds=20"
       ;;
     weighting_planted) echo "seeds=21" ;;
+    fairflow | fairflow_base)
+      echo "corpus.path=$data/text"
+      echo "fairflow.known=$data/known_pairs.csv"
+      ;;&
+    fairflow_base)
+      echo "model=$data/all-mpnet-base-v2"
+      ;;
+    fairflow)
+      echo "model=$data/minilm_mlm"
+      echo "repair.detector=$data/minilm_mlm"
+      echo "data.path=$data/wiki_bios.csv"
+      echo "rewriters.gold=$data/geco"
+      ;;
     fairflow_planted) ;;
     mbcda_planted) ;;
     mbcda_beyond) ;;
