@@ -36,10 +36,7 @@ flags() {
       tweets "$1"
       echo "model=$data/all-mpnet-base-v2"
       ;;
-    weighting_tweets)
-      tweets "$1"
-      echo "net.glove=$data/glove.6B.50d.5k.txt"
-      ;;
+    weighting_tweets) tweets "$1" ;;
     weighting_comments)
       echo "data.path=$data/comments.csv"
       echo "measures.madlibs=$data/bias_madlibs_77k.csv"
@@ -62,14 +59,9 @@ flags() {
       echo "seeds=20"
       ;;
     weighting_planted) echo "seeds=21" ;;
-    fairflow | fairflow_base)
+    fairflow)
       echo "corpus.path=$data/text"
       echo "fairflow.known=$data/known_pairs.csv"
-      ;;&
-    fairflow_base)
-      echo "model=$data/all-mpnet-base-v2"
-      ;;
-    fairflow)
       echo "model=$data/minilm_mlm"
       echo "repair.detector=$data/minilm_mlm"
       echo "data.path=$data/wiki_bios.csv"
@@ -91,6 +83,7 @@ tables() { # makes of the published files what a claim reads, once
     diet_* | weighting_tweets) made=test_original_even.csv parts=(tweets) ;;
     weighting_comments) made=comments.csv parts=(comments) ;;
     fairtune_sst2) made=sst2_train.csv parts=(sst2) ;;
+    fairflow) made=known_pairs.csv parts=(pairs) ;;
     fairtune_glue) made=GLUE/SST-2/dev.csv parts=(CoLA RTE SST-2) ;;
     *) return 0 ;;
   esac
@@ -128,7 +121,7 @@ worker() { # takes what no other worker has taken, on core $1
   done
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets diet_base weighting_tweets weighting_comments)
+[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets diet_base weighting_tweets weighting_comments)
 if [[ -z ${JOBS:-} ]]; then
   for name in "${names[@]}"; do run "$name"; done
 else

@@ -6,18 +6,26 @@ A config names the claims of its paper that a run is made for, at most six,
 before it runs (`measures.primary`). They are one family: intervals hold
 together and p are Holm's (report/verdict.py). Everything else that a run
 compares is exploratory, and counted. `decides` is how far from its bound an
-effect must be for a run of that size to decide it four times of five.
+effect must be for a run of that size to decide it four times of five. What no
+run knows (whose data it was, the paper's size, which rivals a planted gap makes
+trivial) stands in sizes.csv beside the kept runs, a line a run.
 """
 
+import csv
 import pathlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fairjax.report import kept, tables, verdict, words
+from fairjax.report import kept, tables, verdict
 from fairjax.results import Results, read
 
 LARGE = 100  # times a run's size
-HEADS = ('paper', 'claim', 'verdict', 'by', 'p', 'decides', 'data', 'command')
+SIZES = 'sizes.csv'
+HEADS = (
+  *('paper', 'claim', 'kind', 'data', 'size', "the paper's size", 'value'),
+  *('interval', 'adjusted p', 'verdict', 'decides', 'command'),
+)
 
 
 class Paper(NamedTuple):
@@ -47,13 +55,22 @@ def _of_run(found: Results, folder: pathlib.Path) -> list[dict]:
   origin = kept.origin(folder, found)
   found.primary = found.primary or origin.get('primary', [])
   settled = verdict.settled(found)
-  where = {'data': origin['data'], 'command': origin['command']}
+  noted = _noted(folder)
+  where = {
+    'data': noted.get('data', ''),
+    'size': noted.get('size') or origin['data'],
+    "the paper's size": noted.get('paper', ''),
+    'command': origin['command'],
+  }
+  trivial = re.compile(noted.get('trivial') or '(?!)')
   out = [
     {
       'claim': one['claim'],
-      'verdict': one['verdict'],
-      'by': words.number_of(one),
-      'p': tables.p_value({**one, 'p': one.get('adjusted')}),
+      'kind': one['family'],
+      **_number(one),
+      'adjusted p': tables.p_value({**one, 'p': one.get('adjusted')}),
+      'verdict': one['verdict']
+      + (' (trivial)' if trivial.search(one['claim']) else ''),
       'decides': _decides(
         one,
         1 - (1 - found.level) / one.get('of', 1),
@@ -71,7 +88,21 @@ def _of_run(found: Results, folder: pathlib.Path) -> list[dict]:
   apart = [one for one in settled if one['test'] not in by_test]
   count = len(others) + len(apart) - len(out)
   said = tables.plural(count, 'other comparison')
-  return [*out, {'claim': said, 'verdict': verdict.EXPLORATORY, **where}]
+  return [*out, {'claim': said, 'kind': verdict.EXPLORATORY, **where}]
+
+
+def _noted(folder: pathlib.Path) -> dict[str, str]:
+  """The line of a run in sizes.csv."""
+  path = folder.parent / SIZES
+  lines = csv.DictReader(path.open(encoding='utf-8')) if path.exists() else ()
+  return next((one for one in lines if one['run'] == folder.name), {})
+
+
+def _number(one: Mapping) -> dict[str, str]:
+  """What a claim is judged by, and its interval."""
+  value, _, ends = tables.estimate(one['effect']).partition(' [')
+  number = f'{one["what"]} {value}'
+  return {'value': number, 'interval': f'[{ends}' if ends else ''}
 
 
 def _decides(
@@ -107,7 +138,7 @@ def markdown(
   last: dict[str, str] = {}
   for row in rows(folders, papers):
     cells = dict(row)
-    for key in ('paper', 'data', 'command'):
+    for key in ('paper', 'size', "the paper's size", 'command'):
       if cells.get(key) and cells[key] == last.get(key):
         cells[key] = '' if key == 'paper' else 'as above'
       elif key == 'command' and cells.get(key):
