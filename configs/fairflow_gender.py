@@ -66,7 +66,7 @@ def get_config() -> c.Config:
     train=c.Train(
       lr=1e-3,
       batch=32,
-      epochs=15,
+      epochs=5,
       eps=1e-6,
       weight_decay=0.01,
       schedule='constant',

@@ -59,6 +59,11 @@ flags() {
       echo "seeds=20"
       ;;
     weighting_planted) echo "seeds=21" ;;
+    fairflow_base)
+      echo "corpus.path=$data/text"
+      echo "fairflow.known=$data/known_pairs.csv"
+      echo "model=$data/all-mpnet-base-v2"
+      ;;
     fairflow)
       echo "corpus.path=$data/text"
       echo "fairflow.known=$data/known_pairs.csv"
@@ -83,7 +88,7 @@ tables() { # makes of the published files what a claim reads, once
     diet_* | weighting_tweets) made=test_original_even.csv parts=(tweets) ;;
     weighting_comments) made=comments.csv parts=(comments) ;;
     fairtune_sst2) made=sst2_train.csv parts=(sst2) ;;
-    fairflow) made=known_pairs.csv parts=(pairs) ;;
+    fairflow | fairflow_base) made=known_pairs.csv parts=(pairs) ;;
     fairtune_glue) made=GLUE/SST-2/dev.csv parts=(CoLA RTE SST-2) ;;
     *) return 0 ;;
   esac
@@ -121,7 +126,7 @@ worker() { # takes what no other worker has taken, on core $1
   done
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets diet_base weighting_tweets weighting_comments)
+[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow fairflow_base fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets diet_base weighting_tweets weighting_comments)
 if [[ -z ${JOBS:-} ]]; then
   for name in "${names[@]}"; do run "$name"; done
 else

@@ -161,7 +161,7 @@ def test_tables_of_one_claim_tell_of_its_files_alone(tmp_path):
   done = call('tweets')
   assert done.returncode == 1
   assert len(done.stderr.splitlines()) == 1 and 'AAAI23.zip' in done.stderr
-  assert len(call().stderr.splitlines()) == 6
+  assert len(call().stderr.splitlines()) == 7
   done = call('twets')
   assert done.returncode == 1 and 'FOLDER OUT [PART' in done.stderr
 
@@ -180,6 +180,16 @@ def archive(shared, tmp_path):
       frame = frame.loc[frame.index.repeat(step)].assign(GE='0.5')
       made.writestr(f'data/{member}', frame.to_csv(index=False))
   return path
+
+
+def test_known_pairs_have_the_woman_s_word_first(shared):
+  (made,) = TABLES['pairs'](shared / 'lexicons').values()
+  pairs = dict(made.itertuples(index=False))
+  some = {'she': 'he', 'her': 'his', 'housewife': 'househusband'}
+  assert some | {'camerawomen': 'cameramen'} == {
+    k: pairs[k] for k in [*some, 'camerawomen']
+  }
+  assert set(pairs).isdisjoint(pairs.values())
 
 
 def test_the_claims_tweets_are_made_of_the_published_zip(archive):

@@ -37,8 +37,10 @@ def alone(texts, i, width=20):
   }
 
 
-@pytest.mark.parametrize('layer', [1, -1])
-def test_vectors_are_means_of_the_states_of_unpacked_texts(model, layer):
+@pytest.mark.parametrize('layer, layers', [(1, 1), (-1, 1), (-1, 2)])
+def test_vectors_are_means_of_the_states_of_unpacked_texts(
+  model, layer, layers
+):
   module, params = model
   draw = np.random.default_rng(0)
   texts = ragged(draw)
@@ -47,7 +49,7 @@ def test_vectors_are_means_of_the_states_of_unpacked_texts(model, layer):
   start = np.array([draw.integers(0, texts.lengths[t] - 2) for t in text])
   size = np.minimum(size, texts.lengths[text] - start)
   got = contextual.word_vectors(
-    module, params, texts, text, start, size, layer, batch=4
+    module, params, texts, text, start, size, layer, layers, batch=4
   )
   every = jax.jit(
     lambda batch: module.apply(
@@ -59,8 +61,14 @@ def test_vectors_are_means_of_the_states_of_unpacked_texts(model, layer):
   )
   for i in range(12):
     passed = every(alone(texts, i))
-    name = f'layer_{layer - 1 if layer > 0 else SMALL.depth - 1}'
-    states = passed['intermediates']['encoder'][name]['__call__'][0][0][0]
+    last = layer if layer > 0 else SMALL.depth
+    states = np.mean(
+      [
+        passed['intermediates']['encoder'][f'layer_{k}']['__call__'][0][0][0]
+        for k in range(last - layers, last)
+      ],
+      0,
+    )
     for w in np.flatnonzero(text == i):
       mean = np.mean(states[start[w] : start[w] + size[w]], 0)
       np.testing.assert_allclose(got[w], mean, atol=2e-5)
