@@ -28,18 +28,13 @@ ELECTRA and BART can start from FOLDER (models/warm_start.py):
       --config.pretrain.length=64 --config.train.batch=8 \\
       --config.train.lr=4e-4 --config.pretrain.permute=false
 
-The dictionary is by the difference of the sides' means: the flow does not pass
-it (.337 and .371 of 89 known words; no difference beyond chance), and is
-trained beside it for the comparison, which --config.fairflow.rivals='()' leaves
-out. --config.fairflow.way=flow writes the flow's pairs, as the paper does.
+The dictionary is the flow's, at the paper's settings. Simpler ways stand beside
+it (--config.fairflow.rivals), and each can write it instead, as in
+--config.fairflow.way=difference, the difference of the sides' means. Pairs are
+mutual modes; --config.fairflow.votes=paper (or directed) joins them as the
+paper's program does.
 
 Measured: configs/RESULTS.md, "FairFlow".
-
-The paper's own setting stays as options: --config.fairflow.way=flow
---config.fairflow.factor=-1 --config.fairflow.rho=0.98
---config.fairflow.margin=0 --config.fairflow.leak=0 --config.fairflow.move=mean
---config.fairflow.candidates=all --config.fairflow.votes=paper (or directed)
---config.train.epochs=5.
 """
 
 from fairjax import config as c

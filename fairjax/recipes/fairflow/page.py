@@ -133,12 +133,12 @@ def measure(
     verdicts=claims(against) if against else [],
     facts={**attribute.facts, **facts},
     sections=[
+      *winner(against),
       section(
         'The dictionary',
         text(lead, 'lead'),
         table(examples, caption=f'{first_of(dictionary, len(examples))}.'),
       ),
-      *winner(against),
       *pictures(contenders.get('flow')),
       section('Against simpler ways', *left, table(rows, screen=True)),
       section('The attribute head', table(quality)),
