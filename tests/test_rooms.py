@@ -27,7 +27,7 @@ ORDER = {
   'results': {'metrics'},  # whose names are rows of its table of measures
   # A score is a function of arrays; its table is made by a stage.
   'scores': {'data', 'models', 'train', 'metrics', 'results'},
-  'report': {'metrics', 'results'},
+  'report': {'data', 'metrics', 'results'},
   # What a model says comes from a judge that a recipe hands in.
   'benchmarks': {'data', 'pairs', 'methods', 'metrics', 'results'},
   'stages': {
@@ -45,7 +45,7 @@ TOP = {'recipes', 'bench', 'main', 'cli'}
 
 # Lines of code (blank lines and docstrings counted); `pathlib` finds them. Each
 # commit that removes some lowers these; none raises them.
-CEILING = {'fairjax': 80_904, 'tests': 52_170}
+CEILING = {'fairjax': 80_890, 'tests': 52_152}
 
 
 def test_no_room_grows_past_the_ceiling():

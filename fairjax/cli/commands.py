@@ -62,7 +62,7 @@ COMMANDS = {
   'diet': Command(
     'a fairer classifier, of few examples chosen by score',
     '[DATA]; without it, made sentences with a planted bias',
-    'quickstart_diet',
+    'diet_csv',
     'quickstart_diet',
     (('data.path',),),
     matter=(

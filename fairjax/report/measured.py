@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from fairjax import results as parts
+from fairjax.data.tables import answers
 from fairjax.metrics import measures
 from fairjax.metrics.inference import significance
-from fairjax.report import tables
+from fairjax.report import tables, words
 from fairjax.report.names import of_set
 from fairjax.report.pictures import figures, plots
 from fairjax.report.render import Section, drawn
@@ -293,7 +294,7 @@ def _scores(
   if 'label' not in predictions:
     return []
   rows = predictions[predictions['set'] == name]
-  score, words = _probabilities(rows, results.pos_label, results.classes)
+  score, what = _probabilities(rows, results.pos_label, results.classes)
   if not len(rows) or not len(score):
     return []
   label = (rows['label'] == results.pos_label).to_numpy()
@@ -307,7 +308,7 @@ def _scores(
     drawn(
       f'roc_{name}',
       plots.roc({'all rows': (label, score)}),
-      f'ROC curve of {words}; the band is the range over seeds.',
+      f'ROC curve of {what}; the band is the range over seeds.',
     ),
   ]
   if len(largest) > 1:
@@ -318,8 +319,8 @@ def _scores(
   out.append(
     drawn(
       f'scores_{name}',
-      plots.score_histograms(label, score, group),
-      f'Scores ({words}) by {"group and " * bool(len(names))}label, all seeds '
+      plots.score_histograms(label, score, group, sides=words.sides(results)),
+      f'Scores ({what}) by {"group and " * bool(len(names))}label, all seeds '
       'together.',
     )
   )
@@ -332,14 +333,10 @@ def _probabilities(
   """Scores [s, n] of the positive class, and what they are."""
   name = classes[positive] if positive < len(classes) else ''
   name = f'‘{tables.printable(name)}’' if name else f'class {positive}'
-  columns = [c for c in rows if c[:1] == 'p' and c[1:].isdigit()]
-  if columns:  # of two classes, P(1) is kept
-    chance = rows[columns].to_numpy(float).T
-    return chance if positive else 1 - chance, f'the probability of {name}'
-  end = f'_c{positive}'
-  columns = [c for c in rows if c.endswith(end) and c[1 : -len(end)].isdigit()]
-  chance = rows[columns].to_numpy(float).T
-  return chance, f'the probability of {name} against the rest'
+  chances = answers.of_run(rows)
+  two = 'p0' in rows  # of two classes, P(1) is kept
+  what = f'the probability of {name}{"" if two else " against the rest"}'
+  return chances[..., positive], what
 
 
 def tests(results: Results) -> list[Section]:

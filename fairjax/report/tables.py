@@ -25,6 +25,7 @@ BOUND = re.compile(r'[<≤] [\d.e-]+|[\d.]+(e-\d+)?')  # a p value in print
 WHOLE = 0.99  # of the range of a share: an interval that says nothing
 NOTHING = 1e-5  # sizes of differences below which none is told
 SENTENCE = 34  # characters of a first cell that no narrow column has room for
+P = 'p', 'p, adjusted', 'p (Holm)'  # headings of p values
 LONGEST = 30, 43  # characters on a terminal: of the first cell, of others
 
 
@@ -134,6 +135,19 @@ def _headings(rows: Table, columns: Columns) -> dict[str, str]:
   return {key: printable(key) for key in columns}
 
 
+def _printed(rows: Table, headings: Mapping[str, str]) -> Table:
+  """Shares in percent and p values as bounds, where a heading says so."""
+  out = [dict(row) for row in rows]
+  for row in out:
+    for key, heading in headings.items():
+      value = row.get(key)
+      if heading.endswith(', %') and defined(value):
+        row[key] = f'{100 * value:.1f}'
+      elif heading in P and key in row and not isinstance(value, str):
+        row[key] = p_value({**row, 'p': value})
+  return out
+
+
 def _numeric(rows: Table, key: str) -> bool:
   """True if a column holds numbers only, which stand to the right."""
   values = [row[key] for row in rows if row.get(key) not in (None, '', '–')]
@@ -183,7 +197,7 @@ def markdown(rows: Table, columns: Columns = None, width: int = 80) -> str:
   headings = _headings(rows, columns)
   if not rows or not headings:
     return '(no rows)'
-  notes: dict[str, int] = {}
+  rows, notes = _printed(rows, headings), {}
 
   def show(value: Any, key: str, cut: bool = True) -> str:
     text = cell(value).replace('|', '\\|')
@@ -234,7 +248,7 @@ def view(
   headings = _headings(rows, columns)
   if not rows or not headings:
     return {'rows': []}
-  first = next(iter(headings))
+  rows, first = _printed(rows, headings), next(iter(headings))
   shared = _shared_notes(rows, headings)
 
   def show(key: str, value: Any) -> dict[str, Any]:

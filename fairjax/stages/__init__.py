@@ -14,6 +14,8 @@ In this room:
                  tests
   audited        Audited models: anything that gives texts, or rows,
                  probabilities
+  bag_of_words   A bag of words: how well the simplest classifier does on the
+                 same rows
   classifier     A classifier as the library has it: loaded, asked for
                  probabilities
   edited         Predictions of edited texts beside predictions of rows

@@ -1,12 +1,12 @@
 """Predictions as a table, and their measures with intervals and tests."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
+from fairjax.data.tables import answers
 from fairjax.data.tables.schema import Tables
 from fairjax.metrics import measures
 from fairjax.metrics.assess import assess as measure
@@ -41,15 +41,8 @@ def _sortable(ids: pd.Series) -> pd.Series:
 
 def predictions(frame: pd.DataFrame) -> dict[str, np.ndarray]:
   """What `prediction_table` was made of: {set: [s, n, c]}."""
-  columns = [c for c in frame if re.fullmatch(r'p\d+(_c\d+)?', c)]
-  seeds = len({c.split('_')[0] for c in columns})
-  out = {}
-  for name, rows in frame.groupby('set', sort=False):
-    values = rows[columns].to_numpy().reshape(len(rows), seeds, -1)
-    if values.shape[2] == 1:
-      values = np.concatenate([1 - values, values], 2)
-    out[str(name)] = values.swapaxes(0, 1)
-  return out
+  each = frame.groupby('set', sort=False)
+  return {str(name): answers.of_run(rows) for name, rows in each}
 
 
 def of_positive(

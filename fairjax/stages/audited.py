@@ -394,14 +394,10 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> AuditedModel:
 
 def planted(config: Config) -> AuditedModel:
   """A bag of words on the planted training rows: it has learnt their bias."""
-  from sklearn.feature_extraction.text import CountVectorizer
-  from sklearn.linear_model import LogisticRegression
-
   from fairjax.data.sets import planted as data
+  from fairjax.stages import bag_of_words
 
   train = data.load(config)['train']
-  words = CountVectorizer(ngram_range=(1, 2), min_df=2, binary=True)
-  model = LogisticRegression(max_iter=400, C=0.3)
-  model.fit(words.fit_transform(train['text']), train['label'])
-  predict = lambda texts: model.predict_proba(words.transform(texts))[None]
+  model = bag_of_words.fitted(train['text'], train['label'])
+  predict = lambda texts: model.predict_proba(texts)[None]
   return AuditedModel('planted', None, predict, data.CLASSES, kind='function')

@@ -31,6 +31,7 @@ from fairjax.core.errors import UserError
 
 REDRAW = 0.2  # seconds between two drawings of the live line
 TELL = 60.0  # seconds between two lines where there is no terminal
+FIRST = 5.0  # seconds before the first of them
 WINDOW = 20.0  # seconds over which the speed is taken
 
 
@@ -241,8 +242,9 @@ def unheard(stream: TextIO) -> None:
 class Progress:
   """One live line on a terminal: step, speed, rate, loss, time left.
 
-  Off a terminal it is said as a line of its own each minute. What `update` is
-  given is looked at only then, or when the line is drawn, five times a second:
+  Off a terminal it is a line of its own, soon and then each minute. What
+  `update` is given is looked at only then, or when the line is drawn, five
+  times a second:
   a loss that still lives on a device is passed as a function of no arguments,
   so that nobody waits for it.
   """
@@ -263,6 +265,7 @@ class Progress:
     self.began = (self.clock(), first)
     self.last = (*self.began, 0)  # when, and how far, at the last update
     self.drawn = -math.inf if self.draws else self.began[0]
+    self.wait = FIRST
     self.past = collections.deque([(*self.began, 0)])
 
   def __enter__(self) -> Self:
@@ -301,7 +304,7 @@ class Progress:
     if self.draws:
       due = now - self.drawn >= REDRAW or done >= self.total
     else:
-      due = now - self.drawn >= TELL
+      due = now - self.drawn >= min(self.wait, TELL)
     if not due:
       return
     self.past.append(here)
@@ -315,6 +318,7 @@ class Progress:
       self.draw(text)
     else:
       self.log.line(text)
+      self.wait = TELL
 
   def say(self, doing: str) -> None:
     """Redraws at once, before the next step is done."""

@@ -6,6 +6,7 @@ exact interval or a bootstrap's weights outside of the modules of the room.
 
 import ast
 import pathlib
+import re
 
 import fairjax
 
@@ -105,3 +106,16 @@ def test_what_is_besides_is_in_use():
   for name in BESIDES:
     files = HOUSE.glob(f'{name}**/*.py' if name.endswith('/') else name)
     assert any(makers(path.read_text()) for path in files), name
+
+
+def test_columns_of_probabilities_are_read_in_one_place():
+  """Five modules each had a pattern of p0, p1_c0, …"""
+  column = re.compile(r"'p\\d|c\[:1\] == 'p'|f'p\{\w+\}_c")
+  homes = {
+    path.relative_to(HOUSE).as_posix()
+    for path in HOUSE.rglob('*.py')
+    if column.search(path.read_text())
+  }
+  # Which of a user's columns may be some; and who writes them.
+  besides = {'stages/audited.py', 'stages/assessment.py'}
+  assert homes - besides == {'data/tables/answers.py'}

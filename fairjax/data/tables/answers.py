@@ -384,12 +384,21 @@ def _seeds(rows: pd.DataFrame, asked: Asked) -> Answers:
       f'{source(rows)} has {len(columns)} columns of predictions of {seeds} '
       f'seeds ({", ".join(columns[:6])}); each needs as many, so write it again'
     )
+  scores = of_run(rows)
+  check(scores, asked)
+  return Answers('model', scores)
+
+
+def of_run(rows: pd.DataFrame) -> np.ndarray:
+  """Probabilities [s, n, c] as a run keeps them: of two classes P(1)."""
+  columns = [c for c in rows if SEED.fullmatch(str(c))]
+  seeds = len({c.split('_')[0] for c in columns})
+  if not seeds:
+    return np.zeros((0, len(rows), 2))
   values = _cells(rows, columns).reshape(len(rows), seeds, -1)
   if values.shape[2] == 1:
     values = np.concatenate([1 - values, values], 2)
-  scores = values.swapaxes(0, 1)
-  check(scores, asked)
-  return Answers('model', scores)
+  return values.swapaxes(0, 1)
 
 
 def _cells(rows: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:

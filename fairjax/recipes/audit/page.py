@@ -14,8 +14,7 @@ from fairjax.metrics.texts import flips
 from fairjax.pairs.swapping import swap_eval
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
-from fairjax.report import tables
-from fairjax.report.words import ratio as below
+from fairjax.report import tables, words
 
 RATIO = 'selection_rate_ratio'
 WORST = 8  # slices, words and differences in an open table
@@ -76,78 +75,76 @@ def _flips(
 
 def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
   """The picture, both wordings, rows that flip, words, and every number."""
+  whole = results.Results(
+    classes=list(classes), pos_label=config.measures.pos_label
+  )
+  sides = words.sides(whole)
   # An axis that few rows show and none flips by has nothing to draw.
-  parts = [_picture(name, own)] if own['flips']['value'] else []
+  parts = [_picture(name, own, sides)] if own['flips']['value'] else []
   if 'fprd' in own:
-    parts += _by_wording(own)
-    parts += _by_value(focus.wordings.get(name, []))
+    parts += _by_wording(own, sides)
+    parts += _by_value(focus.wordings.get(name, []), sides)
   examples = _examples(edits, edit, focus, config, table, classes)
   if examples:
     parts += [
       results.heading(f'{len(examples)} rows whose decision flips'),
       results.texts(examples, blur=labels.offensive(classes)),
     ]
-  words = focus.words[name]
-  sure = [w for w in words if significance.is_significant(w['adjusted'])]
-  parts += _carriers(words, sure)
+  known = focus.words[name]
+  sure = [w for w in known if significance.is_significant(w['adjusted'])]
+  rate = f'at a false discovery rate of {significance.SURE:.0%}'
+  if sure:
+    caption = f'Words that carry it ({len(sure)} of {len(known)} {rate})'
+    parts.append(results.table(sure[:WORST], of_words(known), caption))
+  elif known:
+    none = f'None of {len(known)} words flips decisions more than the control'
+    parts.append(results.text(f'{none} does, {rate}.'))
+  every = [results.table(known, of_words(known), 'Every word')]
   parts.append(
     results.fold(
       'How good the swap is, and every number',
       *_numbers(name, own, edits, focus),
-      *_every_word(words, sure),
+      *(every if len(known) > len(sure) else []),
       results.text(METHOD, kind='quiet'),
     )
   )
   return parts
 
 
-def _picture(name: str, own: Mapping) -> dict:
+def of_words(rows: Sequence[Mapping]) -> dict[str, str]:
+  """The columns of a table of words."""
+  columns = {
+    **{'word': 'word', 'rows': 'rows', 'flips': 'flips, %'},
+    **{'control flips': 'control, %'},
+    'mean change of score': 'mean change of score',
+    'adjusted': 'p, adjusted',
+  }
+  return {k: v for k, v in columns.items() if rows and k in rows[0]}
+
+
+def _picture(name: str, own: Mapping, sides: tuple[str, str]) -> dict:
   """Flips under the swap beside its control, by direction and by label."""
   what = own['flips'].get('of', 'words that show a group')
-  rows = [{'edit': f'swap of {what}', 'value': own['flips']}]
-  if own['control_flips']['value'] is not None:
-    rows.append({'edit': 'control: other words', 'value': own['control_flips']})
-  for key, words in (
-    ('flips_up', 'swap, to positive'),
-    ('flips_down', 'swap, to negative'),
-    ('flips_positive', 'swap, rows labelled positive'),
-    ('flips_negative', 'swap, rows labelled negative'),
-  ):
-    if own.get(key, {}).get('value') is not None:
-      rows.append({'edit': words, 'value': own[key]})
+  negative, positive = sides
+  shown = {
+    'flips': f'swap of {what}',
+    'control_flips': 'control: other words',
+    'flips_up': f'swap, to {positive}',
+    'flips_down': f'swap, to {negative}',
+    'flips_positive': f'swap, rows labelled {positive}',
+    'flips_negative': f'swap, rows labelled {negative}',
+  }
   return results.figure(
     'wordings',
     f'flips_{name}',
     f'Decisions that change under the swap {name!r} and under an edit of as '
     'many words that show no group.',
-    rows=rows,
+    rows=[
+      {'edit': called, 'value': own[key]}
+      for key, called in shown.items()
+      if tables.defined(own.get(key))
+    ],
   )
-
-
-def _carriers(words: Sequence[Mapping], sure: Sequence[Mapping]) -> list[dict]:
-  """The words that carry the flips, or that none is shown to."""
-  if sure:
-    return [
-      results.table(
-        [_word(w) for w in sure[:WORST]],
-        caption=f'Words that carry it ({len(sure)} of {len(words)} at a false '
-        f'discovery rate of {significance.SURE:.0%})',
-      )
-    ]
-  if words:
-    return [
-      results.text(
-        f'None of {len(words)} words flips decisions more than the control '
-        f'does, at a false discovery rate of {significance.SURE:.0%}.'
-      )
-    ]
-  return []
-
-
-def _every_word(words: Sequence[Mapping], sure: Sequence[Mapping]) -> list:
-  if len(words) == len(sure):
-    return []
-  return [results.table([_word(w) for w in words], caption='Every word')]
 
 
 def _numbers(name: str, own: Mapping, edits, focus: Measured) -> list[dict]:
@@ -164,63 +161,43 @@ def _numbers(name: str, own: Mapping, edits, focus: Measured) -> list[dict]:
   ]
   if name in ('gender', 'neutral'):
     parts.append(results.text(PRECISION, kind='quiet'))
-  quantiles = focus.quantiles[name]
-  if quantiles:
+  if quantiles := focus.quantiles[name]:
     caption = 'Quantiles of the change of score'
     parts.append(results.table(quantiles, caption=caption))
   return parts
 
 
-def _word(one: Mapping) -> dict:
-  return {
-    'word': one['word'],
-    'rows': one['rows'],
-    'flips': f'{one["flips"]:.0%}',
-    'control': ''
-    if one['control flips'] is None
-    else f'{one["control flips"]:.0%}',
-    **(
-      {'mean change of score': one['mean change of score']}
-      if 'mean change of score' in one
-      else {}
-    ),
-    'adjusted p': significance.p_text({'p': one['adjusted']}),
-  }
-
-
-def _by_wording(own: Mapping) -> list[dict]:
+def _by_wording(own: Mapping, sides: tuple[str, str]) -> list[dict]:
   rows = [
-    {
-      'rows labelled': label,
-      'how many': own[key]['rows'],
-      'decided positive, female wording': f'{own[key]["female"]:.1%}',
-      'male wording': f'{own[key]["male"]:.1%}',
-      'difference': {k: own[key][k] for k in ('value', 'low', 'high')},
-    }
-    for key, label in (('fprd', 'negative'), ('tprd', 'positive'))
+    {**own[key], 'label': label, 'difference': own[key]}
+    for key, label in zip(('fprd', 'tprd'), sides)
     if own[key].get('female') is not None
   ]
+  columns = {
+    **{'label': 'rows labelled', 'rows': 'how many'},
+    'female': f'decided {sides[1]}, female wording, %',
+    **{'male': 'male wording, %', 'difference': 'difference'},
+  }
   caption = 'The same texts in either wording (FPRD, TPRD)'
-  return [results.table(rows, caption=caption)] if rows else []
+  return [results.table(rows, columns, caption)] if rows else []
 
 
-def _by_value(rows: Sequence[Mapping]) -> list[dict]:
+def _by_value(rows: Sequence[Mapping], sides: tuple[str, str]) -> list[dict]:
   """TPRD and FPRD of the values of an axis, of which a text draws one other."""
-  if not rows:
-    return []
+  called = dict(zip(('negative', 'positive'), sides))
   shown = [
-    {
-      **one,
-      **{k: f'{one[k]:.1%}' for k in ('decided positive', 'in other wordings')},
-      'difference': {k: one['difference'][k] for k in ('value', 'low', 'high')},
-    }
-    for one in rows
+    {**one, 'rows labelled': called[one['rows labelled']]} for one in rows
   ]
+  columns = {
+    **{key: key for one in rows for key in one},
+    'decided positive': f'decided {sides[1]}, %',
+    'in other wordings': 'in other wordings, %',
+  }
   caption = (
     'The same texts in the wording of each value and in the other one that '
-    'the seed drew for them (FPRD of negative rows, TPRD of positive ones)'
+    f'the seed drew for them (FPRD of rows labelled {sides[0]}, TPRD of others)'
   )
-  return [results.table(shown, caption=caption)]
+  return [results.table(shown, columns, caption)] if rows else []
 
 
 def diverse(rows: Sequence[int], spans: Sequence[Sequence]) -> list[int]:
@@ -250,6 +227,10 @@ def _examples(edits, edit, focus: Measured, config, table, classes) -> list:
   moved = flips.change(focus.scores, edit.scores).mean(0)
   rows = np.flatnonzero(edit.edited & (flip >= 0.5))
   rows = diverse(rows[np.argsort(-moved[rows], kind='stable')], edits.spans)
+  # Names alone come last: 'Lisa Trump' is no person that a reader knows.
+  listed = edits.words or ()
+  other = lambda row: any(o.lower() in listed for *_, o, _ in edits.spans[row])
+  rows.sort(key=lambda row: bool(listed) and not other(row))
   binary = focus.scores.ndim == 2
   names = list(classes) or ['negative', 'positive']
   positive = config.measures.pos_label
@@ -288,36 +269,33 @@ def _differences(focus: Measured, config: Config) -> dict | None:
     f'p of at most {significance.SURE:g}'
   )
   rule = config.measures.adjust
-  adjusted = 'p' if rule == 'none' else 'p, adjusted'
+
+  columns = {
+    **{'group': 'group', 'rate': 'rate', 'value': 'of the group'},
+    **({'reference': 'reference'} if len(references) > 1 else {}),
+    **{'of reference': 'of the reference', 'difference': 'difference'},
+    'adjusted': 'p' if rule == 'none' else 'p, adjusted',
+  }
 
   def line(r):
-    return {
-      'group': r['group'],
-      'rate': f'{measures.label(r["rate"])} ({r["rate"]})',
-      'of the group': r['value'],
-      **({'reference': r['reference']} if len(references) > 1 else {}),
-      'of the reference': r['of reference'],
-      'difference': r['difference'],
-      adjusted: significance.p_text(
-        {'p': r.get('adjusted'), 'p_at_floor': r.get('p_at_floor')}
-      )
-      if not r['few']
-      else 'too few rows',
-    }
+    rate = f'{measures.label(r["rate"])} ({r["rate"]})'
+    few = {'adjusted': 'too few rows'} if r['few'] else {}
+    return {**r, 'rate': rate, **few}
 
   parts = []
   if sure:
     parts.append(
       results.table(
         [line(r) for r in [*once.values()][:WORST]],
-        caption=f'Reference: {reference}',
+        columns,
+        f'Reference: {reference}',
       )
     )
   parts += _four_fifths(focus, config.audit.fail_if)
   parts.append(
     results.fold(
       'Every group and rate, with its test',
-      results.table([line(r) for r in rows]),
+      results.table([line(r) for r in rows], columns),
       results.text(
         'Differences of rates with their interval and p of the same bootstrap '
         'of rows (Fisher’s exact p where no resample is as far off); p '
@@ -346,7 +324,7 @@ def _four_fifths(focus: Measured, rule: str) -> list[dict]:
   return [
     results.text(
       f'Four-fifths rule ({key}): the least share of positive decisions is '
-      f'{tables.estimate(ratio)} of the largest: {below(ratio)} .8.'
+      f'{tables.estimate(ratio)} of the largest: {words.ratio(ratio)} .8.'
     )
     for key, ratio in focus.set['fairness'].items()
     if measures.bare(key) == RATIO and tables.defined(ratio)
@@ -474,21 +452,17 @@ def _slices(focus: Measured) -> dict | None:
   sure = [s for s in focus.slices if significance.is_significant(s['adjusted'])]
   sure.sort(key=lambda s: -(s['error rate'] - s['outside']))
 
-  def line(s):
-    return {
-      'where': s['slice'],
-      'rows': s['rows'],
-      'wrong': f'{s["error rate"]:.1%}',
-      'elsewhere': f'{s["outside"]:.1%}',
-      'adjusted p': significance.p_text({'p': s['adjusted']}),
-    }
-
+  columns = {
+    **{'slice': 'where', 'rows': 'rows', 'error rate': 'wrong, %'},
+    **{'outside': 'elsewhere, %', 'adjusted': 'p, adjusted'},
+  }
   count = len(focus.slices)
   if sure:
     parts = [
       results.table(
-        [line(s) for s in sure[:WORST]],
-        caption=f'{len(sure)} of {count} slices are worse, at a false '
+        sure[:WORST],
+        columns,
+        f'{len(sure)} of {count} slices are worse, at a false '
         f'discovery rate of {significance.SURE:.0%}',
       )
     ]
@@ -498,7 +472,7 @@ def _slices(focus: Measured) -> dict | None:
   parts.append(
     results.fold(
       f'All {count} slices',
-      results.table([line(s) for s in focus.slices[:200]]),
+      results.table(focus.slices[:200], columns),
       results.text(
         f'Slices of one condition, and of two of the first {slices.MOST}, '
         f'with {slices.LEAST} rows or more; Fisher’s exact test, one-sided, '

@@ -151,9 +151,9 @@ def html(
   found: WhatIf | None, form: bool = False, text: str = '', refused: str = ''
 ) -> str:
   """The answer as a piece of a page, and the line to type in."""
-  return render.template('what_if.html').render(
+  own = {'carried': lambda one: one.what.removeprefix('without ')}
+  return render.template('what_if.html', own).render(
     found=found,
-    sentence=_sentence(found) if found else '',
     shown=SHOWN,
     marked=render.marked,
     form=form,
@@ -161,26 +161,6 @@ def html(
     longest=LONGEST,
     refused=refused,
   )
-
-
-def _sentence(found: WhatIf) -> str:
-  """Which edits change the decision, and which words carry it."""
-  turned = [one.what for one in found.edits if one.flips]
-  words = [
-    one.what.removeprefix('without ') for one in found.words if one.flips
-  ]
-  out = [f'It changes by {" and by ".join(turned)}.'] if turned else []
-  if found.edits and not turned:
-    out = ['No edit changes it.']
-  if words:
-    out.append(f'Without {" or ".join(words[:SHOWN])} it would be another.')
-  elif found.words:
-    first = found.words[0]
-    out.append(
-      'No single word carries it; '
-      f'{first.what.removeprefix("without ")} counts most.'
-    )
-  return ' '.join(out)
 
 
 # The server of --serve

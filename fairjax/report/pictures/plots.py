@@ -116,7 +116,11 @@ def roc(sets: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> 'Figure':
 
 @styled
 def score_histograms(
-  label: np.ndarray, scores: np.ndarray, group: Sequence[str], bins: int = 20
+  label: np.ndarray,
+  scores: np.ndarray,
+  group: Sequence[str],
+  bins: int = 20,
+  sides: Sequence[str] = ('negative', 'positive'),
 ) -> 'Figure':
   """Share of the rows of a group and label in each bin of the score.
 
@@ -139,7 +143,7 @@ def score_histograms(
         edges,
         color=COLOURS[k],
         ls=line,
-        label=f'{("negative", "positive")[value]} ({rows.sum():,})',
+        label=f'{name(sides[value])} ({rows.sum():,})',
       )
     axes.set_title(name(title) if title else 'no group')
     axes.set_xlim(0, 1)

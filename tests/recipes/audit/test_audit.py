@@ -137,8 +137,12 @@ def test_rows_that_flip_show_different_words():
   frame.loc[frame.index % 7 == 0, 'text'] = [
     f'My aunt said it was happy {k}.' for k in range(0, len(frame), 7)
   ]
-  loud = lambda texts: np.array(
-    [0.9 if t[:3] == 'She' else 0.7 if 'aunt' in t else 0.1 for t in texts]
+  frame.loc[1, 'text'] = 'Donald Trump said it was happy.'
+  loud = lambda texts: (
+    np.array(
+      [0.9 if t[:3] == 'She' else 0.7 if 'aunt' in t else 0.1 for t in texts]
+    )
+    + [0.89 * ('Donald' in t) for t in texts]
   )
   found, _ = audited(frame, loud, groups=('gender',), examples=2)
   (shown,) = (
@@ -792,11 +796,6 @@ def test_what_can_be_refused_is_refused_before_inference(words, options):
   wrong(words, frame, never, **options)
 
 
-def test_a_wrong_swap_is_told_where_there_are_predictions_only():
-  frame = rows().assign(score=scorer(rows()['text']))
-  wrong("swaps has 'gander'", frame, None, swaps=('gander',))
-
-
 @pytest.mark.parametrize('rule', ['', 'eqodd<0.1', 'four_fifths<0.5'])
 def test_the_four_fifths_rule_is_said_where_it_is_asked_for(rule):
   """By the interval: below, not below, undecided; of hiring, so no default."""
@@ -804,14 +803,6 @@ def test_the_four_fifths_rule_is_said_where_it_is_asked_for(rule):
   said = json.dumps(found.sections)
   assert ('Four-fifths' in said) == ('four' in rule)
   assert ('of the largest: below .8' in said) == ('four' in rule)
-
-
-def test_a_constant_predictor_has_no_green_light():
-  same = lambda texts: np.full(len(texts), 0.3)
-  found, _ = audited(rows(), same, groups=('gender',), fail_if='flips>0.5')
-  assert found.facts['gate'] == 'not measured'
-  lights = words.lights(findings.of(found))
-  assert lights and not [one for one in lights if one.state == 'good']
 
 
 def of_identity():
@@ -943,7 +934,6 @@ def test_rows_hang_together_by_text_and_by_column():
 
 def test_copies_of_rows_change_no_interval(tmp_path):
   """Five copies of each row know what one copy knows."""
-  from fairjax.report import page
 
   noise = lambda t: sum(map(ord, t)) * 7919 % 101 / 100
   vague = lambda t: 0.5 * scorer(t) + 0.5 * np.array([noise(x) for x in t])
@@ -1010,8 +1000,9 @@ def test_odd_data_is_told_and_measured():
   warnings = found.sets['data']['warnings']
   assert any("'nobody' (1, fewer" in w for w in warnings)
   assert found.sets['data']['groups']['nobody']['selection_rate']['few']
-  equal, _ = audited(frame, lambda t: np.full(len(t), 0.3), groups=('gender',))
+  equal, _ = audited(frame, lambda t: [0.3] * len(t), fail_if='flips>0.5')
   assert any('constant' in w for w in equal.sets['data']['warnings'])
+  assert equal.facts['gate'] == 'not measured'
   foreign = rows()
   foreign['text'] = [f'Das Haus ist sehr groß {i}' for i in range(240)]
   found, _ = audited(foreign, scorer, groups=('gender',))
@@ -1071,19 +1062,6 @@ def test_columns_of_a_table_may_be_numbers():
     found = fairjax.audit(source, table, **how, **more)
     assert found['dp']['value'] == named['dp']['value']
   assert list(table) == ['text', 'label', 3]
-
-
-def test_a_page_of_thirty_groups_is_one_small_file(tmp_path, unspoken):
-  frame = rows(1200)
-  of = np.random.default_rng(1).integers(0, 30, len(frame))
-  frame = frame.assign(origin=[f'origin {k}' for k in of])
-  found, _ = audited(frame, scorer, groups=('origin',), controls=('site',))
-  assert len(found.sets['data']['groups']) == 30
-  html = (
-    page.publish(tmp_path, found) and (tmp_path / 'report.html').read_text()
-  )
-  assert len(html.encode()) < 2_000_000 and unspoken(html) == []
-  assert page.report(tmp_path) == html  # made again from its folder
 
 
 def test_a_positive_label_is_named_at_the_command_line(tmp_path):
@@ -1164,20 +1142,6 @@ def test_a_group_of_few_rows_is_in_no_gap_and_in_no_sentence_of_one():
   assert before < 0.5
   assert 'widen the gap from 2% to 3%' in causes._narrowed(0.98, 0.97)
   assert 'leave the gap at 2%' in causes._narrowed(0.98, 0.981)
-
-
-def test_other_thresholds_name_the_attribute_whose_gaps_they_are():
-  rng = np.random.default_rng(0)
-  n = 400
-  y, sex = rng.integers(0, 2, n), rng.choice(['f', 'm'], n)
-  rows = pd.DataFrame({'sex': sex, 'age': rng.choice(['old', 'young'], n)})
-  rows['label'], p = y, np.clip(rng.normal(0.4 + 0.2 * y, 0.2), 0, 1)
-  said = lambda groups: repr(
-    fairjax.audit(p, rows, groups=groups, n_resamples=0).results.sections
-  )
-  both, alone = said(['sex', 'age']), said('sex')
-  assert 'equalised odds of sex' in both and 'accuracy of sex' not in both
-  assert 'equalised odds of' not in alone
 
 
 def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):

@@ -52,7 +52,7 @@ def test_versions_of_a_sentence_have_their_scores(audited):
     'without ‘She’',
   ]
   assert len(found.to_frame()) == 6 and 'He was awful' in repr(found)
-  page = found._repr_html_()
+  page = ' '.join(found._repr_html_().split())
   assert 'No edit changes it. Without ‘awful’ it would be another.' in page
 
 
