@@ -3,17 +3,28 @@
 # A part that is cut leaves what is done: the same command goes on, also on
 # another machine that is given the folder WORK (scores and probabilities are
 # what a run goes on from; weights are removed as soon as they were asked).
-# The names, with seconds on an H100 after compiling: see configs/RESULTS.md.
-#   diet     ten contenders, five seeds of MPNet-base, at a rate that teaches
-#   grid     nine cells (a, b) of the healthy diet, CDA, CDS, none
-#   authors  the authors' rate and epochs, of five contenders
+# Names, with the seconds of an H100 after compiling: measured (=), or counted
+# from 5 ms a step of 64 tweets and a seed (~). More than 600 takes two calls.
+#   diet        ten contenders, five seeds of MPNet-base, at a rate that teaches
+#               (=427)
+#   grid        nine cells (a, b) of the healthy diet, CDA, CDS, none (=238)
+#   authors     the same contenders by the authors' schedule: 15 epochs at 1e-6
+#               (~800)
+#   weighting   tweets weighted by the paper's forest, ten seeds (~200)
+#   perturber   MPNet as tagger of persons (~150)
+#   fairtune    CoLA, RTE, MRPC, STS-B and SST-2, five seeds (~700)
+#   bart        a BART of 8 layers of 512 from TABLES/text (~500)
+#   electra     an ELECTRA, the same (~500)
+#   mbcda       MBCDA on biographies with these two (~600; or on a CPU, later)
 #
 #   launch/claims_gpu.sh TABLES MODEL WORK [NAME …]
 #
-# TABLES is what configs/claims/tables.py writes, MODEL what mpnet.sh makes.
+# TABLES is what configs/claims/tables.py writes, with text/ and geco/ and
+# bias_eval/ of configs/RESULTS.md beside; MODEL is what mpnet.sh makes. ARGS
+# are more flags of every part, LIMIT its seconds.
 set -uo pipefail
 if [ $# -lt 3 ]; then
-  sed -n '2,14s/^# \{0,1\}//p' "$0"
+  sed -n '2,28s/^# \{0,1\}//p' "$0"
   exit 2
 fi
 tables=$1 model=$2 work=$3
@@ -33,31 +44,51 @@ done) &
 cleaner=$!
 trap 'kill $cleaner' EXIT
 
-part() { # part NAME SECONDS arguments
-  local name=$1 limit=$2 began=$SECONDS
-  shift 2
+part() { # part NAME SECONDS CONFIG arguments
+  local name=$1 limit=$2 config=$3 began=$SECONDS ended
+  shift 3
   if [ "$wanted" != "  " ] && [[ $wanted != *" $name "* ]]; then return; fi
   echo "== $name"
-  timeout -k 5 "$limit" "$python" -m fairjax.main \
-    --config=configs/claims/diet_base.py \
-    "--config.data.path=$tables/train_original.csv" \
-    "--config.data.twin_path=$tables/train_gender_swap.csv" \
-    "--config.data.valid_path=$tables/valid_original.csv" \
-    "--config.data.test_path=$tables/test_original_even.csv" \
-    "--config.model=$model" "--workdir=$work/$name" "$@" \
+  # shellcheck disable=SC2086
+  timeout -k 5 "${LIMIT:-$limit}" "$python" -m fairjax.main \
+    "--config=configs/$config.py" "--workdir=$work/$name" "$@" ${ARGS:-} \
     >"$work/$name.log" 2>&1
-  echo "$name: ended with $? after $((SECONDS - began)) s"
+  ended=$?
+  echo "$name: ended with $ended after $((SECONDS - began)) s"
   tail -n 3 "$work/$name.log"
+  [ $ended -eq 0 ] || failed=1
 }
 
-# shellcheck disable=SC2086
-{
-  part diet "${LIMIT:-420}" ${ARGS:-}
-  part grid "${LIMIT:-300}" --config.recipe=rank --config.grid.augment= \
-    --config.grid.rankings=healthy_random --config.grid.factual=0.3,0.4,0.5 \
-    --config.grid.counterfactual=0.1,0.3,0.5 "--config.reuse=$work/diet" \
-    ${ARGS:-}
-  part authors "${LIMIT:-480}" --config.train.lr=1e-6 --config.train.epochs=15 \
-    --config.train.warmup=0 --config.scoring.epochs=1 \
-    --config.diet.compare=cda,none,unhealthy_random,random ${ARGS:-}
-}
+failed=0
+tweets=(
+  "--config.data.path=$tables/train_original.csv"
+  "--config.data.valid_path=$tables/valid_original.csv"
+  "--config.data.test_path=$tables/test_original_even.csv"
+)
+twins=("--config.data.twin_path=$tables/train_gender_swap.csv")
+encoder=("--config.model=$model")
+text=("--config.data.path=$tables/text" --config.net.precision=bfloat16)
+text+=(--config.model=medium --config.pretrain.length=128)
+text+=(--config.train.epochs=25 --config.train.batch=256)
+text+=(--config.tokens.vocab_size=16384)
+
+part diet 420 claims/diet_base "${tweets[@]}" "${twins[@]}" "${encoder[@]}"
+part grid 300 claims/diet_base "${tweets[@]}" "${twins[@]}" "${encoder[@]}" \
+  --config.recipe=rank --config.grid.augment= \
+  --config.grid.rankings=healthy_random --config.grid.factual=0.3,0.4,0.5 \
+  --config.grid.counterfactual=0.1,0.3,0.5 "--config.reuse=$work/diet"
+part authors 570 claims/diet_base "${tweets[@]}" "${twins[@]}" "${encoder[@]}" \
+  --config.train.lr=1e-6 --config.train.epochs=15 --config.train.warmup=0
+part weighting 400 claims/weighting_base "${tweets[@]}" "${encoder[@]}"
+part perturber 400 claims/perturber_base "${encoder[@]}" \
+  "--config.perturb.data=$tables"
+part fairtune 570 claims/fairtune_base "${encoder[@]}" \
+  "--config.data.path=$tables/GLUE_whole"
+part bart 570 pretrain_bart_mini "${text[@]}"
+part electra 570 pretrain_electra_mini "${text[@]}"
+part mbcda 570 claims/mbcda_bios "--config.data.path=$tables/wiki_bios.csv" \
+  "--config.rewriters.gold=$tables/geco" \
+  "--config.rewriters.generator=$work/bart/export/seed_0" \
+  "--config.repair.filler=$work/bart/export/seed_0" \
+  "--config.repair.detector=$work/electra/export/seed_0"
+exit $failed

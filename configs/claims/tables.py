@@ -12,9 +12,11 @@ its published training and development rows together, since the development sets
 alone have too few rows that can be perturbed; and of bias_datasets_AAAI23.zip
 the sexist tweets: train_original.csv, train_gender_swap.csv, valid_original.csv
 and test_original_even.csv, every other row of its test file; known_pairs.csv is
-of three published lists: a woman's word and a man's a line, each word once.
+of three published lists: a woman's word and a man's a line, each word once; and
+GLUE_whole, the training and development sets of five tasks as published (of
+CoLA, in-domain).
 Of what FOLDER does not hold nothing is made, and is said. A PART is comments,
-sst2, CoLA, RTE, SST-2, tweets or pairs; without one all are made.
+sst2, CoLA, RTE, SST-2, tweets, pairs or whole; without one all are made.
 """
 
 import csv
@@ -93,6 +95,52 @@ GLUE = {
     ),
   ),
   'SST-2': (None, 3_000, 6_000, ('SST-2/train.csv', *SST2[1:])),
+}
+
+
+WHOLE = {  # task: (columns to be renamed, its published files)
+  'CoLA': ({}, *GLUE['CoLA'][3:]),
+  'RTE': ({}, *GLUE['RTE'][3:]),
+  'SST-2': (
+    {},
+    GLUE['SST-2'][3],
+    (
+      'SST-2/dev.csv',
+      '7cb716efb691af6cafaec35665fec136ad90c39bbf2d824257b5b7d049f0fc19',
+      'github JiayiJennie/shortcut_guardrail_code @ 5b96956c6b7a, '
+      'data/sst-2/test.csv',
+    ),
+  ),
+  'MRPC': (
+    {'Quality': 'label', '#1 String': 'sentence1', '#2 String': 'sentence2'},
+    (
+      'MRPC/train.tsv',
+      '446b9a5fa4e8d526b99f1d635f036f89063749783f5d3464ee8c1879724d406d',
+      'github brmson/dataset-sts @ e1d3375f5b3b, '
+      'data/para/msr/msr-para-train.tsv',
+    ),
+    (
+      'MRPC/dev.tsv',
+      '7e5d0ee4ec392b062af73c7cffe82f0725e5b08f6bfdf0915f31bbc470b8bacf',
+      'github brmson/dataset-sts @ e1d3375f5b3b, '
+      'data/para/msr/msr-para-val.tsv',
+    ),
+  ),
+  'STS-B': (
+    {},
+    (
+      'STS-B/train.csv',
+      '20c0a7ef6cc49c141f50ae01ba83f434763854edacac86695c8e5b61af0762dc',
+      'github PhilipMay/stsb-multi-mt @ 30de0dec4ee1, data/stsb-en-train.csv '
+      'below a line sentence1,sentence2,score',
+    ),
+    (
+      'STS-B/dev.csv',
+      '183a60500082d52152b3e31e65a03306efd2712f01d5a2ba9c6e85d4fb8fab2d',
+      'github PhilipMay/stsb-multi-mt @ 30de0dec4ee1, data/stsb-en-dev.csv '
+      'below a line sentence1,sentence2,score',
+    ),
+  ),
 }
 
 
@@ -177,6 +225,18 @@ def glue(folder: pathlib.Path, task: str) -> dict[str, pd.DataFrame]:
   }
 
 
+def whole(folder: pathlib.Path) -> dict[str, pd.DataFrame]:
+  """GLUE's tasks as published, by the columns' names in GLUE."""
+  out = {}
+  for task, (names, *files) in WHOLE.items():
+    header = GLUE['CoLA'][0] if task == 'CoLA' else None
+    for kind, file in zip(('train', 'dev'), files):
+      frame = published(folder / file[0], *file[1:], header)
+      frame.columns = frame.columns.str.lstrip('\ufeff')
+      out[f'GLUE_whole/{task}/{kind}.csv'] = frame.rename(columns=names)
+  return out
+
+
 def sst2(folder: pathlib.Path) -> dict[str, pd.DataFrame]:
   """Rows to train on, and rows whose perturbed twins are asked, apart."""
   name, sha256, source = SST2
@@ -247,6 +307,7 @@ MAKERS = {
   **{task: functools.partial(glue, task=task) for task in GLUE},
   'tweets': tweets,
   'pairs': pairs,
+  'whole': whole,
 }
 
 

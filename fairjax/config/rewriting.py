@@ -209,6 +209,6 @@ class Fairscore:
   tasks: tuple[str, ...] = knob(
     GLUE,
     'tasks of recipe fairtune_glue',
-    each(one_of(*GLUE), least=1),
+    each(one_of(*GLUE, 'mrpc'), least=1),
     changes=(),
   )

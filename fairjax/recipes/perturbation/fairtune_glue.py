@@ -48,6 +48,7 @@ TASKS = {
     'STS-B', 'sentence1', 'sentence2', 'score', ROUND, 'pearson', False
   ),
   'qqp': GlueTask('QQP', 'question1', 'question2', 'is_duplicate'),
+  'mrpc': GlueTask('MRPC', 'sentence1', 'sentence2'),
   'rte': GlueTask('RTE', 'sentence1', 'sentence2', labels=_ENTAILS),
   'qnli': GlueTask('QNLI', 'question', 'sentence', labels=_ENTAILS),
 }
