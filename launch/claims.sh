@@ -37,6 +37,29 @@ flags() {
       echo "model=$data/all-mpnet-base-v2"
       ;;
     weighting_tweets) tweets "$1" ;;
+    weighting_forest)
+      tweets "$1"
+      echo "net.glove=$data/glove.6B.50d.5k.txt"
+      ;;
+    weighting_base)
+      tweets "$1"
+      echo "model=$data/all-mpnet-base-v2"
+      ;;
+    fairtune_base)
+      echo "data.path=$data/GLUE_whole"
+      echo "model=$data/all-mpnet-base-v2"
+      ;;
+    perturber_base)
+      echo "perturb.data=$data"
+      echo "model=$data/all-mpnet-base-v2"
+      ;;
+    mbcda_bios)
+      echo "data.path=$data/wiki_bios.csv"
+      echo "rewriters.gold=$data/geco"
+      echo "rewriters.generator=$data/bart"
+      echo "repair.filler=$data/bart"
+      echo "repair.detector=$data/electra"
+      ;;
     weighting_comments)
       echo "data.path=$data/comments.csv"
       echo "measures.madlibs=$data/bias_madlibs_77k.csv"
@@ -85,10 +108,11 @@ flags() {
 tables() { # makes of the published files what a claim reads, once
   local made parts=()
   case $1 in
-    diet_* | weighting_tweets) made=test_original_even.csv parts=(tweets) ;;
+    diet_* | weighting_tweets | weighting_forest | weighting_base) made=test_original_even.csv parts=(tweets) ;;
     weighting_comments) made=comments.csv parts=(comments) ;;
     fairtune_sst2) made=sst2_train.csv parts=(sst2) ;;
     fairflow | fairflow_base) made=known_pairs.csv parts=(pairs) ;;
+    fairtune_base) made=GLUE_whole/STS-B/dev.csv parts=(whole) ;;
     fairtune_glue) made=GLUE/SST-2/dev.csv parts=(CoLA RTE SST-2) ;;
     *) return 0 ;;
   esac
@@ -126,7 +150,7 @@ worker() { # takes what no other worker has taken, on core $1
   done
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow fairflow_base fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets diet_base weighting_tweets weighting_comments)
+[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow fairflow_base fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets diet_base weighting_tweets weighting_forest weighting_base weighting_comments perturber_base fairtune_base mbcda_bios)
 if [[ -z ${JOBS:-} ]]; then
   for name in "${names[@]}"; do run "$name"; done
 else

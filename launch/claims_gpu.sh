@@ -11,6 +11,7 @@
 #   authors     the same contenders by the authors' schedule: 15 epochs at 1e-6
 #               (~800)
 #   weighting   tweets weighted by the paper's forest, ten seeds (~200)
+#   forest      the same with the paper's LSTM, in all six rows (~300)
 #   perturber   MPNet as tagger of persons (~150)
 #   fairtune    CoLA, RTE, MRPC, STS-B and SST-2, five seeds (~700)
 #   bart        a BART of 8 layers of 512 from TABLES/text (~500)
@@ -24,7 +25,7 @@
 # are more flags of every part, LIMIT its seconds.
 set -uo pipefail
 if [ $# -lt 3 ]; then
-  sed -n '2,28s/^# \{0,1\}//p' "$0"
+  sed -n '2,29s/^# \{0,1\}//p' "$0"
   exit 2
 fi
 tables=$1 model=$2 work=$3
@@ -80,6 +81,8 @@ part grid 300 claims/diet_base "${tweets[@]}" "${twins[@]}" "${encoder[@]}" \
 part authors 570 claims/diet_base "${tweets[@]}" "${twins[@]}" "${encoder[@]}" \
   --config.train.lr=1e-6 --config.train.epochs=15 --config.train.warmup=0
 part weighting 400 claims/weighting_base "${tweets[@]}" "${encoder[@]}"
+part forest 570 claims/weighting_forest "${tweets[@]}" \
+  "--config.net.glove=$tables/glove.6B.50d.5k.txt"
 part perturber 400 claims/perturber_base "${encoder[@]}" \
   "--config.perturb.data=$tables"
 part fairtune 570 claims/fairtune_base "${encoder[@]}" \

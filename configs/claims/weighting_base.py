@@ -8,7 +8,7 @@
       --config.data.test_path=OUT/test_original_even.csv \\
       --config.model=DIR/all-mpnet-base-v2
 
-configs/claims/weighting_tweets.py's tweets and forest (1,000 trees, 250 folds)
+configs/claims/weighting_forest.py's tweets and forest (1,000 trees, 250 folds)
 with an encoder of 12 layers of 768 beside the paper's LSTM, ten seeds, two
 epochs at 2e-5. The rows with a + need word vectors, so they are left out.
 """
@@ -23,7 +23,7 @@ PRIMARY = (  # named before the run; all else is exploratory
 
 
 def get_config() -> c.Config:
-  config = c.shipped('claims/weighting_tweets')
+  config = c.shipped('claims/weighting_forest')
   data, train = config.data, config.train
   data.sources = (
     *(s for s in data.sources if s.startswith('data.')),
@@ -31,7 +31,6 @@ def get_config() -> c.Config:
   )
   config.model, config.net.glove = 'all-mpnet-base-v2', ''
   config.weighting.rows = ('baseline', 'swap', 'weight')
-  config.weighting.n_estimators, config.weighting.folds = 1000, 250
   config.tokens.max_length = 64
   train.optimizer, train.schedule, train.lr = 'adamw', 'linear', 2e-5
   train.batch, train.epochs, train.patience, train.warmup = 64, 2.0, 0, 0.1
