@@ -35,6 +35,16 @@ COLUMNS = {
     ('known_twins', 'exact', 'twins exact'),
     ('known_twins', 'unlisted_recall', 'withheld words'),
   ),
+  'fairflow': (
+    ('known_pairs', 'precision', 'precision'),
+    ('known_pairs', 'recall', 'recall'),
+    ('known_words', 'top_vote', 'words right'),
+    ('classifier', 'group_tprd_size', 'size of TPRD'),
+    ('classifier', 'group_fprd_size', 'size of FPRD'),
+    ('classifier', 'accuracy', 'accuracy'),
+    ('GECO_to_female', 'exact', 'GECO to female'),
+    ('GECO_to_male', 'exact', 'GECO to male'),
+  ),
   'fairtune': (
     ('test average', 'accuracy glue', 'quality'),
     (
