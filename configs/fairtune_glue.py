@@ -23,6 +23,6 @@ from fairjax import config as c
 
 def get_config() -> c.Config:
   config = c.shipped('fairtune_sst2')
-  config.recipe = 'fairtune_glue'
   config.data = c.Data(name='glue/cola')  # and so on, a task after another
+  config.fairscore.tasks = ('cola', 'sst2', 'stsb', 'qqp', 'rte', 'qnli')
   return config

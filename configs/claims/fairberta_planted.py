@@ -26,7 +26,7 @@ PRIMARY = (  # the paper's own claims; all else is exploratory
 
 def get_config() -> c.Config:
   return c.Config(
-    recipe='fairberta_planted',
+    recipe='fairberta',
     model='tiny',
     seeds=3,
     tokens=c.Tokens(vocab_size=300),

@@ -231,9 +231,9 @@ class Benchmarks:
     path=True,
   )
   associations: tuple[float, ...] = knob(
-    (0.0, 0.5, 0.8),
-    'planted associations of recipe fairberta_planted',
-    each(between(0, 1), least=1),
+    (),
+    'planted associations that recipe fairberta learns instead of a text',
+    each(between(0, 1)),
     changes=(),
   )
   sentences: int = knob(
@@ -241,7 +241,7 @@ class Benchmarks:
   )
   perturbed: tuple[float, ...] = knob(
     (0.0, 0.5, 1.0),
-    'shares of them that recipe fairberta_planted perturbs',
+    'shares of them that recipe fairberta perturbs',
     each(between(0, 1), least=1),
     changes=(),
   )

@@ -207,8 +207,8 @@ class Fairscore:
     (), 'batches swept; () is train.batch alone', each(at_least(1))
   )
   tasks: tuple[str, ...] = knob(
-    GLUE,
-    'tasks of recipe fairtune_glue',
-    each(one_of(*GLUE, 'mrpc'), least=1),
+    (),
+    'tasks of GLUE that recipe fairtune tunes on, with averages',
+    each(one_of(*GLUE, 'mrpc')),
     changes=(),
   )

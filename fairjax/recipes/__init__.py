@@ -72,7 +72,7 @@ RECIPES = {
     exports=False,
   ),
   'diet': Recipe(
-    'fairjax.recipes.diet.recipe:run',
+    'fairjax.recipes.diet.experiment:run',
     'probe, scores, healthy diet, model, tests',
     ignores={
       'method.rank': 'diet.ranking',
@@ -96,7 +96,7 @@ RECIPES = {
     'fairjax.recipes.compare:run', 'each data-side method against none'
   ),
   'weighting': Recipe(
-    'fairjax.recipes.weighting.recipe:run',
+    'fairjax.recipes.weighting.experiment:run',
     'instance weights against the baseline',
   ),
   'audit': Recipe(
@@ -202,16 +202,6 @@ RECIPES = {
     'fairjax.recipes.perturbation.fairberta:run',
     'two masked LMs alike, one on perturbed text',
     ignores={**_TEXTS, 'corpus.path': 'data.path', 'corpus.out': ''},
-  ),
-  'fairberta_planted': Recipe(
-    'fairjax.recipes.perturbation.fairberta_planted:run',
-    'what perturbed pretraining does to an association that is known',
-    ignores=_TEXTS,
-  ),
-  'fairtune_glue': Recipe(
-    'fairjax.recipes.perturbation.fairtune_glue:run',
-    'fairtuning on the tasks of GLUE, side by side with averages',
-    takes_method=False,
   ),
   'fairscore': Recipe(
     'fairjax.recipes.perturbation.fairscore:run',

@@ -18,8 +18,8 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment, balance, supplement
 from fairjax.recipes.train import after_method
-from fairjax.report import verdict
 from fairjax.results import Results
+from fairjax.stages import Experiment
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
@@ -31,6 +31,7 @@ USUAL = (
   'blind',
   'reweight',
 )
+ENDS = 'low', 'high'
 LIMITS = {  # why a method may not help
   'augment': 'twins help as far as the word lists (or the column twin) reach; '
   'a bias that no listed word carries stays',
@@ -46,49 +47,34 @@ LIMITS = {  # why a method may not help
 }
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
+@stages.recipe
+def run(e: Experiment) -> Results:
   """none and each contender → train → differences to none → one table."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    tables = stages.load(config, folder, log)
-    sets = stages.test_sets(config, tables)
-    chosen = config.method.compare or usual(config, tables)
-    variants = {name: variant(config, name) for name in ('none', *chosen)}
-    for name, own in variants.items():
-      refuse_early(name, own, tables)
-    runs, chances = {}, {}
-    for name, own in variants.items():
-      target = folder / stages.file_name(name)
-      log.line(f'{name}: {target}')
-      if mesh.is_main():
-        artefacts.write_json(target / 'config.json', own)
-      with Log(target, own, main=mesh.is_main()) as own_log:
-        loaded = stages.load(own, target, own_log)
-        results = after_method(own, loaded, target, own_log)
-        runs[name] = stages.publish(target, results, own_log)
-      mesh.wait_for_all(name)
-      path = target / 'predictions.parquet'
-      chances[name] = stages.predictions(artefacts.read_table(path))
-    pairs = [(name, 'none') for name in list(variants)[1:]]
-    tests = stages.compare(config, sets, chances, pairs)
-    results = stages.results(
-      config,
-      title=f'Methods on {config.data.name} with {config.model}',
-      contenders=contenders(runs),
-      tests=tests,
-      notes=notes(runs, tests),
-    )
-    return stages.publish(folder, results, log)
-
-
-def contenders(runs: dict[str, Results]) -> dict[str, dict]:
-  """Each method's only contender, with its own page."""
-  return {
-    name: {
-      **next(iter(results.contenders.values())),
-      'page': f'{stages.file_name(name)}/report.html',
-    }
-    for name, results in runs.items()
-  }
+  tables = e.load()
+  chosen = e.config.method.compare or usual(e.config, tables)
+  variants = {name: variant(e.config, name) for name in ('none', *chosen)}
+  for name, own in variants.items():
+    refuse_early(name, own, tables)
+  remarks = {}
+  for name, own in variants.items():
+    target = e.folder / stages.file_name(name)
+    e.log.line(f'{name}: {target}')
+    if mesh.is_main():
+      artefacts.write_json(target / 'config.json', own)
+    with Log(target, own, main=mesh.is_main()) as log:
+      one = Experiment(own, target, log)
+      found = stages.publish(target, after_method(one, one.load()), log)
+    mesh.wait_for_all(name)
+    page = {'page': f'{target.name}/report.html'}
+    e.contenders[name] = one.contenders[own.method.name] | page
+    e.chances[name] = one.chances[own.method.name]
+    remarks[name] = found.notes
+  pairs = [(name, 'none') for name in chosen]
+  e.tests = stages.compare(e.config, e.sets, e.chances, pairs)
+  return e.results(
+    title=f'Methods on {e.config.data.name} with {e.config.model}',
+    notes=notes(remarks, e.tests),
+  )
 
 
 def usual(config: Config, tables: Tables) -> tuple[str, ...]:
@@ -155,18 +141,19 @@ def refuse_early(name: str, config: Config, tables: Tables) -> None:
     raise UserError(f'method.compare has {name!r}: {error}') from error
 
 
-def notes(runs: dict[str, Results], tests: list[dict]) -> list[str]:
+def notes(remarks: dict[str, list[str]], tests: list[dict]) -> list[str]:
   """What was done, what went wrong, and why a method may not have helped."""
-  out = [f'{n}: {note}' for n, run in runs.items() for note in run.notes]
-  for name in list(runs)[1:]:
-    for test in verdict.over_examples(tests, name, 'none'):
-      low, high = test['difference']['low'], test['difference']['high']
-      parts = re.split(r'\s*\+\s*', name.split(':')[0])
-      where = f'{name}, {test["set"]}'
-      if test['measure'] == 'dp' and low is not None and low <= 0:
-        what = 'lowers dp' if high < 0 else 'may not raise dp at all'
-        why = '; '.join(LIMITS[m] for m in parts if m in LIMITS)
-        out.append(f'{where}: {what}: {why}')
-      if test['measure'] == 'auc' and high is not None and high < 0:
-        out.append(f'{where}: the AUC is lower')
+  out = [f'{name}: {one}' for name, own in remarks.items() for one in own]
+  for test in tests:
+    name, (low, high) = test['ours'], map(test['difference'].get, ENDS)
+    if 't-test' in test['test'] or low is None:
+      continue
+    parts = re.split(r'\s*\+\s*', name.split(':')[0])
+    where = f'{name}, {test["set"]}'
+    if test['measure'] == 'dp' and low <= 0:
+      what = 'lowers dp' if high < 0 else 'may not raise dp at all'
+      why = '; '.join(LIMITS[m] for m in parts if m in LIMITS)
+      out.append(f'{where}: {what}: {why}')
+    if test['measure'] == 'auc' and high < 0:
+      out.append(f'{where}: the AUC is lower')
   return out

@@ -13,7 +13,6 @@ distance of the logits. The twin has no label of its own, so unlike augmentation
 beside no mitigation and CDA, with the same seeds.
 """
 
-import pathlib
 from collections.abc import Sequence
 
 import jax.numpy as jnp
@@ -21,76 +20,59 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
 from fairjax.data.batching import batches
 from fairjax.data.tables import schema
 from fairjax.methods import diet_rows
 from fairjax.models import Bundle
 from fairjax.models.kernels.ways import ways
 from fairjax.results import Results
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
-from fairjax.train import loop, mesh, step
-from fairjax.train.progress import Log
+from fairjax.train import loop, step
 
 NONE, CDA = 'none', 'cda'
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
+@stages.recipe
+def run(e: Experiment) -> Results:
   """config → each λ's classifier, none and CDA → tests → report."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    tables = stages.load(config, folder, log)
-    tables, twins = diet_rows.with_twins(tables, config)
-    sets = stages.test_sets(config, tables)
-    model = stages.prepare(config, tables, log)
-    n = len(twins)
-    has_twin = schema.has_twin(tables['train']).to_numpy()
-    every = pd.concat([tables['train'], twins], ignore_index=True)
-    pools = [stages.pool(model, t) for t in (every, tables['valid'])]
-    own, pair = np.arange(n), n + np.flatnonzero(has_twin)
-    fit = lambda rows, part: stages.train(
-      *(config, model, *pools, folder, log),
-      rows=np.tile(rows, (config.seeds, 1)),
-      part=part,
-    )
-    fits = {NONE: fit(own, NONE), CDA: fit(np.append(own, pair), CDA)}
-    partner = np.where(has_twin, n + own, -1)
-    for weight in config.pairing.weights:
-      fits[f'pairing {weight:g}'] = paired(
-        config, model, pools, partner, weight, folder, log
-      )
-    chances = {
-      name: stages.of_sets(config, model, fit.params, sets)
-      for name, fit in fits.items()
-    }
-    focus, *others = (*list(fits)[2:], NONE, CDA)
-    tests = stages.compare(config, sets, chances, [(focus, o) for o in others])
-    stages.keep_predictions(folder, sets, chances, focus)
-    results = stages.results(
-      config,
-      title=f'Counterfactual logit pairing on {config.data.name}',
-      contenders={
-        name: {'sets': stages.assess(config, sets, own)}
-        for name, own in chances.items()
-      },
-      focus=focus,
-      tests=tests,
-      facts={'rows': n, 'pairs': len(pair)},
-    )
-    return stages.publish(folder, results, log)
+  config = e.config
+  tables, twins = diet_rows.with_twins(e.load(), config)
+  model = stages.prepare(config, tables, e.log)
+  n = len(twins)
+  has_twin = schema.has_twin(tables['train']).to_numpy()
+  every = pd.concat([tables['train'], twins], ignore_index=True)
+  pools = [stages.pool(model, t) for t in (every, tables['valid'])]
+  own, pair = np.arange(n), n + np.flatnonzero(has_twin)
+  fits = {
+    name: e.fit(model, pools, name, np.tile(rows, (config.seeds, 1)))
+    for name, rows in ((NONE, own), (CDA, np.append(own, pair)))
+  }
+  partner = np.where(has_twin, n + own, -1)
+  for weight in config.pairing.weights:
+    fits[f'pairing {weight:g}'] = paired(e, model, pools, partner, weight)
+  for name, fit in fits.items():
+    e.answer(name, stages.of_sets(config, model, fit.params, e.sets))
+  focus, *others = (*list(fits)[2:], NONE, CDA)
+  e.compare([(focus, other) for other in others], focus)
+  return e.results(
+    title=f'Counterfactual logit pairing on {config.data.name}',
+    facts={'rows': n, 'pairs': len(pair)},
+  )
 
 
 def paired(
-  config: Config,
+  e: Experiment,
   model: Bundle,
   pools: Sequence[batches.Pool],
   partner: np.ndarray,
   weight: float,
-  folder: pathlib.Path,
-  log: Log,
 ) -> loop.Fitted:
   """The fit with λ = `weight`; a row's twin is at `partner`, -1 without one."""
   parts = [part for pool in pools for part in stages.pool_parts(pool)]
-  made_from = identity(config, 'training', 'pairing', weight, partner, *parts)
+  made_from = identity(
+    *(e.config, 'training', 'pairing', weight, partner), *parts
+  )
   task = loop.Task(
     lambda job, _: pairs(job, partner),
     (step.Player('model', loss(weight)),),
@@ -98,7 +80,7 @@ def paired(
   )
   more = {'part': f'pairing {weight:g}', 'task': task}
   return stages.fitted_once(
-    config, model, pools, folder, made_from, log, **more
+    e.config, model, pools, e.folder, made_from, e.log, **more
   )
 
 

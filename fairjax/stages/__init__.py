@@ -19,6 +19,8 @@ In this room:
   classifier     A classifier as the library has it: loaded, asked for
                  probabilities
   edited         Predictions of edited texts beside predictions of rows
+  experiment     Experiment → Results: contenders × seeds → answers → tests →
+                 verdicts
   fits           Models of tables: prepared, fitted, exported, asked for
                  probabilities
   identity       The identity of a stage: a hash of everything it depends on
@@ -36,7 +38,8 @@ import importlib
 # nothing, and starts without what a fit needs.
 _STAGES = {
   'assessment': 'adjusted assess clusters_of compare inference of_positive '
-  'prediction_table predictions',
+  'prediction_table',
+  'experiment': 'Experiment recipe',
   'fits': 'answers_once export fitted_once of_sets pool pool_parts pools '
   'prepare probabilities train write_models',
   'loading': 'as_read load membership mitigate notes test_sets',

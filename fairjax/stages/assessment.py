@@ -39,12 +39,6 @@ def _sortable(ids: pd.Series) -> pd.Series:
   return texts.astype(np.int64) if whole else ids
 
 
-def predictions(frame: pd.DataFrame) -> dict[str, np.ndarray]:
-  """What `prediction_table` was made of: {set: [s, n, c]}."""
-  each = frame.groupby('set', sort=False)
-  return {str(name): answers.of_run(rows) for name, rows in each}
-
-
 def of_positive(
   config: Config, table: pd.DataFrame, *chances: np.ndarray
 ) -> tuple[np.ndarray, ...]:

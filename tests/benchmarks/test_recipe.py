@@ -30,7 +30,7 @@ from fairjax.recipes.benchmarks import (
   mitigations,
 )
 from fairjax.recipes.benchmarks import recipe as recipe
-from fairjax.recipes.diet import recipe as diet
+from fairjax.recipes.diet import experiment as diet
 
 
 def corpus(root):

@@ -29,7 +29,7 @@ from fairjax.data import load_tables
 from fairjax.data.tables import answers, files, join, paired, panda, terms
 from fairjax.metrics import group_thresholds
 from fairjax.pairs.swapping import dictionary
-from fairjax.recipes.perturbation import fairtune_glue
+from fairjax.recipes.perturbation import glue as tasks
 from fairjax.report import claims, kept, page
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'benchmarks'))
@@ -385,7 +385,7 @@ def run_page(folder, rng):
 def glue(folder, rng):
   """A task of GLUE, its rows as a stranger stores them."""
   name = pick(('cola', 'stsb', 'rte', 'qqp'), rng)
-  task = fairtune_glue.TASKS[name]
+  task = tasks.TASKS[name]
   place = folder / task.folder
   place.mkdir()
   values = {'stsb': [0.5, 4.0], 'rte': ['entailment', 'not_entailment']}
@@ -400,12 +400,12 @@ def glue(folder, rng):
       for i in range(count)
     ]
     as_file(rows, place, part, rng)
-  config = c.Config(recipe='fairtune_glue')
+  config = c.Config(recipe='fairtune')
   config.data.path, config.fairscore.tasks = str(folder), (name,)
 
   def read():
     validate(config)
-    load_tables(fairtune_glue.of_task(config, name))
+    load_tables(tasks.of_task(config, name))
 
   return read
 

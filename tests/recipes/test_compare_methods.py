@@ -36,12 +36,9 @@ def made(tmp_path_factory):
     score = 0.3 + 0.3 * label + slope * (group - 0.5)
     p = np.clip(score + rng.normal(0, 0.12, (5, 400)), 0, 1)
     both = {'test': np.stack([1 - p, p], -1)}
-    chances[name] = stages.predictions(
-      stages.prediction_table('test', table, both['test'])
-    )
-    sets = stages.assess(config, {'test': table}, both)
-    runs[name] = stages.results(config, contenders={'x': {'sets': sets}})
-  runs['none'].notes.append('a note')
+    chances[name] = both
+    runs[name] = {'sets': stages.assess(config, {'test': table}, both)}
+    runs[name]['page'] = f'{stages.file_name(name)}/report.html'
   pairs = [(name, 'none') for name in lean if name != 'none']
   tests = stages.compare(config, {'test': table}, chances, pairs)
   return table, chances, runs, tests
@@ -70,8 +67,8 @@ def test_differences_are_those_of_the_measures(made):
 
 
 def test_notes_say_who_does_not_help(made):
-  *_, runs, tests = made
-  notes = '\n'.join(compare.notes(runs, tests))
+  *_, tests = made
+  notes = '\n'.join(compare.notes({'none': ['a note']}, tests))
   assert 'none: a note' in notes
   assert 'unfair, test: lowers dp' in notes
   assert 'fair <b>, test: lowers' not in notes
@@ -83,12 +80,11 @@ def test_the_table_and_the_page(made, tmp_path):
     data='made <up>',
     model='tiny',
     seeds=[0, 1],
-    contenders=compare.contenders(runs),
+    contenders=runs,
     tests=tests,
-    notes=compare.notes(runs, tests),
+    notes=compare.notes({}, tests),
   )
-  own = runs['unfair'].measured('x', 'test')
-  assert found.measured('unfair', 'test') == own
+  own = found.measured('unfair', 'test')
   frame = found.to_frame().set_index(['contender', 'set', 'group', 'measure'])
   assert frame.loc[('unfair', 'test', '', 'dp'), 'value'] == own['dp']['value']
   assert ('none', 'test', 'male', 'fpr') in frame.index
@@ -103,17 +99,6 @@ def test_the_table_and_the_page(made, tmp_path):
     assert (tmp_path / 'plots' / f'{name}.png').exists()
   shown = terminal.summary(found)
   assert '| unfair' in shown and max(map(len, shown.split('\n'))) <= 80
-
-
-def test_predictions_come_back():
-  rng = np.random.default_rng(1)
-  for classes in (2, 3):
-    p = rng.dirichlet(np.ones(classes), (2, 5))
-    table = pd.DataFrame({'id': list('abcde'), 'label': 0})
-    parts = [stages.prediction_table(n, table, p) for n in ('test', 'more')]
-    found = stages.predictions(pd.concat(parts))
-    assert list(found) == ['test', 'more']
-    np.testing.assert_allclose(found['more'], p, atol=1e-15)
 
 
 def test_contenders_change_options():

@@ -27,10 +27,11 @@ from fairjax.data.sets import planted
 from fairjax.methods import METHODS, diet_rows
 from fairjax.methods.reweight import reweight
 from fairjax.recipes import compare
-from fairjax.recipes.diet import rank
-from fairjax.recipes.diet import recipe as diets
-from fairjax.recipes.weighting import recipe as weighting
-from fairjax.stages import classifier
+from fairjax.recipes.diet import algorithm as diets
+from fairjax.recipes.diet import experiment, rank
+from fairjax.recipes.weighting import algorithm
+from fairjax.recipes.weighting import experiment as weighting
+from fairjax.stages import Experiment, classifier
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -138,7 +139,7 @@ def test_weights_reach_a_transformer(augmented, tmp_path):
 
 def test_weights_are_given_once():
   with pytest.raises(UserError, match='leave reweight out of'):
-    weighting.check(of('augment+reweight'))
+    algorithm.check(of('augment+reweight'))
 
 
 # Diets
@@ -148,7 +149,7 @@ def test_weights_are_given_once():
 def inputs(tmp_path_factory):
   folder = tmp_path_factory.mktemp('inputs')
   with Log(folder) as log:
-    return diets.prepare(SMALL, folder, log, ['healthy_random'])
+    return diets.prepare(Experiment(SMALL, folder, log), ['healthy_random'])
 
 
 def taken_of(inputs, **options):
@@ -223,7 +224,7 @@ def test_the_diets_losses_are_weighted(inputs, tmp_path):
 
 @pytest.mark.slow
 def test_a_weighted_diet_from_end_to_end(tmp_path):
-  results = diets.run(SMALL, tmp_path)
+  results = experiment.run(SMALL, tmp_path)
   for facts in (one['facts'] for one in results.contenders.values()):
     assert 0 < facts['effective'] < facts['total']
   assert 'effective' in (tmp_path / 'report.html').read_text()
@@ -234,7 +235,7 @@ def test_a_grid_knows_its_weights(inputs):
   config = dataclasses.replace(SMALL, grid=Grid(rankings=('healthy_random',)))
   taken = taken_of(inputs)
   keys = {
-    rank.key(one, inputs, inputs.sets, taken)
+    rank.key(one, inputs, {'test': inputs.tables['test']}, taken)
     for one in (
       config,
       dataclasses.replace(config, method=Method()),
@@ -246,7 +247,7 @@ def test_a_grid_knows_its_weights(inputs):
 
 def test_other_methods_are_no_diet(tmp_path):
   with pytest.raises(UserError, match="'augment', but a diet chooses rows"):
-    diets.run(of('augment'), tmp_path)
+    experiment.run(of('augment'), tmp_path)
 
 
 def test_diets_of_the_same_rows_are_named():
@@ -255,6 +256,6 @@ def test_diets_of_the_same_rows_are_named():
     'unhealthy_random': np.array([[5, 1, 0]]),
     'none': np.array([[0, 1, 2]]),
   }
-  keys = {name: diets.in_any_order(rows) for name, rows in held.items()}
-  (said,) = diets.alike(keys)
+  keys = {name: experiment.in_any_order(rows) for name, rows in held.items()}
+  (said,) = experiment.alike(keys)
   assert said.startswith('healthy_random and unhealthy_random hold the same')

@@ -21,10 +21,11 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.sets import planted
 from fairjax.recipes import train
-from fairjax.recipes.diet import grid, overlap, rank, recipe
+from fairjax.recipes.diet import algorithm, grid, overlap, rank
+from fairjax.recipes.diet import experiment as recipe
 from fairjax.report import verdict
 from fairjax.scores import table
-from fairjax.stages import classifier
+from fairjax.stages import Experiment, classifier
 from fairjax.train.progress import Log
 
 SMALL = Config(
@@ -187,11 +188,11 @@ def test_a_killed_grid_goes_on_where_it_was(whole, tmp_path, monkeypatch):
   results, _ = whole
   ran, work = [], rank.work
 
-  def killed(config, inputs, measured, cell, *rest):
+  def killed(e, inputs, cell, *rest):
     if len(ran) == 2:
       raise KeyboardInterrupt
     ran.append(cell)
-    work(config, inputs, measured, cell, *rest)
+    work(e, inputs, cell, *rest)
 
   monkeypatch.setattr(rank, 'work', killed)
   with pytest.raises(KeyboardInterrupt):
@@ -202,9 +203,9 @@ def test_a_killed_grid_goes_on_where_it_was(whole, tmp_path, monkeypatch):
   assert len(first) == 2
   count = []
 
-  def counted(config, inputs, measured, cell, *rest):
+  def counted(e, inputs, cell, *rest):
     count.append(cell)
-    work(config, inputs, measured, cell, *rest)
+    work(e, inputs, cell, *rest)
 
   monkeypatch.setattr(rank, 'work', counted)
   again = rank.run(GRID, tmp_path)
@@ -241,9 +242,9 @@ def test_cells_alone_make_the_scores_they_need(whole, tmp_path, monkeypatch):
   assert not (tmp_path / 'processes' / '1-2' / 'scores.parquet').exists()
   ran, work = [], rank.work
 
-  def counted(config, inputs, measured, cell, *rest):
+  def counted(e, inputs, cell, *rest):
     ran.append(cell.ranking)
-    work(config, inputs, measured, cell, *rest)
+    work(e, inputs, cell, *rest)
 
   monkeypatch.setattr(rank, 'work', counted)
   assert rank.run(GRID, tmp_path) == results
@@ -413,9 +414,10 @@ def test_a_cell_is_known_by_all_that_its_numbers_are_of(tmp_path):
   """Of clusters, of another column of groups, of weights by a column."""
   config = dataclasses.replace(GRID, scoring=Scoring(names=()))
   with Log(tmp_path, config) as log:
-    inputs = recipe.prepare(config, tmp_path, log, ['none'])
+    e = Experiment(config, tmp_path, log)
+    inputs = algorithm.prepare(e, ['none'])
   rows = np.arange(8, dtype=np.int32)[None]
-  test = inputs.sets['test'].assign(age='old')
+  test = e.sets['test'].assign(age='old')
 
   def key(table=test, made=inputs, **sections):
     own = dataclasses.replace(config, **sections)

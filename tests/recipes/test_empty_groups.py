@@ -8,7 +8,8 @@ from fairjax import stages
 from fairjax.config import Config, Data, Measures, Method, Weighting
 from fairjax.core.errors import UserError
 from fairjax.methods import diet_rows
-from fairjax.recipes.weighting import recipe as weighting
+from fairjax.recipes.weighting import algorithm
+from fairjax.stages import Experiment
 from fairjax.train.progress import Log
 
 SPLITS = np.repeat(['train', 'valid', 'test'], [12, 8, 8])
@@ -71,7 +72,7 @@ def test_weighting(tmp_path):
   z = Weighting(z='columns:who')
   config, tables, log = loaded(tmp_path, ['train'], weighting=z)
   with pytest.raises(UserError, match='is empty in every training row'):
-    weighting.weigh(config, tables, tmp_path, log)
+    algorithm.weigh(Experiment(config, tmp_path, log), tables)
 
 
 def test_the_ranking_cells(tmp_path):

@@ -78,9 +78,9 @@ def test_pairs_come_closer(made):
     partner = np.where(has_twin, n + np.arange(n), -1)
     apart = {}
     for weight in (0.0, 1.0):
-      fit = logit_pairing.paired(
-        config, model, [every, pools[1]], partner, weight, folder, log
-      )
+      e = stages.Experiment(config, folder, log)
+      own = [every, pools[1]]
+      fit = logit_pairing.paired(e, model, own, partner, weight)
       one, other = (
         stages.probabilities(config, model, fit.params, table)
         for table in (tables['train'], twins)

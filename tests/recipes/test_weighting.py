@@ -24,11 +24,11 @@ from fairjax.data.tables import files, hygiene
 from fairjax.methods import reweight
 from fairjax.methods.evidence import evidence
 from fairjax.metrics.inference import significance
-from fairjax.recipes.weighting import page
-from fairjax.recipes.weighting import recipe as weighting
-from fairjax.recipes.weighting.page import deviations
+from fairjax.recipes.weighting import algorithm
+from fairjax.recipes.weighting import experiment as weighting
 from fairjax.report.measured import daggers, warnings
 from fairjax.results import Results
+from fairjax.stages import Experiment
 from fairjax.train.progress import Log
 
 GLOVE = 'he she man woman her his boy girl kind rude'.split()
@@ -95,8 +95,10 @@ def test_a_threshold_that_is_asked_for_stands_beside_eer(asked, first):
   assert weighting.at_first(own).measures.threshold == first
   rates = {'fpr': {'value': 0.1}}
   sets = {'test': {'quality': rates, 'groups': {'she': rates}}}
-  bars = page.rates_by_term({'baseline': {'sets': sets}}, first)
-  assert f'of test, at {first} (' in bars[0]['caption']
+  e = Experiment(weighting.at_first(own), None, None)
+  e.contenders['baseline'] = {'sets': sets}
+  bars = weighting.rates_by_term(e, 'test', 'fpr')
+  assert f'of test, at {first} (' in bars['caption']
 
 
 def test_every_row_is_measured_at_both_thresholds(config, folder, run, remade):
@@ -137,7 +139,7 @@ def test_numbers_are_those_of_the_published_predictions(folder, run):
     fped = np.abs(list(gaps.values())).sum(0)
     line = run.measured(row, 'test')
     np.testing.assert_allclose(line['fped']['seeds'], fped, atol=1e-6)
-    told = deviations(contender['sets']['test'], 'fpr')
+    told = weighting.deviations(contender['sets']['test'], 'fpr')
     seen.append(np.mean(gaps['male']))
     for name, gap in gaps.items():
       assert told[name] == pytest.approx(np.mean(gap), abs=1e-6)
@@ -168,23 +170,22 @@ def test_weights_are_an_artefact_and_reach_the_training(config, folder, run):
   tables = stages.load(config, folder / 'log', log)
   path = folder / 'run' / 'weights.parquet'
   stamp = path.stat().st_mtime_ns
-  made, _ = weighting.weigh(config, tables, folder / 'run', log)
+  made, _ = algorithm.weigh(Experiment(config, folder / 'run', log), tables)
   assert path.stat().st_mtime_ns == stamp
   other = dataclasses.replace(config.weighting, estimator='logistic')
-  weighting.weigh(
-    dataclasses.replace(config, weighting=other), tables, folder / 'run', log
-  )
+  own = dataclasses.replace(config, weighting=other)
+  algorithm.weigh(Experiment(own, folder / 'run', log), tables)
   assert path.stat().st_mtime_ns != stamp
-  given = weighting.changed(config, tables, made, 'weight+')
+  given = algorithm.changed(config, tables, made, 'weight+')
   expect = reweight.reweight(tables, config)
   for split in ('train', 'valid'):
     pd.testing.assert_frame_equal(given[split], expect[split])
   for y in (0, 1):
     every = pd.concat([given['train'], given['valid']])
     assert every['weight'][every['label'] == y].mean() == pytest.approx(1)
-  swapped = weighting.changed(config, tables, made, 'swap')
+  swapped = algorithm.changed(config, tables, made, 'swap')
   assert len(swapped['valid']) == 60
-  assert 'weight' not in weighting.changed(config, tables, made, 'baseline')
+  assert 'weight' not in algorithm.changed(config, tables, made, 'baseline')
 
 
 @pytest.mark.slow
@@ -226,17 +227,14 @@ def test_no_weight_is_the_baseline(config, folder, run):
   log = Log(folder / 'log')
   tables = stages.load(config, folder / 'log', log)
   ids = reweight.fitted_rows(tables)['id']
-  one = weighting.changed(
+  one = algorithm.changed(
     config, tables, pd.DataFrame({'id': ids, 'weight': 1.0}), 'weight'
   )
-  model = stages.prepare(config, tables, log)
-  sets = {'test': tables['test']}
-  chances = [
-    weighting.predictions(
-      config, model, given, sets, folder / 'one', log, name
-    )['test']
-    for name, given in (('baseline', tables), ('weight', one))
-  ]
+  e = Experiment(config, folder / 'one', log)
+  e.sets = {'test': tables['test']}
+  given = {'baseline': tables, 'weight': one}
+  weighting.trained(e, given, tables, 'weight')
+  chances = [e.chances[name]['test'] for name in given]
   np.testing.assert_array_equal(*chances)
 
 
@@ -268,7 +266,7 @@ def test_files_are_missed_before_the_forests(config, folder):
 
 def test_plus_needs_vectors_and_terms_must_occur(config, folder):
   with pytest.raises(UserError, match='needs word vectors'):
-    weighting.check(dataclasses.replace(config, net=Net()))
+    algorithm.check(dataclasses.replace(config, net=Net()))
   path = folder / 'terms.txt'
   path.write_text('zebra\n')
   own = dataclasses.replace(config.weighting, z='terms', terms=str(path))

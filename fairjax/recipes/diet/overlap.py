@@ -7,7 +7,6 @@ other scores.
 """
 
 import dataclasses
-import pathlib
 
 from fairjax import stages
 from fairjax.config import Config
@@ -17,9 +16,7 @@ from fairjax.report import verdict
 from fairjax.results import Results, figure, fold, section, table
 from fairjax.scores import describe, rank_overlap
 from fairjax.scores.table import names
-from fairjax.stages import scoring
-from fairjax.train import mesh
-from fairjax.train.progress import Log
+from fairjax.stages import Experiment, scoring
 
 EPOCHS = (1, 2, 3, 4, 5)
 ABOUT = {
@@ -30,43 +27,43 @@ ABOUT = {
 }
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
+@stages.recipe
+def run(e: Experiment) -> Results:
   """config → probes → overlaps → figures 5 to 8."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    data, _ = diet_rows.with_twins(stages.load(config, folder, log), config)
-    probed = lambda model, target: scoring.probe(
-      model, stages.prepare(model, data, log), data, target, log
+  config, folder, log = e.config, e.folder, e.log
+  data, _ = diet_rows.with_twins(stages.load(config, folder, log), config)
+  probed = lambda model, target: scoring.probe(
+    model, stages.prepare(model, data, log), data, target, log
+  )
+  scores = probed(config, folder)
+  studies = {}
+  if config.seeds > 1:
+    studies['seeds'] = rank_overlap.seeds(scores, 'ge')
+  if config.train.epochs >= 2:
+    epochs = [float(k) for k in EPOCHS if k <= config.train.epochs]
+    by_epoch = scoring.over_epochs(
+      config, stages.prepare(config, data, log), data, folder, log, epochs
     )
-    scores = probed(config, folder)
-    studies = {}
-    if config.seeds > 1:
-      studies['seeds'] = rank_overlap.seeds(scores, 'ge')
-    if config.train.epochs >= 2:
-      epochs = [float(e) for e in EPOCHS if e <= config.train.epochs]
-      by_epoch = scoring.over_epochs(
-        config, stages.prepare(config, data, log), data, folder, log, epochs
-      )
-      frames = {f'epoch {epoch}': frame for epoch, frame in by_epoch.items()}
-      studies['epochs'] = rank_overlap.runs(frames, 'ge', 'epoch 1')
-    models = {config.model: scores}
-    for name in config.grid.models:
-      other = dataclasses.replace(config, model=name)
-      target = folder / 'models' / artefacts.fingerprint(name)
-      models[name] = probed(other, target)
-    if len(models) > 1:
-      studies['models'] = rank_overlap.runs(models, 'ge', config.model)
-    if len(names(scores)) > 1:
-      studies['scores'] = rank_overlap.between(scores, 'ge')
-    results = stages.results(
-      config,
-      title=f'Overlap of rankings on {config.data.name} with {config.model}',
-      verdicts=verdicts(config, studies),
-      sections=[
-        *(study(name, rows) for name, rows in studies.items()),
-        describe.section(scores, data['train'], config.measures.pos_label),
-      ],
-    )
-    return stages.publish(folder, results, log)
+    frames = {f'epoch {epoch}': frame for epoch, frame in by_epoch.items()}
+    studies['epochs'] = rank_overlap.runs(frames, 'ge', 'epoch 1')
+  models = {config.model: scores}
+  for name in config.grid.models:
+    other = dataclasses.replace(config, model=name)
+    target = folder / 'models' / artefacts.fingerprint(name)
+    models[name] = probed(other, target)
+  if len(models) > 1:
+    studies['models'] = rank_overlap.runs(models, 'ge', config.model)
+  if len(names(scores)) > 1:
+    studies['scores'] = rank_overlap.between(scores, 'ge')
+  positive = config.measures.pos_label
+  return e.results(
+    title=f'Overlap of rankings on {config.data.name} with {config.model}',
+    verdicts=verdicts(config, studies),
+    sections=[
+      *(study(name, rows) for name, rows in studies.items()),
+      describe.section(scores, data['train'], positive),
+    ],
+  )
 
 
 def verdicts(config: Config, studies: dict) -> list[dict]:

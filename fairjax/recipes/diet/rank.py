@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config, seed_list
+from fairjax.config import Config
 from fairjax.core import artefacts, escape
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
@@ -33,12 +33,12 @@ from fairjax.data.tables.schema import Tables
 from fairjax.methods import diet_rows
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import dictionary
-from fairjax.recipes.diet import grid
-from fairjax.recipes.diet import recipe as diets
-from fairjax.recipes.diet.recipe import Inputs
+from fairjax.recipes.diet import algorithm as diets
+from fairjax.recipes.diet import experiment, grid
+from fairjax.recipes.diet.algorithm import Inputs
 from fairjax.report import tables, verdict
 from fairjax.results import Results
-from fairjax.scores import describe, rank_overlap, table
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
 from fairjax.train.progress import Log
@@ -69,20 +69,17 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   with Log(target, config, main=mesh.is_main()) as log:
     alone = scored_alone(config, folder, numbers)
     able = numbers if alone else range(len(every))  # whose rows can be known
-    inputs = diets.prepare(
-      only_needed(config) if alone else config,
-      folder,
-      log,
-      list(dict.fromkeys(every[k].ranking for k in able)),
-      target if alone else folder,
-    )
-    sets = {**inputs.sets, **choosing(config, inputs.tables)}
-    rows_of = {k: rows(config, inputs, every[k]) for k in able}
-    keys = {k: key(config, inputs, sets, own) for k, own in rows_of.items()}
+    e = Experiment(only_needed(config) if alone else config, folder, log)
+    rankings = list(dict.fromkeys(every[k].ranking for k in able))
+    inputs = diets.prepare(e, rankings, target if alone else folder)
+    e.config, tested = config, e.sets
+    e.sets = {**tested, **choosing(config, inputs.tables)}
+    rows = {k: diets.chosen(config, inputs, *of_cell(every[k])) for k in able}
+    keys = {k: key(config, inputs, e.sets, own) for k, own in rows.items()}
     for k in numbers:
       if not finished(folder, keys[k]):
         log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
-        work(config, inputs, sets, every[k], rows_of[k], keys[k], folder, log)
+        work(e, inputs, every[k], rows[k], keys[k])
         progress(folder, target if alone else folder, every, keys, log)
     missing = [
       k
@@ -97,11 +94,15 @@ def run(config: Config, folder: pathlib.Path) -> Results:
         else f'{tables.plural(len(missing), "cell")} left; a call without '
         'grid.cells runs them and reports'
       )
-      facts = {'cells': len(every), 'left': missing}
-      return stages.results(config, facts=facts)
-    fair = READINGS if READINGS in sets else 'valid'
-    results = merge(config, folder, inputs, fair, every, keys)
-    return stages.publish(folder, results, log)
+      return e.results(facts={'cells': len(every), 'left': missing})
+    fair = READINGS if READINGS in e.sets else 'valid'
+    e.sets = tested
+    return stages.publish(folder, merge(e, inputs, fair, every, keys), log)
+
+
+def of_cell(cell: Cell) -> tuple[str, tuple[float, float]]:
+  """Its ranking, and the shares of rows and twins."""
+  return cell.ranking, (cell.factual, cell.counterfactual)
 
 
 def cells(config: Config) -> list[Cell]:
@@ -176,18 +177,6 @@ def title(cell: Cell) -> str:
   if cell.experiment == 1:
     return f'{cell.ranking} b={cell.counterfactual:g}'
   return f'{cell.ranking} a={cell.factual:g} b={cell.counterfactual:g}'
-
-
-def rows(config: Config, inputs: Inputs, cell: Cell) -> np.ndarray:
-  """[s, n]: what each seed trains on."""
-  return diet_rows.rows(
-    inputs.tables['train'],
-    inputs.scores,
-    cell.ranking,
-    (cell.factual, cell.counterfactual),
-    config,
-    seed_list(config),
-  )
 
 
 def choosing(config: Config, tables: Tables) -> Tables:
@@ -267,23 +256,19 @@ def cell_path(folder: pathlib.Path, made_from: str) -> pathlib.Path:
   return folder / 'cells' / made_from
 
 
-def work(config, inputs, sets, cell, rows, made_from, folder, log) -> None:
+def work(e: Experiment, inputs: Inputs, cell: Cell, rows, made_from) -> None:
   """Trains and measures a cell; its weights go when its numbers are kept."""
-  path = cell_path(folder, made_from)
-  own = diets.with_weights(config, inputs, rows)
-  chances = diets.predictions(config, own, rows, path, log, title(cell), sets)
-  numbers = stages.assess(config, sets, chances)
+  path = cell_path(e.folder, made_from)
+  own = diets.with_weights(e.config, inputs, rows)
+  chances = diets.answers(e, own, rows, title(cell), path)
+  numbers = stages.assess(e.config, e.sets, chances)
   if mesh.is_main():
     with artefacts.atomic(path / PREDICTIONS) as part:
       np.savez(part, **chances)
-    artefacts.write_json(
-      path / NUMBERS,
-      {
-        'cell': title(cell),
-        **diet_rows.facts(inputs.tables['train'], rows, config.diet.keep_equal),
-        'sets': numbers,
-      },
-    )
+    equal = e.config.diet.keep_equal
+    facts = diet_rows.facts(inputs.tables['train'], rows, equal)
+    record = {'cell': title(cell), **facts, 'sets': numbers}
+    artefacts.write_json(path / NUMBERS, record)
     artefacts.remove(path / 'training')
     artefacts.seal(path, made_from)
   mesh.wait_for_all(made_from)
@@ -318,23 +303,23 @@ def progress(folder: pathlib.Path, target, every, keys, log: Log) -> None:
   log.line(f'{done} of {len(cells)} cells are done: {target / "grid.csv"}')
 
 
-def merge(
-  config: Config, folder, inputs: Inputs, fair: str, every, keys
-) -> Results:
+def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
   """Chooses and tests, when every cell is done."""
-  cells = known(folder, every, keys)
+  config, names = e.config, list(e.sets)
+  cells = known(e.folder, every, keys)
   chosen, notes = grid.choose(cells, fair, 'valid', config.grid.budget)
-  contenders = chosen | {c['title']: c for c in cells[: len(BASELINES)]}
-  chances = {
-    name: dict(np.load(cell_path(folder, keys[cell['cell']]) / PREDICTIONS))
-    for name, cell in contenders.items()
-  }
+  found = chosen | {c['title']: c for c in cells[: len(BASELINES)]}
+  for name, cell in found.items():
+    path = cell_path(e.folder, keys[cell['cell']])
+    e.chances[name] = dict(np.load(path / PREDICTIONS))
+    facts = {k: v for k, v in cell.items() if k not in UNTOLD}
+    sets = {one: cell['sets'][one] for one in names}
+    e.contenders[name] = {'sets': sets, 'facts': facts}
   ours = config.grid.rankings[0]
-  pairs = [(name, 'none') for name in contenders if name != 'none']
-  pairs += [(ours, name) for name in contenders if name not in (ours, 'none')]
+  pairs = [(name, 'none') for name in found if name != 'none']
+  pairs += [(ours, name) for name in found if name not in (ours, 'none')]
   pairs += [(name, WORST) for name in above_worst(config)]
-  key_of = {name: keys[cell['cell']] for name, cell in contenders.items()}
-  tests = stages.compare(config, inputs.sets, chances, pairs)
+  e.tests = stages.compare(config, e.sets, e.chances, pairs)
   sides = ' and '.join(exchange.values(config.method.axis))
   read = f', each read as {sides}' if fair == READINGS else ''
   about = (
@@ -342,34 +327,17 @@ def merge(
     f'at most {tables.percent(config.grid.budget)} of the validation AUC of '
     'none; no test set was looked at.'
   )
-  return stages.results(
-    config,
+  best = grid.best(chosen, fair, 'valid')
+  effects = grid.changes(e.tests, found)
+  key_of = {name: keys[cell['cell']] for name, cell in found.items()}
+  twins = twins_to_choose(inputs.tables['train'])
+  return e.results(
     title=f'Diets on {config.data.name} with {config.model}',
-    contenders={
-      name: {
-        'sets': {one: cell['sets'][one] for one in inputs.sets},
-        'facts': {k: v for k, v in cell.items() if k not in UNTOLD},
-      }
-      for name, cell in contenders.items()
-    },
-    tests=tests,
-    verdicts=verdicts(config, inputs, contenders, cells, tests),
-    notes=[
-      *notes,
-      *diets.alike(key_of),
-      twins_to_choose(inputs.tables['train']),
-    ],
+    verdicts=verdicts(e, inputs, cells),
+    notes=[*notes, *experiment.alike(key_of), twins],
     sections=[
-      *grid.sections(
-        cells,
-        list(inputs.sets),
-        grid.best(chosen, fair, 'valid'),
-        grid.changes(tests, contenders),
-        about,
-      ),
-      describe.section(
-        inputs.scores, inputs.tables['train'], config.measures.pos_label
-      ),
+      *grid.sections(cells, names, best, effects, about),
+      experiment.scores(e, inputs),
     ],
   )
 
@@ -389,23 +357,18 @@ def twins_to_choose(train: pd.DataFrame) -> str:
   )
 
 
-def verdicts(config, inputs, contenders, cells, tests) -> list[dict]:
+def verdicts(e: Experiment, inputs: Inputs, cells: list[dict]) -> list[dict]:
   """The paper's claims of both experiments."""
-  ours, level = config.grid.rankings[0], config.measures.confidence_level
-  aucs = {
-    one: grid.number(contenders['none'], one, 'auc') for one in inputs.sets
-  }
+  ours, level = e.config.grid.rankings[0], e.config.measures.confidence_level
   out = []
-  for name in contenders:
+  for name in e.contenders:
     if name != ours:
-      out += verdict.fairer(tests, ours, name)
-  for name in above_worst(config):
-    out += verdict.fairer(tests, name, WORST)
-  out += verdict.costs_little(tests, ours, 'none', aucs, config.grid.budget)
-  rows, cda = contenders[ours]['total'], contenders['cda']['total']
+      out += verdict.fairer(e.tests, ours, name)
+  for name in above_worst(e.config):
+    out += verdict.fairer(e.tests, name, WORST)
+  out += experiment.costs(e, ours)
+  rows, cda = (e.contenders[n]['facts']['total'] for n in (ours, 'cda'))
   out += verdict.at_most_half(ours, rows, 'cda', cda)
-  for one in inputs.sets:
+  for one in e.sets:
     out += grid.rises_faster(cells, one, level)
-  if config.seeds > 1 and table.seed_columns(inputs.scores, 'ge'):
-    out += verdict.seeds_agree(rank_overlap.seeds(inputs.scores, 'ge'), level)
-  return out
+  return out + experiment.seeds_agree(e.config, inputs.scores)

@@ -1,4 +1,4 @@
-"""FairBERTa: two masked LMs, one on text and one on the perturbed text.
+"""FairBERTa: masked LMs alike, on text and on the perturbed text.
 
     text → perturbed text → two fits alike → both on both held-out texts
 
@@ -6,91 +6,97 @@ Start, tokenizer, steps, order of documents and seeds are the same; only the
 training text differs (Qian et al. 2022, arXiv:2205.12586). Held-out documents
 correspond, so the two models are compared document by document on either form.
 Both are left as folders for fairtuning and for the bias benchmarks.
+
+With `benchmarks.associations` the text is made, and occupations go with gender
+to a known degree (benchmarks/planted_associations.py). Of each corpus no
+sentence, half, or every one is perturbed; the log-odds of the stereotype's
+pronoun say what is left of the association, and the loss on sentences without
+one what it cost. A woman becomes a man as often as non-binary, so two thirds
+take the association away and all of them turn it round.
 """
 
 import dataclasses
 import pathlib
 
 import numpy as np
+import pandas as pd
 
-from fairjax import stages
+from fairjax import results, stages
+from fairjax.benchmarks import planted_associations as planted
+from fairjax.benchmarks import winobias
+from fairjax.benchmarks.shared import contrast
 from fairjax.config import Config
+from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.corpora import texts
-from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference import intervals, resampling
+from fairjax.models.reading import judge as judges
 from fairjax.recipes.language import corpora, pretrain
 from fairjax.recipes.language.pretrain_objectives import (
   OBJECTIVES,
   find_tokenizer,
 )
-from fairjax.recipes.perturbation import perturb_corpus
+from fairjax.recipes.perturbation import perturb_corpus, perturbing
 from fairjax.results import Results
+from fairjax.stages import Experiment
 from fairjax.train import mesh
-from fairjax.train.progress import Log
 
 PLAIN, FAIR = 'plain', 'perturbed'
+EVEN = 2000  # sentences without an association, on which the loss is
+STREAM = 0xD05E  # which sentences are perturbed
+ODDS, LOSS = 'winobias_log_odds', 'loss'
+TURNED = (
+  'One person of a perturbed sentence becomes of another gender, a woman a man '
+  'or non-binary: where two thirds of the sentences are perturbed the '
+  'association is gone, and where all are it is turned round.'
+)
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
+@stages.recipe
+def run(e: Experiment) -> Results:
   """config → perturbed corpus → two masked LMs → perplexities of both."""
+  config, how = e.config, intervals.options_of(e.config)
   if config.pretrain.objective != 'mlm':
     raise UserError(
       f'pretrain.objective is {config.pretrain.objective}; FairBERTa is a '
       'masked LM, so take mlm'
     )
+  if config.benchmarks.associations:
+    return doses(e)
   check_column(config)
   check_documents(config)
-  with Log(folder, config, main=mesh.is_main()) as log:
-    paths = {PLAIN: config.data.path, FAIR: str(folder / 'text')}
-    corpus_facts = perturbed(config, folder).facts
-    same = shared_tokenizer(config, folder)
-    parts, fits = {}, {}
-    for name, path in paths.items():
-      own = dataclasses.replace(
-        same, data=dataclasses.replace(same.data, path=path)
-      )
-      parts[name], model, fits[name] = fitted(own, folder / name, log)
-    sums = {
-      name: {
-        text: pretrain.document_sums(
-          model,
-          OBJECTIVES['mlm'].terms,
-          fit.params,
-          parts[text].valid,
-          model.device_mesh,
-        )
-        for text in paths
+  paths = {PLAIN: config.data.path, FAIR: str(e.folder / 'text')}
+  corpus_facts = perturbed(config, e.folder).facts
+  same = shared_tokenizer(config, e.folder)
+  parts, models, fits = {}, {}, {}
+  for name, path in paths.items():
+    parts[name], models[name], fits[name] = fitted(e, of_text(same, path), name)
+  for text in paths:
+    where, hang, drawn = f'held-out {text} text', parts[text].hang, {}
+    for name, fit in fits.items():
+      sums = document_sums(models[name], fit.params, parts[text].valid)
+      values, draws = drawn[name] = losses(sums, how, hang)
+      quality = {
+        LOSS: of_mean(values, draws, how),
+        'perplexity': of_mean(np.exp(values), np.exp(draws), how),
       }
-      for name, fit in fits.items()
-    }
-    hang = {text: parts[text].hang for text in paths}
-    results = stages.results(
-      config,
-      title=f'FairBERTa from {config.model}',
-      contenders={
-        name: {
-          'sets': {
-            f'held-out {text} text': {
-              'rows': one.shape[1],
-              'quality': quality(config, one, hang[text]),
-            }
-            for text, one in of.items()
-          }
-        }
-        for name, of in sums.items()
-      },
-      focus=FAIR,
-      tests=[compared(config, text, sums, hang[text]) for text in paths],
-      facts={
-        'steps': fits[FAIR].steps,
-        **{f'texts {k}': v for k, v in corpus_facts.items() if k != 'out'},
-        **{f'model on {n} text': str(folder / n / 'export') for n in paths},
-      },
-      notes=pretrain.seen_before(parts[PLAIN].facts)
-      + pretrain.told(hang[PLAIN]),
-    )
-    return stages.publish(folder, results, log)
+      e.add(name, where, {'rows': sums.shape[1], 'quality': quality})
+    tested = 'paired bootstrap over documents and seeds'
+    sides = {'set': where, 'ours': FAIR, 'theirs': PLAIN}
+    one = compared(LOSS, drawn[FAIR], drawn[PLAIN], how)
+    e.tests.append(sides | one | {'test': tested, 'n': sums.shape[1]})
+  return e.results(
+    title=f'FairBERTa from {config.model}',
+    focus=FAIR,
+    facts={
+      'steps': fits[FAIR].steps,
+      **{f'texts {k}': v for k, v in corpus_facts.items() if k != 'out'},
+      **{f'model on {n} text': str(e.folder / n / 'export') for n in paths},
+    },
+    notes=pretrain.seen_before(parts[PLAIN].facts)
+    + pretrain.told(parts[PLAIN].hang),
+  )
 
 
 def check_column(config: Config) -> None:
@@ -155,59 +161,179 @@ def shared_tokenizer(config: Config, folder: pathlib.Path) -> Config:
   return dataclasses.replace(config, tokens=chosen)
 
 
-def fitted(config: Config, folder: pathlib.Path, log: Log):
+def of_text(config: Config, path: str | pathlib.Path) -> Config:
+  """The config of a masked LM of that text."""
+  data = dataclasses.replace(config.data, name='text', path=str(path))
+  return dataclasses.replace(config, data=data)
+
+
+def fitted(e: Experiment, config: Config, name: str):
   """The text, the model and its fit, by the steps of recipe pretrain."""
-  device_mesh = mesh.make(config.mesh, config.seeds)
-  text = pretrain.read(config, device_mesh.shape['data'], log)
+  device_mesh, folder = mesh.make(config.mesh, config.seeds), e.folder / name
+  text = pretrain.read(config, device_mesh.shape['data'], e.log)
   model = OBJECTIVES['mlm'].model(config, text.words)
   model = model.replace(
     tokenizer=text.tokenizer,
     longest=config.pretrain.length,
     device_mesh=device_mesh,
   )
-  fit = pretrain.fit(config, text, model, folder, log)
+  fit = pretrain.fit(config, text, model, folder, e.log)
   pretrain.save(config, model, fit.params, folder / 'export')
   return text, model, fit
 
 
-def quality(
-  config: Config, sums: np.ndarray, hang: np.ndarray | None
-) -> dict[str, dict]:
-  """Loss and perplexity, with intervals over documents and seeds."""
-  how, names = intervals.options_of(config), OBJECTIVES['mlm'].names
-  values = pretrain.overall(names, sums.sum(1), 0.0)
-  resamples = pretrain.resampled(sums, how, hang)
-  draws = pretrain.overall(names, resamples.reshape(-1, sums.shape[2]), 0.0)
-  return {
-    name: intervals.of_mean(
-      value,
-      draws[name].reshape(resamples.shape[:2]) if how.resamples else None,
-      how,
-    )
-    for name, value in values.items()
-  }
+def document_sums(model, params, held_out) -> np.ndarray:
+  """The sums of the loss, and its tokens, of each held-out document."""
+  terms = OBJECTIVES['mlm'].terms
+  return pretrain.document_sums(
+    model, terms, params, held_out, model.device_mesh
+  )
 
 
-def compared(
-  config: Config, text: str, sums: dict, hang: np.ndarray | None
-) -> dict:
-  """The difference of the two losses on one held-out text, by documents.
-
-  Both models are asked for the same masked tokens, so the draws of documents
-  are shared.
-  """
-  how = intervals.options_of(config)
-  ours, theirs = (sums[name][text] for name in (FAIR, PLAIN))
+def losses(
+  sums: np.ndarray, how: intervals.IntervalOptions, hang: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+  """Mean loss of each seed, and those of resampled documents."""
   loss = lambda one: one[..., 0] / one[..., 1]
-  values = loss(ours.sum(1)) - loss(theirs.sum(1))
-  draws = [loss(pretrain.resampled(one, how, hang)) for one in (ours, theirs)]
-  noise = draws[0] - draws[1]
-  return {
-    'set': f'held-out {text} text',
-    'ours': FAIR,
-    'theirs': PLAIN,
-    'measure': 'loss',
-    **intervals.paired(values, noise, how, np.inf),
-    'test': 'paired bootstrap over documents and seeds',
-    'n': ours.shape[1],
+  return loss(sums.sum(1)), loss(pretrain.resampled(sums, how, hang))
+
+
+def of_mean(values, draws, how: intervals.IntervalOptions) -> dict:
+  return intervals.of_mean(values, draws if how.resamples else None, how)
+
+
+def compared(measure: str, ours: tuple, theirs: tuple, how) -> dict:
+  """The difference: items or documents, and seeds, are the same for both."""
+  values, draws = (a - b for a, b in zip(ours, theirs))
+  return {'measure': measure, **intervals.paired(values, draws, how, np.inf)}
+
+
+# Planted associations
+
+
+def doses(e: Experiment) -> Results:
+  """config → texts → a masked LM a dose → log-odds and losses → report."""
+  config, how = e.config, intervals.options_of(e.config)
+  shares = sorted(config.benchmarks.perturbed)
+  if shares[0] or len(shares) < 2:
+    raise UserError(
+      f'benchmarks.perturbed is {config.benchmarks.perturbed}; name 0 and at '
+      'least one share beside it, as (0.0, 0.5, 1.0)'
+    )
+  cells = {
+    (association, share): text_of(config, association, share, e.folder)
+    for association in config.benchmarks.associations
+    for share in shares
   }
+  config = of_text(config, next(iter(cells.values())))
+  config = shared_tokenizer(config, e.folder)
+  even = held_out(e, config)
+  items = winobias.read(e.folder / 'data')
+  jobs = items['pro'].str.split().str[1].to_numpy()
+  facts, drawn = {}, {}
+  for (association, share), path in cells.items():
+    e.log.line(f'association {association:g}, {share:.0%} perturbed')
+    name, where = f'{100 * share:g} % perturbed', f'association {association:g}'
+    place = path.parent.relative_to(e.folder)
+    _, model, fit = fitted(e, of_text(config, path), place)
+    odds = log_odds(config, path.parent, items)
+    sums = document_sums(model, fit.params, even.valid)
+    facts[f'steps, {where}, {name}'] = fit.steps
+    drawn[name, where] = both = {
+      ODDS: over_items(odds, jobs, how),
+      LOSS: losses(sums, how, even.hang),
+    }
+    quality = {k: of_mean(*one, how) for k, one in both.items()}
+    e.add(name, where, {'rows': odds.shape[1], 'quality': quality})
+    plain = next(iter(e.contenders))
+    tested = 'paired bootstrap over occupations or sentences, and seeds'
+    for key, one in both.items() if share else ():
+      if association or key == LOSS:  # else there is nothing to take away
+        n = (odds if key == ODDS else sums).shape[1]
+        sides = {'set': where, 'ours': name, 'theirs': plain}
+        test = compared(key, one, drawn[plain, where][key], how)
+        e.tests.append(sides | test | {'test': tested, 'n': n})
+  return e.results(
+    data='planted',
+    title='FairBERTa on a planted association',
+    focus=list(e.contenders)[-1],
+    facts=facts,
+    sections=[dose_curve(e, shares)],
+    notes=[TURNED],
+  )
+
+
+def text_of(
+  config: Config, association: float, share: float, folder: pathlib.Path
+) -> pathlib.Path:
+  """The corpus with `share` of its sentences perturbed, written."""
+  target = folder / f'association_{association:g}' / f'perturbed_{share:g}'
+  options, path = config.benchmarks, target / 'corpus.txt'
+  if mesh.is_main():
+    lines = planted.corpus(association, options.sentences, config.seed)
+    draw = np.random.default_rng([config.seed, STREAM]).random(len(lines))
+    chosen = np.flatnonzero(draw < share)
+    frame = perturbing.perturbed(config, [lines[k] for k in chosen])
+    for k, text in zip(chosen, frame['perturbed']):
+      lines[k] = text
+    artefacts.write_text(path, '\n'.join(lines) + '\n')
+  mesh.wait_for_all('planted')
+  return path
+
+
+def held_out(e: Experiment, config: Config) -> pretrain.Text:
+  """Sentences in which occupations say nothing of gender; their clusters."""
+  path = e.folder / 'even' / 'corpus.txt'
+  if mesh.is_main():
+    lines = planted.corpus(0.0, EVEN, config.seed + 1)
+    artefacts.write_text(path, '\n'.join(lines) + '\n')
+    planted.write_tests(e.folder / 'data')
+  mesh.wait_for_all('even')
+  half = dataclasses.replace(config.pretrain, held_out=0.5)
+  own = dataclasses.replace(of_text(config, path), pretrain=half)
+  return pretrain.read(own, mesh.make(config.mesh, 1).shape['data'], e.log)
+
+
+def log_odds(
+  config: Config, folder: pathlib.Path, items: pd.DataFrame
+) -> np.ndarray:
+  """Of the stereotype's pronoun against the other, [seed, item]."""
+  of = lambda seed: judges.load(str(folder / 'export' / f'seed_{seed}'), config)
+  seeds = range(config.seed, config.seed + config.seeds)
+  each = [contrast.gaps(of(s), items, 'pro', 'anti')['gap'] for s in seeds]
+  return np.stack([one.to_numpy() for one in each])
+
+
+def over_items(
+  gaps: np.ndarray, jobs: np.ndarray, how: intervals.IntervalOptions
+) -> tuple[np.ndarray, np.ndarray]:
+  """Mean log-odds of each seed, and those of resampled occupations."""
+  codes, _ = pd.factorize(jobs)
+  items = resampling.blocks(gaps.shape[1], how.seed, codes)
+  weights = resampling.draw(items, how.resamples, how.seed)
+  total = np.zeros((len(items.size), len(gaps), 2))
+  np.add.at(total, items.item, np.stack([gaps.T, np.ones_like(gaps.T)], -1))
+  sums = np.asarray(resampling.resampled(weights, resampling.pad(total)))
+  return gaps.mean(1), np.float64(sums[..., 0] / sums[..., 1])
+
+
+def dose_curve(e: Experiment, shares: list[float]) -> dict:
+  """Log-odds over the share perturbed, a line an association."""
+  series = {}
+  for name in next(iter(e.contenders.values()))['sets']:
+    odds = [own['sets'][name]['quality'][ODDS] for own in e.contenders.values()]
+    series[name] = {'x': shares} | {
+      axis: [v[key] if v[key] is not None else v['value'] for v in odds]
+      for axis, key in (('y', 'value'), ('low', 'low'), ('high', 'high'))
+    }
+  picture = results.figure(
+    'curves',
+    'doses',
+    'Log-odds of the stereotype’s pronoun over the share of sentences '
+    'perturbed before pretraining; 0 is no preference.',
+    series=series,
+    x_label='share of sentences perturbed',
+    y_label='log-odds',
+    reference=0.0,
+  )
+  return results.section('What is left of the association', picture)

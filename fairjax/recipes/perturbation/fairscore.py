@@ -21,42 +21,34 @@ from fairjax.models.families import chances
 from fairjax.models.folders.folder import load
 from fairjax.recipes.perturbation import paired_file
 from fairjax.results import Results
-from fairjax.stages import audited
+from fairjax.stages import Experiment, audited
 from fairjax.train import mesh
-from fairjax.train.progress import Log
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
+@stages.recipe
+def run(e: Experiment) -> Results:
   """Scores config.model, and fairscore.against beside it."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    rows = None
-    if not config.fairscore.path:
-      tables = stages.load(config, folder, log, trains=False)
-      sets = stages.test_sets(config, tables)
-      rows = next(iter(sets.values()))
-    pairs = paired_file.read_pairs(config, folder, rows, log)
-    decided = {}
-    for name, (model, params) in models(config).items():
-      if int(pairs['label'].max()) >= model.classes:
-        raise UserError(
-          f'the paired file has label {pairs["label"].max()}, but {name} has '
-          f'{model.classes} classes; give the file of its task'
-        )
-      decided[name] = paired_file.decisions(config, model, params, pairs)
-    scores, tests = paired_file.scored(config, pairs, decided)
-    results = stages.results(
-      config,
-      title=f'fairscore of {config.model}',
-      contenders={name: {'sets': own} for name, own in scores.items()},
-      focus=list(decided)[-1],
-      tests=stages.adjusted(tests, config.measures.adjust),
-      notes=paired_file.NOTES,
-      sections=[
-        *paired_file.preservation(config, pairs, decided),
-        *paired_file.by_attribute(config, pairs, decided),
-      ],
-    )
-    return stages.publish(folder, results, log)
+  config, rows = e.config, None
+  if not config.fairscore.path:
+    e.load(trains=False)
+    rows = next(iter(e.sets.values()))
+  pairs = paired_file.read_pairs(e, rows)
+  decided = {}
+  for name, (model, params) in models(config).items():
+    if int(pairs['label'].max()) >= model.classes:
+      raise UserError(
+        f'the paired file has label {pairs["label"].max()}, but {name} has '
+        f'{model.classes} classes; give the file of its task'
+      )
+    decided[name] = paired_file.decisions(config, model, params, pairs)
+  sections = paired_file.measure(e, pairs, decided)
+  return e.results(
+    title=f'fairscore of {config.model}',
+    focus=list(decided)[-1],
+    tests=stages.adjusted(e.tests, config.measures.adjust),
+    notes=paired_file.NOTES,
+    sections=sections,
+  )
 
 
 def models(config: Config) -> dict[str, tuple[Bundle, Any]]:

@@ -7,28 +7,28 @@ Two contenders share everything but the training text: `original` as it is, and
 et al. 2022, arXiv:2205.12586). The paired file is written once from the test
 set and can be used for any other model; a model may also be scored on a file of
 the user's. Beside each fairscore stands what a matched neutral rewrite of the
-same rows changes.
+same rows changes. Of tasks of GLUE (fairscore.tasks) each is fairtuned by
+itself, and their averages are the paper's Tables 2 and 3.
 """
 
 import dataclasses
 import itertools
-import pathlib
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.core.errors import UserError
 from fairjax.data.tables import labels
 from fairjax.data.tables.schema import Tables
 from fairjax.metrics import grades
 from fairjax.metrics.inference import intervals
 from fairjax.models import Bundle
-from fairjax.recipes.perturbation import paired_file
+from fairjax.recipes.perturbation import glue, paired_file
 from fairjax.results import Results, section, table
-from fairjax.train import loop, mesh
-from fairjax.train.progress import Log
+from fairjax.stages import Experiment
+from fairjax.train import loop
 
 ORIGINAL, FAIRTUNED = 'original', 'fairtuned'
 # Shares of GLUE's training rows that PANDA's perturber changed (Table 8).
@@ -50,65 +50,78 @@ class Fits(NamedTuple):
   batch: int
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
-  """config → both fits, measured → report."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    return stages.publish(folder, measured(config, folder, log), log)
+@stages.recipe
+def run(e: Experiment) -> Results:
+  """config → both fits, measured; or of each of the tasks, and averages."""
+  if e.config.fairscore.tasks:
+    return over_tasks(e)
+  return measured(e)
 
 
-def measured(config: Config, folder: pathlib.Path, log: Log) -> Results:
+def over_tasks(e: Experiment) -> Results:
+  """Each task fairtuned in a folder of its own, side by side with averages."""
+  config = e.config
+  if config.fairscore.path:
+    raise UserError(
+      'fairscore.path is one paired file and each task needs its own; leave '
+      'it empty, and each is written from the development set'
+    )
+  parts, facts = {}, {}
+  for name in config.fairscore.tasks:
+    own = glue.of_task(config, name)
+    parts[name] = Experiment(own, e.folder / name, e.log)
+  for part in parts.values():  # all are read before any is trained on
+    part.load()
+  for name, part in parts.items():
+    e.log.line(f'{name}: {part.config.data.path or part.config.data.name}')
+    found = stages.publish(part.folder, measured(part), e.log)
+    facts |= {
+      f'{name}, {key}': value
+      for key, value in found.facts.items()
+      if key.startswith(('training rows', 'share perturbed'))
+    }
+  glue.join(e, parts)
+  tests = glue.tests(parts, config.measures.confidence_level)
+  return e.results(
+    data='GLUE',
+    title=f'fairtuning of {config.model} on GLUE',
+    focus=FAIRTUNED,
+    tests=stages.adjusted(tests, config.measures.adjust),
+    facts=facts,
+    notes=paired_file.NOTES,
+  )
+
+
+def measured(e: Experiment) -> Results:
   """config → tables → two fits → paired file → fairscores, tests."""
-  tables = stages.load(config, folder, log)
-  sets = stages.test_sets(config, tables)
-  tuned = dict(tables)
-  perturbed = paired_file.once(config, folder, 'train', tables['train'], log)
-  tuned['train'] = replaced(tables['train'], perturbed)
+  config, log = e.config, e.log
+  tables = e.load()
+  perturbed = paired_file.once(e, config, 'train', tables['train'])
+  tuned = {**tables, 'train': replaced(tables['train'], perturbed)}
   log.line(paired_file.share_line(perturbed, 'training rows perturbed'))
   model = stages.prepare(config, tables, log)
   fits = {
-    name: swept(config, model, own, folder / name, log)
+    name: swept(e, model, own, name)
     for name, own in ((ORIGINAL, tables), (FAIRTUNED, tuned))
   }
-  pairs = paired_file.read_pairs(config, folder, next(iter(sets.values())), log)
-  stages.export(config, model, fits[FAIRTUNED].params, folder, log)
-  chances = {
-    name: stages.of_sets(config, model, fit.params, sets)
-    for name, fit in fits.items()
-  }
-  contenders = {
-    name: {'sets': stages.assess(config, sets, of)}
-    for name, of in chances.items()
-  }
-  of_grades = graded(config, sets, chances, contenders)
+  pairs = paired_file.read_pairs(e, next(iter(e.sets.values())))
+  stages.export(config, model, fits[FAIRTUNED].params, e.folder, log)
+  for name, fit in fits.items():
+    e.answer(name, stages.of_sets(config, model, fit.params, e.sets))
+  both = [(FAIRTUNED, ORIGINAL)]
+  e.compare(both, FAIRTUNED, also=(config.train.metric_for_best,))
+  graded(e)
   decided = {
     name: paired_file.decisions(config, model, fit.params, pairs)
     for name, fit in fits.items()
   }
-  scores, tests = paired_file.scored(config, pairs, decided)
-  for name, own in scores.items():
-    contenders[name]['sets'] |= own
-  stages.keep_predictions(folder, sets, chances, FAIRTUNED)
-  chosen = (config.train.metric_for_best,)
-  return stages.results(
-    config,
+  sections = paired_file.measure(e, pairs, decided)
+  e.tests = stages.adjusted(e.tests, config.measures.adjust)
+  return e.results(
     title=f'fairtuning of {config.model} on {config.data.name}',
-    contenders=contenders,
-    focus=FAIRTUNED,
-    tests=stages.adjusted(
-      stages.compare(
-        config, sets, chances, [(FAIRTUNED, ORIGINAL)], also=chosen
-      )
-      + of_grades
-      + tests,
-      config.measures.adjust,
-    ),
-    facts=facts(config, tables, perturbed, pairs, fits),
+    facts=facts(e, tables, perturbed, pairs, fits),
     notes=paired_file.NOTES,
-    sections=[
-      *shares(perturbed),
-      *paired_file.preservation(config, pairs, decided),
-      *paired_file.by_attribute(config, pairs, decided),
-    ],
+    sections=[*shares(perturbed), *sections],
   )
 
 
@@ -121,29 +134,24 @@ def replaced(rows: pd.DataFrame, perturbed: pd.DataFrame) -> pd.DataFrame:
   return result
 
 
-def swept(
-  config: Config, model: Bundle, tables: Tables, folder: pathlib.Path, log: Log
-) -> Fits:
+def swept(e: Experiment, model: Bundle, tables: Tables, name: str) -> Fits:
   """The fit of the rate and batch with the best median over seeds on valid."""
-  train, best = config.train, None
+  config, train, best = e.config, e.config.train, None
   rates = config.fairscore.rates or (train.lr,)
   sizes = config.fairscore.batches or (train.batch,)
   pools = stages.pools(model, tables)
   for lr, batch in itertools.product(rates, sizes):
-    own = dataclasses.replace(
-      config, train=dataclasses.replace(train, lr=lr, batch=batch)
-    )
-    part = (
-      f'{folder.name} {lr:g} {batch}' if len(rates) * len(sizes) > 1 else ''
-    )
-    fit = stages.train(own, model, *pools, folder, log, part=part)
+    own = dataclasses.replace(train, lr=lr, batch=batch)
+    own = dataclasses.replace(config, train=own)
+    part = f'{name} {lr:g} {batch}' if len(rates) * len(sizes) > 1 else ''
+    fit = stages.train(own, model, *pools, e.folder / name, e.log, part=part)
     logits = loop.predict(model, fit.params, pools[1], model.device_mesh, batch)
     result = loop.quality(logits, pools[1], train.metric_for_best)
-    name = loop.chosen(result, train.metric_for_best)
-    value = float(np.median(loop.better(result, name)))
+    chosen = loop.chosen(result, train.metric_for_best)
+    value = float(np.median(loop.better(result, chosen)))
     if part:
-      median = float(np.median(result[name]))
-      log.line(f'{part}: median validation {name} {median:.4f}')
+      median = float(np.median(result[chosen]))
+      e.log.line(f'{part}: median validation {chosen} {median:.4f}')
     if best is None or value > best[0]:
       best = (value, Fits(fit.params, lr, batch))
   return best[1]
@@ -151,42 +159,33 @@ def swept(
 
 def shares(perturbed: pd.DataFrame) -> list[dict]:
   """What was perturbed of the training rows, by axis (as in Table 8)."""
-  changed = perturbed[perturbed['changed']]
+  counts = perturbed[perturbed['changed']]['axis'].value_counts().to_dict()
+  counts['all'] = int(perturbed['changed'].sum())
   lines = [
     {'axis': axis, 'rows': int(n), 'share of rows': n / len(perturbed)}
-    for axis, n in changed['axis'].value_counts().items()
+    for axis, n in counts.items()
   ]
-  lines.append(
-    {
-      'axis': 'all',
-      'rows': len(changed),
-      'share of rows': len(changed) / len(perturbed),
-    }
-  )
   return [section('Training rows perturbed', table(lines))]
 
 
-def graded(
-  config: Config, sets: Tables, chances: dict[str, dict], contenders: dict
-) -> list[dict]:
-  """Pearson's r, where classes are rounded scores: added, and its tests."""
-  if config.data.labels.strip() != labels.ROUND:
-    return []
-  how, tests = intervals.options_of(config), []
-  for key, rows in sets.items():
+def graded(e: Experiment) -> None:
+  """Pearson's r, where classes are rounded scores, and its test."""
+  if e.config.data.labels.strip() != labels.ROUND:
+    return
+  how, who = intervals.options_of(e.config), (FAIRTUNED, ORIGINAL)
+  for key, rows in e.sets.items():
     label, hang = rows['label'].to_numpy(np.int64), stages.clusters_of(rows)[0]
-    each = {name: grades.grades(of[key]) for name, of in chances.items()}
+    each = {name: grades.grades(e.chances[name][key]) for name in who}
     for name, predicted in each.items():
       r = grades.pearson(label, predicted, how, hang)
-      contenders[name]['sets'][key]['quality']['pearson'] = r
-    one = grades.compare(label, each[FAIRTUNED], each[ORIGINAL], how, hang)
-    who = {'ours': FAIRTUNED, 'theirs': ORIGINAL}
-    tests.append({'set': key, **who, 'measure': 'pearson', **one})
-  return tests
+      e.contenders[name]['sets'][key]['quality']['pearson'] = r
+    one = grades.compare(label, *each.values(), how, hang)
+    sides = dict(zip(('ours', 'theirs'), who))
+    e.tests.append({'set': key, **sides, 'measure': 'pearson', **one})
 
 
 def facts(
-  config: Config,
+  e: Experiment,
   tables: Tables,
   perturbed: pd.DataFrame,
   pairs: pd.DataFrame,
@@ -196,15 +195,15 @@ def facts(
   out = {
     'training rows': len(tables['train']),
     'training rows perturbed': int(perturbed['changed'].sum()),
-    'perturbed by': config.perturb.by,
+    'perturbed by': e.config.perturb.by,
   }
-  task = config.data.name.removeprefix('glue/')
+  task = e.config.data.name.removeprefix('glue/')
   if task in PAPER:
     out['share perturbed in the paper'] = PAPER[task]
   for by, rows in pairs.groupby('perturber', sort=False):
     out[f'test rows perturbed by {by}'] = len(rows)
     out[f'of these, with a control ({by})'] = int((rows['control'] != '').sum())
   for name, fit in fits.items():
-    if config.fairscore.rates or config.fairscore.batches:
+    if e.config.fairscore.rates or e.config.fairscore.batches:
       out[f'{name}: rate and batch'] = f'{fit.lr:g}, {fit.batch}'
   return out

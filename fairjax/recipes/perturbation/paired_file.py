@@ -6,7 +6,7 @@ written once; every model is scored on the same rows.
 """
 
 import dataclasses
-import pathlib
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,8 +23,8 @@ from fairjax.pairs.swapping import controls
 from fairjax.recipes.audit.edits import differences
 from fairjax.recipes.perturbation import perturbing
 from fairjax.results import section, table
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
-from fairjax.train.progress import Log
 
 NOTES = [
   'The fairscore is the share of perturbed rows whose prediction changes. A '
@@ -34,21 +34,17 @@ NOTES = [
 
 
 def once(
-  config: Config,
-  folder: pathlib.Path,
-  name: str,
-  rows: pd.DataFrame,
-  log: Log,
+  e: Experiment, config: Config, name: str, rows: pd.DataFrame
 ) -> pd.DataFrame:
   """The perturbations of a table, or what the same run left of them."""
   columns = [c for c in ('text', 'text_pair') if c in rows]
   made_from = identity(config, 'texts', config.seed, rows[columns].astype(str))
   return stages.stage(
-    folder / 'perturbed' / f'{name}-{config.perturb.by}.parquet',
+    e.folder / 'perturbed' / f'{name}-{config.perturb.by}.parquet',
     made_from,
     lambda path: stages.write_table(path, of_table(config, rows)),
     pd.read_parquet,
-    log,
+    e.log,
     config.reuse,
   )
 
@@ -60,15 +56,13 @@ def of_table(config: Config, rows: pd.DataFrame) -> pd.DataFrame:
   return perturbing.perturbed(config, rows['text'])
 
 
-def read_pairs(
-  config: Config, folder: pathlib.Path, rows: pd.DataFrame | None, log: Log
-) -> pd.DataFrame:
+def read_pairs(e: Experiment, rows: pd.DataFrame | None) -> pd.DataFrame:
   """The user's paired file, or one made of the test set by each perturber."""
+  config = e.config
   if config.fairscore.path:
     pairs = paired.read(config.fairscore.path)
     pairs['text_pair'] = pairs['text_pair'].astype(str)
-    missing = pairs['control'] == ''
-    if missing.all():
+    if (pairs['control'] == '').all():
       pairs = controlled(pairs, config.seed)
     return pairs
   parts = []
@@ -76,8 +70,8 @@ def read_pairs(
     own = dataclasses.replace(
       config, perturb=dataclasses.replace(config.perturb, by=by)
     )
-    perturbed = once(own, folder, 'test', rows, log)
-    log.line(share_line(perturbed, f'test rows perturbed by {by}'))
+    perturbed = once(e, own, 'test', rows)
+    e.log.line(share_line(perturbed, f'test rows perturbed by {by}'))
     parts.append(_pairs(rows, perturbed, by))
   pairs = controlled(pd.concat(parts, ignore_index=True), config.seed)
   if not len(pairs):
@@ -86,8 +80,9 @@ def read_pairs(
       'fairscore; name other axes with --config.perturb.axes'
     )
   pairs = paired.check(pairs, 'the paired file')
-  stages.write_table(folder / 'paired.parquet', pairs)
-  log.line(f'paired file: {folder / "paired.parquet"} ({len(pairs):,} rows)')
+  path = e.folder / 'paired.parquet'
+  stages.write_table(path, pairs)
+  e.log.line(f'paired file: {path} ({len(pairs):,} rows)')
   return pairs
 
 
@@ -107,19 +102,11 @@ def _pairs(
 ) -> pd.DataFrame:
   """The changed rows as tables/paired.py has them."""
   keep = perturbed['changed'].to_numpy(bool)
-  result = pd.DataFrame(
-    {
-      'id': rows['id'].to_numpy()[keep],
-      'perturber': by,
-      'label': rows['label'].to_numpy()[keep],
-    }
-  )
-  for name in (
-    *('text', 'perturbed', 'text_pair', 'perturbed_pair'),
-    *('word', 'attribute', 'axis'),
-  ):
-    result[name] = perturbed[name].to_numpy()[keep] if name in perturbed else ''
-  return result
+  own = {name: rows[name].to_numpy()[keep] for name in ('id', 'label')}
+  names = ('text', 'perturbed', 'text_pair', 'perturbed_pair')
+  for name in (*names, 'word', 'attribute', 'axis'):
+    own[name] = perturbed[name].to_numpy()[keep] if name in perturbed else ''
+  return pd.DataFrame({'perturber': by, **own})
 
 
 def controlled(pairs: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -144,30 +131,20 @@ def controlled(pairs: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 
 def decisions(
-  config: Config,
-  model: Bundle,
-  params,
-  pairs: pd.DataFrame,
+  config: Config, model: Bundle, params, pairs: pd.DataFrame
 ) -> dict[str, np.ndarray]:
   """Predicted classes [s, n] of the texts, their twins and their controls.
 
   `flips` and `floor` say where the twin and the control change the prediction.
   """
   out, chances = {}, {}
-  for name in ('text', 'perturbed', 'control'):
-    second = {
-      'text': 'text_pair',
-      'perturbed': 'perturbed_pair',
-      'control': 'control_pair',
-    }[name]
+  for name, second in (
+    *(('text', 'text_pair'), ('perturbed', 'perturbed_pair')),
+    ('control', 'control_pair'),
+  ):
     blank = pairs[name] == ''
-    rows = pd.DataFrame(
-      {
-        'id': pairs['id'],
-        'text': pairs[name].where(~blank, pairs['text']),
-        'label': np.int32(0),
-      }
-    )
+    text = pairs[name].where(~blank, pairs['text'])
+    rows = pd.DataFrame({'id': pairs['id'], 'text': text, 'label': np.int32(0)})
     if (pairs['text_pair'] != '').any():
       rows['text_pair'] = pairs[second].where(~blank, pairs['text_pair'])
     chances[name] = stages.probabilities(config, model, params, rows)
@@ -178,116 +155,113 @@ def decisions(
   return out
 
 
-def scored(
-  config: Config, pairs: pd.DataFrame, decided: dict[str, dict]
-) -> tuple[dict[str, dict], list[dict]]:
-  """{contender: {set: fairscore, floor, excess}}, and tests between the two."""
-  how = intervals.options_of(config)
-  sets: dict[str, dict] = {name: {} for name in decided}
-  tests: list[dict] = []
+class Some(NamedTuple):
+  """Some rows of a paired file, and what is needed to measure them."""
+
+  pairs: pd.DataFrame
+  decided: dict[str, dict[str, np.ndarray]]  # {contender: its decisions}
+  how: intervals.IntervalOptions
+
+  def where(self, rows: np.ndarray) -> 'Some':
+    own = {
+      name: {k: v[:, rows] for k, v in of.items()}
+      for name, of in self.decided.items()
+    }
+    return self._replace(pairs=self.pairs[rows], decided=own)
+
+  def share(self, right: np.ndarray, less: np.ndarray | None = None, rows=...):
+    """The share of rows, or less another, over texts and seeds.
+
+    Perturbations of one text are dependent, as equal texts are elsewhere.
+    """
+    of = stages.clusters_of(self.pairs)[0]
+    of = None if of is None else of[rows]
+    if less is None:
+      return fairscore.share(right[:, rows], self.how, of)
+    return fairscore.excess(right[:, rows], less[:, rows], self.how, of)
+
+
+def measure(
+  e: Experiment, pairs: pd.DataFrame, decided: dict[str, dict]
+) -> list[dict]:
+  """Fairscores, floors and excesses by perturber, and tests between the two.
+
+  Returns the tables of the page: labels after perturbation, and fairscores by
+  axis and attribute.
+  """
+  every = Some(pairs, decided, intervals.options_of(e.config))
+  kept, by_part = [], []
   for by in pairs['perturber'].unique():
-    rows = (pairs['perturber'] == by).to_numpy()
-    flips = {}
-    for name, decisions in decided.items():
-      quality, flips[name] = _score(pairs, decisions, rows, how)
-      sets[name][f'perturbed by {by}'] = {
-        'rows': int(rows.sum()),
-        'quality': quality,
-      }
+    some = every.where((pairs['perturber'] == by).to_numpy())
+    where = f'perturbed by {by}'
+    for name in decided:
+      quality = _score(some, name)
+      e.add(name, where, {'rows': len(some.pairs), 'quality': quality})
+      kept.append(_preserved(some, by, name))
     if len(decided) == 2:
-      tests.append(_test(by, flips, how, _clusters(pairs, rows)))
-  return sets, tests
+      e.tests.append(_test(some, where))
+    by_part += _by_part(some, by)
+  out = [section('Labels after perturbation', table(kept, screen=True))]
+  if by_part:
+    columns = {key: key for line in by_part for key in line}
+    parts = table(by_part, columns)
+    out.append(section('Fairscore by axis and attribute', parts))
+  return out
 
 
-def _score(
-  pairs: pd.DataFrame,
-  decisions: dict[str, np.ndarray],
-  rows: np.ndarray,
-  how: intervals.IntervalOptions,
-) -> tuple[dict, np.ndarray]:
-  """Measures of one model on some rows, and which of them it flips."""
-  labels = pairs['label'].to_numpy(np.int32)[rows]
-  one, two = decisions['text'][:, rows], decisions['perturbed'][:, rows]
-  of = _clusters(pairs, rows)
-  quality = fairscore.fairscore(labels, one, two, how, of)
-  have = (pairs['control'] != '').to_numpy()[rows]
-  flips, floor = (
-    decisions['flips'][:, rows],
-    decisions['floor'][:, rows][:, have],
-  )
-  quality['different'] = fairscore.share(flips, how, of)
-  of = None if of is None else of[have]
-  quality['floor'] = fairscore.share(floor, how, of)
-  quality['excess'] = fairscore.excess(flips[:, have], floor, how, of)
-  return quality, flips
-
-
-def _clusters(pairs: pd.DataFrame, rows: np.ndarray) -> np.ndarray | None:
-  """Perturbations of one text hang together, as equal texts do elsewhere."""
-  return stages.clusters_of(pairs[rows])[0]
-
-
-def _test(by: str, flips: dict, how: intervals.IntervalOptions, of) -> dict:
-  """The last contender's flips against the first one's."""
-  (theirs, floor), (ours, own) = flips.items()
-  one = fairscore.compare(own, floor, how, of)
-  return {
-    'set': f'perturbed by {by}',
-    'ours': ours,
-    'theirs': theirs,
-    'measure': 'different',
-    **{k: v for k, v in one.items() if not k.startswith('only_')},
+def _score(some: Some, name: str) -> dict:
+  """Measures of one contender on some rows."""
+  own, of = some.decided[name], stages.clusters_of(some.pairs)[0]
+  labels = some.pairs['label'].to_numpy(np.int32)
+  both = own['text'], own['perturbed']
+  have = (some.pairs['control'] != '').to_numpy()
+  return fairscore.fairscore(labels, *both, some.how, of) | {
+    'different': some.share(own['flips']),
+    'floor': some.share(own['floor'], rows=have),
+    'excess': some.share(own['flips'], own['floor'], have),
   }
 
 
-def preservation(
-  config: Config, pairs: pd.DataFrame, decided: dict[str, dict]
-) -> list[dict]:
+def _test(some: Some, where: str) -> dict:
+  """The last contender's flips against the first one's."""
+  theirs, ours = some.decided
+  of = stages.clusters_of(some.pairs)[0]
+  flips = (some.decided[name]['flips'] for name in (ours, theirs))
+  one = fairscore.compare(*flips, some.how, of)
+  sides = {'set': where, 'ours': ours, 'theirs': theirs, 'measure': 'different'}
+  return sides | {k: v for k, v in one.items() if not k.startswith('only_')}
+
+
+def _preserved(some: Some, by: str, name: str) -> dict:
   """Whether perturbed texts keep their label: accuracy before and after.
 
   A perturber that spoils labels lowers the accuracy of every model on what it
   wrote, that of one trained on perturbed text too; one that keeps them lowers
   only that of a model which reads the attribute.
   """
-  how, lines = intervals.options_of(config), []
-  for by in pairs['perturber'].unique():
-    rows = (pairs['perturber'] == by).to_numpy()
-    labels = pairs['label'].to_numpy(np.int32)[rows]
-    of = _clusters(pairs, rows)
-    for name, made in decided.items():
-      before, after = (
-        made[k][:, rows] == labels for k in ('text', 'perturbed')
-      )
-      lines.append(
-        {
-          'perturber': by,
-          'trained on': name,
-          'rows': int(rows.sum()),
-          'accuracy, original text': fairscore.share(before, how, of),
-          'accuracy, perturbed text': fairscore.share(after, how, of),
-          'difference': fairscore.excess(after, before, how, of),
-        }
-      )
-  return [section('Labels after perturbation', table(lines, screen=True))]
+  labels = some.pairs['label'].to_numpy(np.int32)
+  made = some.decided[name]
+  before, after = (made[k] == labels for k in ('text', 'perturbed'))
+  return {
+    'perturber': by,
+    'trained on': name,
+    'rows': len(labels),
+    'accuracy, original text': some.share(before),
+    'accuracy, perturbed text': some.share(after),
+    'difference': some.share(after, before),
+  }
 
 
-def by_attribute(
-  config: Config, pairs: pd.DataFrame, decided: dict[str, dict]
-) -> list[dict]:
-  """Fairscores by axis and attribute, of each perturber and contender."""
-  how, lines = intervals.options_of(config), []
-  for by in pairs['perturber'].unique():
-    own = (pairs['perturber'] == by).to_numpy()
-    for column in ('axis', 'attribute'):
-      for value in sorted(set(pairs.loc[own, column]) - {''}):
-        rows = own & (pairs[column] == value).to_numpy()
-        line = {'perturber': by, column: value, 'rows': int(rows.sum())}
-        for name, decisions in decided.items():
-          quality, _ = _score(pairs, decisions, rows, how)
-          line[f'{name} fairscore'] = quality['different']
-          line[f'{name} excess'] = quality['excess']
-        lines.append(line)
-  if not lines:
-    return []
-  columns = {key: key for line in lines for key in line}
-  return [section('Fairscore by axis and attribute', table(lines, columns))]
+def _by_part(some: Some, by: str) -> list[dict]:
+  """Fairscores by axis and attribute, of each contender."""
+  lines = []
+  for column in ('axis', 'attribute'):
+    for value in sorted({*some.pairs[column]} - {''}):
+      part = some.where((some.pairs[column] == value).to_numpy())
+      line = {'perturber': by, column: value, 'rows': len(part.pairs)}
+      for name, own in part.decided.items():
+        have = (part.pairs['control'] != '').to_numpy()
+        line[f'{name} fairscore'] = part.share(own['flips'])
+        line[f'{name} excess'] = part.share(own['flips'], own['floor'], have)
+      lines.append(line)
+  return lines

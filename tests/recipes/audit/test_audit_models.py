@@ -580,7 +580,6 @@ def test_a_run_reads_texts_as_it_did_where_its_data_have_changed(tmp_path):
 
 def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):
   """The model of a run is made again; its predictions come out as kept."""
-  from fairjax import stages
   from fairjax.core import artefacts
   from fairjax.recipes import train
 
@@ -592,7 +591,8 @@ def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):
   artefacts.write_json(tmp_path / 'run' / 'config.json', small)
   train.run(small, tmp_path / 'run')
   kept = artefacts.read_table(tmp_path / 'run' / 'predictions.parquet')
-  before = stages.predictions(kept)['test']
+  p = kept[['p0', 'p1']].to_numpy().T
+  before = np.stack([1 - p, p], -1)
   made = config()
   made.data, made.planted = small.data, small.planted
   found, parts = recipe.audit(

@@ -10,7 +10,7 @@ from fairjax import config as c
 from fairjax.benchmarks import planted_associations
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference import intervals
-from fairjax.recipes.perturbation import fairberta, fairberta_planted
+from fairjax.recipes.perturbation import fairberta
 
 
 def config(folder, **changes):
@@ -109,7 +109,7 @@ def of_planted() -> c.Config:
 
 
 def test_a_dose_of_perturbation_is_compared_with_none(tmp_path):
-  results = fairberta_planted.run(of_planted(), tmp_path)
+  results = fairberta.run(of_planted(), tmp_path)
   assert list(results.contenders) == ['0 % perturbed', '100 % perturbed']
   names = [(t['set'], t['measure']) for t in results.tests]
   assert names == [  # nothing is to be taken away from no association
@@ -134,7 +134,7 @@ def test_all_perturbed_turn_an_association_round(tmp_path):
   config.benchmarks.sentences = 3000
   odds = {}
   for share in (0.0, 0.5, 1.0):
-    path = fairberta_planted.text_of(config, 0.8, share, tmp_path)
+    path = fairberta.text_of(config, 0.8, share, tmp_path)
     lines = [f' {line} ' for line in path.read_text().splitlines()]
     assert len(lines) == 3000
     count = lambda job, word, lines=lines: sum(
@@ -156,7 +156,7 @@ def test_log_odds_vary_by_occupation():
   count = 24
   gaps, jobs = rng.normal(size=(2, 3 * count)), np.repeat(np.arange(count), 3)
   how = intervals.IntervalOptions(0.95, 4000, 0)
-  mean, draws = fairberta_planted.over_items(gaps, jobs.astype(str), how)
+  mean, draws = fairberta.over_items(gaps, jobs.astype(str), how)
   np.testing.assert_allclose(mean, gaps.mean(1))
   units = gaps.reshape(2, count, 3).mean(2)
   error = units.std(1, ddof=1) / count**0.5
@@ -168,4 +168,4 @@ def test_doses_need_one_without(tmp_path):
   config = of_planted()
   config.benchmarks.perturbed = (0.5, 1.0)
   with pytest.raises(UserError, match='name 0 and at least one share'):
-    fairberta_planted.run(config, tmp_path)
+    fairberta.run(config, tmp_path)

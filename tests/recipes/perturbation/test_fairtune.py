@@ -17,13 +17,9 @@ from fairjax.data.sets import planted
 from fairjax.metrics.texts import fairscore
 from fairjax.recipes import train
 from fairjax.recipes.perturbation import fairscore as recipe
-from fairjax.recipes.perturbation import (
-  fairtune,
-  fairtune_glue,
-  paired_file,
-  perturbing,
-)
-from fairjax.stages import classifier
+from fairjax.recipes.perturbation import fairtune, paired_file, perturbing
+from fairjax.recipes.perturbation import glue as glue_tasks
+from fairjax.stages import Experiment, classifier
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -197,7 +193,7 @@ def test_no_row_to_perturb_is_said(tmp_path, monkeypatch):
   monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path))
   rows = pd.DataFrame({'id': ['a'], 'text': ['It rains.'], 'label': [0]})
   with pytest.raises(UserError, match='no test row holds a word'):
-    paired_file.read_pairs(config(), tmp_path, rows, _Quiet())
+    paired_file.read_pairs(Experiment(config(), tmp_path, _Quiet()), rows)
 
 
 def test_test_rows_that_no_perturber_could_read_are_counted(
@@ -214,7 +210,8 @@ def test_test_rows_that_no_perturber_could_read_are_counted(
   lines: list[str] = []
   log = Log(None, main=False)
   log.line = lines.append
-  paired_file.read_pairs(config(fairscore__by=('rules',)), tmp_path, rows, log)
+  asked = config(fairscore__by=('rules',))
+  paired_file.read_pairs(Experiment(asked, tmp_path, log), rows)
   said = '50.0% of 4 test rows perturbed by rules, 1 too long for the perturber'
   assert said in lines
 
@@ -282,13 +279,6 @@ def test_perturbations_of_one_text_are_no_new_evidence():
     assert width(b) == pytest.approx(width(a), rel=0.15)
 
 
-def test_an_average_without_an_interval_is_no_undefined_one():
-  one = {'value': -0.02, 'low': None, 'high': None}
-  assert fairtune_glue.said('fairscore', one).endswith('by -2.0 points')
-  none = one | {'value': None}
-  assert fairtune_glue.said('fairscore', none).endswith('is undefined')
-
-
 def test_grades_have_pearson_s_r_and_a_test_of_the_two():
   asked = config(data__labels='round')
   rng = np.random.default_rng(0)
@@ -296,20 +286,26 @@ def test_grades_have_pearson_s_r_and_a_test_of_the_two():
   near = np.eye(6)[rows['label']] * 0.5 + rng.dirichlet(np.ones(6), 80) * 0.5
   far = rng.dirichlet(np.ones(6), 80)
   chances = {'original': {'test': far[None]}, 'fairtuned': {'test': near[None]}}
-  contenders = {n: {'sets': {'test': {'quality': {}}}} for n in chances}
-  (one,) = fairtune.graded(asked, {'test': rows}, chances, contenders)
+  e = Experiment(asked, None, None)
+  e.sets, e.chances = {'test': rows}, chances
+  for name in chances:
+    e.add(name, 'test', {'quality': {}})
+  fairtune.graded(e)
+  (one,) = e.tests
   r = {
     name: stats.pearsonr(rows['label'], p @ np.arange(6)).statistic
     for name, p in (('original', far), ('fairtuned', near))
   }
   for name, value in r.items():
-    quality = contenders[name]['sets']['test']['quality']
+    quality = e.contenders[name]['sets']['test']['quality']
     assert quality['pearson']['value'] == pytest.approx(value)
   assert one['difference']['value'] == pytest.approx(
     r['fairtuned'] - r['original']
   )
   assert one['p'] < 0.05
-  assert not fairtune.graded(config(), {'test': rows}, chances, contenders)
+  e.config, e.tests = config(), []
+  fairtune.graded(e)
+  assert not e.tests
 
 
 def test_a_sweep_s_lines_say_what_chose(tmp_path):
@@ -321,7 +317,9 @@ def test_a_sweep_s_lines_say_what_chose(tmp_path):
       tables = stages.load(asked, tmp_path / name, log)
       model = stages.prepare(asked, tables, log)
       log.line = lines.append
-      fairtune.swept(asked, model, tables, tmp_path / name / 'fit', log)
+      fairtune.swept(
+        Experiment(asked, tmp_path / name, log), model, tables, 'f'
+      )
   told = [line for line in lines if 'median validation' in line]
   assert len(told) == 4
   for line, name in zip(told, ('loss', 'loss', 'mcc', 'mcc')):
@@ -410,9 +408,11 @@ def glue(tmp_path_factory):
 def test_tasks_joined_have_the_averages_of_each(ran):
   """One run stood for two tasks: every average is its own number."""
   _, results = ran
-  parts, asked = {'sst2': results, 'qqp': results}, config()
-  contenders = fairtune_glue.joined(parts)
-  tests = fairtune_glue.compared(asked, parts)
+  one = Experiment(config(), None, None)
+  one.contenders, one.tests = results.contenders, results.tests
+  parts, e = {'sst2': one, 'qqp': one}, Experiment(config(), None, None)
+  glue_tasks.join(e, parts)
+  tests, contenders = glue_tasks.tests(parts, 0.95), e.contenders
   for name, one in results.contenders.items():
     own, sets = one['sets'], contenders[name]['sets']
     whole = sets['average']['quality']['glue']['value']
@@ -428,9 +428,6 @@ def test_tasks_joined_have_the_averages_of_each(ran):
   of = {(test['set'], test['measure']): test['difference'] for test in tests}
   assert of['average', 'glue']['value'] == of['sst2', 'accuracy']['value']
   assert of['average', 'glue']['low'] > of['sst2', 'accuracy']['low']
-  shown = fairtune_glue.side_by_side(asked, parts, contenders, tests)
-  table = next(p for p in shown['parts'] if p['part'] == 'table')
-  assert [row['task'] for row in table['rows']] == [*parts, 'average']
 
 
 @pytest.mark.parametrize('keys', [('cola', 'stsb'), ('cola', 'rte', 'stsb')])
@@ -440,8 +437,7 @@ def test_tasks_of_glue_stand_side_by_side_with_averages(glue, tmp_path, keys):
     fairscore__tasks=keys,
     fairscore__by=('rules',),
   )
-  asked.recipe = 'fairtune_glue'
-  results = fairtune_glue.run(asked, tmp_path)
+  results = fairtune.run(asked, tmp_path)
   metrics = {'cola': 'mcc', 'rte': 'accuracy', 'stsb': 'pearson'}
   tasks = {key: metrics[key] for key in keys}
   for name in ('original', 'fairtuned'):
@@ -471,16 +467,14 @@ def test_tasks_of_glue_stand_side_by_side_with_averages(glue, tmp_path, keys):
     ('average, perturbed by rules', 'different'),
   }
   assert (tmp_path / 'cola' / 'report.html').is_file()
-  table = next(p for p in results.sections[0]['parts'] if p['part'] == 'table')
-  assert [row['task'] for row in table['rows']] == [*tasks, 'average']
 
 
 def test_a_task_without_files_is_told_before_any_is_run(glue, tmp_path):
   asked = config(data__path=str(glue), fairscore__tasks=('cola', 'qnli'))
   with pytest.raises(UserError, match=r'QNLI has no train\.tsv, .csv'):
-    fairtune_glue.run(asked, tmp_path)
-  assert not list(tmp_path.iterdir())
-  asked = config()
+    fairtune.run(asked, tmp_path)
+  assert not (tmp_path / 'cola').exists()
+  asked = config(fairscore__tasks=('cola',))
   asked.fairscore.path = 'paired.parquet'
   with pytest.raises(UserError, match='each task needs its own'):
-    fairtune_glue.run(asked, tmp_path)
+    fairtune.run(asked, tmp_path)

@@ -1,0 +1,114 @@
+"""Instance weights (Zhang et al., ACL 2020): from tables to what is trained on.
+
+    tables → z → P(y|z) → w = Q(y) / P(y|z) → the tables of each row
+
+Each row of the paper's table is a way to change the training and validation
+rows; methods/reweight.py has the weights, methods/evidence.py what z is.
+
+  baseline    the training rows as they are, after `config.method` if it is one
+  weight      w = Q(y)/P(y|z) on training and validation rows
+  swap        the swapped twin of every row that has one, in both
+  supplement  rows of `config.method.table` in training (methods/supplement.py)
+  weight+ …   the same on word vectors without their gender direction
+"""
+
+import dataclasses
+import pathlib
+
+import pandas as pd
+
+from fairjax import stages
+from fairjax.config import Config
+from fairjax.core import artefacts
+from fairjax.core.errors import UserError
+from fairjax.data.tables import schema
+from fairjax.data.tables.schema import Tables
+from fairjax.methods import augment, chain, reweight, supplement
+from fairjax.stages import Experiment
+from fairjax.stages.identity import identity
+
+KINDS = ('baseline', 'weight', 'swap', 'supplement')
+
+
+def check(config: Config) -> list[str]:
+  """The rows' names, or one sentence for the first that cannot be made."""
+  names = list(dict.fromkeys(config.weighting.rows))
+  wrong = [n for n in names if n.removesuffix('+') not in KINDS]
+  if wrong or not names:
+    raise UserError(
+      f'weighting.rows has {wrong[0] if wrong else "no row"!r}; the rows are '
+      f'{", ".join(KINDS)}, each with a + for vectors without gender'
+    )
+  if 'reweight' in chain(config.method.name):
+    raise UserError(
+      f'method.name is {config.method.name!r}, but recipe weighting gives '
+      "weights in its row 'weight'; leave reweight out of method.name"
+    )
+  plus = [n for n in names if n.endswith('+')]
+  if plus and not config.net.glove:
+    raise UserError(
+      f'weighting.rows has {plus[0]!r}, which needs word vectors; name a GloVe '
+      'file with --config.net.glove, or leave out the rows with a +'
+    )
+  files = {'net.glove': config.net.glove, 'method.table': config.method.table}
+  for field, path in files.items():  # or they are missed after the forests
+    if path and not pathlib.Path(path).expanduser().exists():
+      raise UserError(
+        f'{field} is {path!r}, and there is no such file; check the path, or '
+        f'set it to nothing with --config.{field}='
+      )
+  return names
+
+
+def weigh(e: Experiment, tables: Tables) -> tuple[pd.DataFrame, dict]:
+  """The weights by id (weights.parquet), and what they do (weights.json)."""
+  config = e.config
+  reweight.check(tables, config)
+  table = reweight.fitted_rows(tables)
+  made_from = identity(config, 'weights', table)
+  result = stages.stage(
+    e.folder / 'weights.parquet',
+    made_from,
+    lambda path: stages.write_table(path, reweight.weights(table, config)),
+    artefacts.read_table,
+    e.log,
+    config.reuse,
+  )
+  about = stages.stage(
+    e.folder / 'weights.json',
+    made_from,
+    lambda path: stages.write_json(
+      path, reweight.report(table, result, config)
+    ),
+    artefacts.read_json,
+    reuse=config.reuse,
+  )
+  e.log.line(
+    f'weights of {len(result)} rows: {result["weight"].min():.3g} to '
+    f'{result["weight"].max():.3g}, effective rows {about["effective"]:.0f}'
+  )
+  return result, about
+
+
+def changed(
+  config: Config, tables: Tables, weights: pd.DataFrame, name: str
+) -> Tables:
+  """The tables that a row's model is trained and stopped on."""
+  kind = name.removesuffix('+')
+  if kind == 'weight':
+    tables = reweight.put(tables, weights)
+  elif kind == 'swap':
+    own = dataclasses.replace(
+      config.method, name='augment', ratio=1.0, rank='random', how='all'
+    )
+    tables = augment.augment(tables, dataclasses.replace(config, method=own))
+  elif kind == 'supplement':
+    tables = supplement.supplement(tables, config)
+  return schema.check(tables)
+
+
+def plain_or_plus(config: Config, name: str) -> Config:
+  """The config of a row: a + one reads vectors without a gender direction."""
+  gender = name.endswith('+') or config.net.remove_gender
+  net = dataclasses.replace(config.net, remove_gender=gender)
+  return dataclasses.replace(config, net=net)

@@ -1,0 +1,183 @@
+"""The rows of Zhang et al.'s table, trained, measured and tested.
+
+All rows share one vocabulary, one compiled step and the initial weights. A
+dagger marks a difference to the baseline (of a + row: to baseline+, if it is
+there) by a two-sided t-test over seeds. Beside `measures.threshold` stands the
+equal error rate.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax import results, stages
+from fairjax.config import Config
+from fairjax.data.tables.schema import Tables
+from fairjax.methods import reweight
+from fairjax.recipes.weighting import algorithm
+from fairjax.report.pictures import plots
+from fairjax.results import Results
+from fairjax.stages import Experiment
+
+AT = ('eer',)  # a second threshold, beside measures.threshold
+MOST_TERMS = 20  # in one picture
+FACTS = (
+  *('rows', 'z', 'columns', 'distinct', 'rows_with_prior', 'estimator'),
+  *('folds', 'formula', 'effective', 'quantiles', 'clip', 'near_zero'),
+)
+
+
+@stages.recipe
+def run(e: Experiment) -> Results:
+  """config → weights → rows → predictions → measures → tests → report."""
+  names = algorithm.check(e.config)
+  e.config = at_first(e.config)
+  tables = stages.mitigate(e.config, e.load(), e.log)
+  weights, about = algorithm.weigh(e, tables)
+  tables_of = {
+    name: algorithm.changed(e.config, tables, weights, name) for name in names
+  }
+  focus = 'weight' if 'weight' in names else names[-1]
+  trained(e, tables_of, tables, focus)
+  e.compare(list(against(names).items()), focus, AT)
+  bars = [
+    rates_by_term(e, one, rate) for one in e.sets for rate in ('fpr', 'fnr')
+  ]
+  return e.results(
+    facts={'weighted rows': about['rows'], 'effective': about['effective']},
+    notes=notes(tables_of, about, e.tests),
+    sections=[
+      results.section('Rates of each term', *filter(None, bars)),
+      results.section('The weights', *_weights(about, tables, weights)),
+    ],
+  )
+
+
+def at_first(config: Config) -> Config:
+  """The config whose threshold is the first of two, beside those of AT."""
+  if config.measures.threshold not in AT:
+    return config
+  measures = dataclasses.replace(config.measures, threshold='0.5')
+  return dataclasses.replace(config, measures=measures)
+
+
+def trained(
+  e: Experiment, tables_of: Mapping[str, Tables], tables: Tables, focus: str
+) -> None:
+  """A classifier of each row's tables; that of the focus is exported."""
+  rows = [own['train'] for own in tables_of.values()]
+  rows = pd.concat(rows, ignore_index=True).drop_duplicates('id')
+  models = {}
+  for name, own in tables_of.items():
+    config, plus = algorithm.plain_or_plus(e.config, name), name.endswith('+')
+    if plus not in models:  # of the words of all rows
+      every = {**tables, 'train': rows}
+      models[plus] = stages.prepare(config, every, e.log)
+    e.log.line(f'{name}: {len(own["train"])} training rows')
+    model, kept = models[plus], name == focus
+    pools = stages.pools(model, own)
+    fit = e.fit(model, pools, name, export=kept, config=config)
+    chances = stages.of_sets(config, model, fit.params, e.sets)
+    e.answer(name, chances, more=AT)
+
+
+def against(names: Sequence[str]) -> dict[str, str]:
+  """{row: the baseline it is tested against}."""
+  out = {}
+  for name in names:
+    own = 'baseline+' if name.endswith('+') else 'baseline'
+    base = own if own in names else 'baseline'
+    if base in names and name not in ('baseline', base):
+      out[name] = base
+  return out
+
+
+def notes(tables_of: Mapping, about: Mapping, tests: list[dict]) -> list[str]:
+  """What was done, and what a reader must not miss."""
+  out = [
+    f'{n}: {note}' for n, t in tables_of.items() for note in stages.notes(t)
+  ]
+  out += [f'weights: {warning}' for warning in about['warnings']]
+  if tests and not any('t-test' in t['test'] for t in tests):
+    out.append('one seed allows no t-test, so no difference has a dagger')
+  return list(dict.fromkeys(out))
+
+
+def deviations(one: Mapping, rate: str) -> dict[str, float]:
+  """Figure 1 of Zhang et al.: {term: its rate − that of all rows}."""
+  whole = one['quality'].get(rate, {}).get('value')
+  of = {
+    t: group.get(rate, {}).get('value') for t, group in one['groups'].items()
+  }
+  if whole is None:
+    return {}
+  return {t: value - whole for t, value in of.items() if value is not None}
+
+
+def rates_by_term(e: Experiment, one: str, rate: str) -> dict | None:
+  """The terms that deviate most in the first contender, and all of theirs."""
+  of = {
+    n: deviations(own['sets'][one], rate) for n, own in e.contenders.items()
+  }
+  first = next(iter(of.values()))
+  terms = sorted(first, key=lambda t: (-abs(first[t]), t))[:MOST_TERMS]
+  if not terms:
+    return None
+  return results.figure(
+    'bars',
+    f'{rate}_by_term_{one}',
+    f'{rate} of each term minus that of all rows of {one}, at '
+    f'{e.config.measures.threshold} (the {len(terms)} terms farthest from 0 '
+    'for the first contender).',
+    terms=terms,
+    series={n: [f.get(t) for t in terms] for n, f in of.items()},
+    x_label=f'Δ{rate}',
+  )
+
+
+def by_label(tables: Tables, weights: pd.DataFrame) -> dict[str, np.ndarray]:
+  """The weights of each label's rows."""
+  label = reweight.fitted_rows(tables).set_index('id')['label']
+  weight = weights.set_index('id')['weight'].loc[label.index]
+  return {
+    f'label {c}': weight[(label == c).array].to_numpy()
+    for c in np.unique(label)
+  }
+
+
+def _weights(about: Mapping, tables: Tables, weights) -> list[dict]:
+  parts = [results.text(w, kind='warning') for w in about['warnings']]
+  facts = [{'fact': k.replace('_', ' '), 'value': about[k]} for k in FACTS]
+  parts += [
+    results.table(facts),
+    results.figure(
+      'distribution',
+      'weights',
+      'The weights of the training and validation rows, by label.',
+      **plots.histogram(by_label(tables, weights)),
+      x_label='weight',
+    ),
+    results.table(
+      about['estimators'],
+      caption='The chosen estimator of P(y|z) beside the fast ones, on rows '
+      'that it was not fitted on',
+    ),
+  ]
+  terms = sorted(about['terms'], key=lambda t: -abs(t['gap']))[:MOST_TERMS]
+  if terms:
+    gaps = {'unweighted': 'gap', 'weighted': 'weighted_gap'}
+    parts += [
+      results.figure(
+        'bars',
+        'terms',
+        'How much more often a term stands in positive rows than in all rows, '
+        'before and after weighting; 0 says nothing of the label.',
+        terms=[t['term'] for t in terms],
+        series={name: [t[k] for t in terms] for name, k in gaps.items()},
+        x_label='share in positives − share in all rows',
+      ),
+      results.fold('All terms', results.table(about['terms'])),
+    ]
+  return parts

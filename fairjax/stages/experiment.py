@@ -1,0 +1,123 @@
+"""Experiment → Results: contenders × seeds → answers → tests → verdicts.
+
+    @stages.recipe
+    def run(e):
+      tables = e.load()
+      model = stages.prepare(e.config, tables, e.log)
+      for name, rows in …:
+        fit = e.fit(model, stages.pools(model, tables), name, rows=rows)
+        e.answer(name, stages.of_sets(e.config, model, fit.params, e.sets))
+      e.compare([('diet', 'none')], focus='diet')
+      return e.results(verdicts=…)
+
+A recipe declares what is compared and what the paper claims of it; what every
+comparison does with that is here.
+"""
+
+import functools
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fairjax.config import Config
+from fairjax.data.batching import batches
+from fairjax.data.tables.schema import Tables
+from fairjax.models import Bundle
+from fairjax.results import Results
+from fairjax.stages import assessment, fits, loading, runs
+from fairjax.train import loop, mesh
+from fairjax.train.progress import Log
+
+
+def recipe(body: Callable[['Experiment'], Results]) -> Callable:
+  """run(config, folder) -> the Results of `body`, published."""
+
+  @functools.wraps(body)
+  def run(config: Config, folder: pathlib.Path) -> Results:
+    with Log(folder, config, main=mesh.is_main()) as log:
+      results = body(Experiment(config, folder, log))
+      return runs.publish(folder, results, log)
+
+  return run
+
+
+class Experiment:
+  """Contenders and what was measured of them, set by set."""
+
+  def __init__(self, config: Config, folder: pathlib.Path, log: Log):
+    self.config, self.folder, self.log = config, folder, log
+    self.sets: Tables = {}  # what classifiers are asked about
+    self.chances: dict[str, dict[str, np.ndarray]] = {}  # their answers
+    self.contenders: dict[str, dict] = {}  # as in results.json
+    self.tests: list[dict] = []
+    self.notes: list[str] = []
+    self.focus = ''
+
+  def load(self, trains: bool = True) -> Tables:
+    """The tables; `sets` become those of the config's test sets."""
+    tables = loading.load(self.config, self.folder, self.log, trains)
+    self.sets = loading.test_sets(self.config, tables)
+    return tables
+
+  def fit(
+    self,
+    model: Bundle,
+    pools: Sequence[batches.Pool],
+    part: str = '',
+    rows: np.ndarray | None = None,
+    export: bool = False,
+    config: Config | None = None,
+  ) -> loop.Fitted:
+    """One contender's classifier, exported where the config asks for it."""
+    config = config or self.config
+    place = self.folder, self.log
+    fit = fits.train(config, model, *pools, *place, rows=rows, part=part)
+    if export:
+      fits.export(config, model, fit.params, *place)
+    return fit
+
+  def answer(
+    self,
+    name: str,
+    chances: dict[str, np.ndarray],
+    facts: Mapping[str, Any] | None = None,
+    more: Sequence[str] = (),
+  ) -> None:
+    """Measures a contender's probabilities [s, n, c] of each set."""
+    self.chances[name] = chances
+    sets = assessment.assess(self.config, self.sets, chances, more)
+    own = self.contenders.setdefault(name, {'sets': {}})
+    own['sets'] |= sets
+    if facts is not None:
+      own['facts'] = dict(facts)
+
+  def compare(
+    self,
+    pairs: Sequence[tuple[str, str]],
+    focus: str,
+    more: Sequence[str] = (),
+    also: Sequence[str] = (),
+  ) -> None:
+    """Tests of pairs of contenders; predictions are kept in files."""
+    self.focus = focus
+    self.tests += assessment.compare(
+      self.config, self.sets, self.chances, pairs, more, also
+    )
+    runs.keep_predictions(self.folder, self.sets, self.chances, focus)
+
+  def add(self, name: str, where: str, one: Mapping[str, Any]) -> None:
+    """What was measured of a contender on a set, beside what is known."""
+    sets = self.contenders.setdefault(name, {'sets': {}})['sets']
+    sets.setdefault(where, {}).update(one)
+
+  def results(self, **parts: Any) -> Results:
+    """The Results of all that was added."""
+    own = {
+      'contenders': self.contenders,
+      'tests': self.tests,
+      'notes': self.notes,
+      'focus': self.focus,
+    }
+    return runs.results(self.config, **own | parts)
