@@ -165,7 +165,7 @@ RECIPES = {
     ignores={**_TEXTS, **_SEEDS},
   ),
   'fairflow': Recipe(
-    'fairjax.recipes.fairflow.recipe:run',
+    'fairjax.recipes.fairflow.experiment:run',
     'counterfactual words from one pair of words',
     ignores={**_DECIDED, **_SIZED},
     exports=False,
@@ -181,7 +181,7 @@ RECIPES = {
     seeds_at='rewriters.generators',
   ),
   'mbcda': Recipe(
-    'fairjax.recipes.mbcda.recipe:run',
+    'fairjax.recipes.mbcda.experiment:run',
     'generators with and without a discriminator on their logits',
     exports=False,
     seeds_at='rewriters.generators',

@@ -14,6 +14,7 @@ A recipe declares what is compared and what the paper claims of it; what every
 comparison does with that is here.
 """
 
+import copy
 import functools
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
@@ -54,6 +55,12 @@ class Experiment:
     self.tests: list[dict] = []
     self.notes: list[str] = []
     self.focus = ''
+
+  def of(self, config: Config) -> 'Experiment':
+    """The same experiment, some parts of it made by another config."""
+    other = copy.copy(self)
+    other.config = config
+    return other
 
   def load(self, trains: bool = True) -> Tables:
     """The tables; `sets` become those of the config's test sets."""
@@ -111,6 +118,13 @@ class Experiment:
     """What was measured of a contender on a set, beside what is known."""
     sets = self.contenders.setdefault(name, {'sets': {}})['sets']
     sets.setdefault(where, {}).update(one)
+
+  def take(self, other: 'Experiment') -> None:
+    """All that another experiment measured, beside what is known."""
+    for name, own in other.contenders.items():
+      for where, one in own['sets'].items():
+        self.add(name, where, one)
+    self.tests += other.tests
 
   def results(self, **parts: Any) -> Results:
     """The Results of all that was added."""

@@ -415,17 +415,3 @@ def _ratio(above: np.ndarray, below: np.ndarray, config: Config) -> dict:
     '' if known.any() else 'no pair to judge',
     intervals.SHARES,
   )
-
-
-def top_right(
-  ballots: pd.DataFrame,
-  known: Sequence[tuple[str, str]],
-  words: Sequence[str],
-) -> dict[str, int]:
-  """How many known words that show a side have the right top vote."""
-  partner = dict(known) | {b: a for a, b in known}
-  best = flow_words.top(flow_words.tally(ballots))
-  best = dict(zip(best['word'], best['candidate']))
-  able = [word for word in words if word in partner]
-  right = sum(best.get(word) == partner[word] for word in able)
-  return {'known words': len(able), 'top vote right': right}

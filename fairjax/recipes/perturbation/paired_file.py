@@ -197,7 +197,7 @@ def measure(
     for name in decided:
       quality = _score(some, name)
       e.add(name, where, {'rows': len(some.pairs), 'quality': quality})
-      kept.append(_preserved(some, by, name))
+      kept.append(preserved(some, by, name))
     if len(decided) == 2:
       e.tests.append(_test(some, where))
     by_part += _by_part(some, by)
@@ -232,7 +232,7 @@ def _test(some: Some, where: str) -> dict:
   return sides | {k: v for k, v in one.items() if not k.startswith('only_')}
 
 
-def _preserved(some: Some, by: str, name: str) -> dict:
+def preserved(some: Some, by: str, name: str) -> dict:
   """Whether perturbed texts keep their label: accuracy before and after.
 
   A perturber that spoils labels lowers the accuracy of every model on what it

@@ -4,13 +4,12 @@
     train texts + rewrites → classifier → quality, TPRD and FPRD of the groups'
       texts (the papers'), of their content, and of the same texts as twins
 
-`judge` takes texts that any system wrote; all contenders are measured on the
+All contenders are measured on the
 same texts with the same resamples, so that every difference is paired.
 """
 
 import dataclasses
 import functools
-import pathlib
 from collections.abc import (
   Callable,
   Collection,
@@ -19,7 +18,6 @@ from collections.abc import (
   Mapping,
   Sequence,
 )
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,7 +39,7 @@ from fairjax.models.folders import folder as folders
 from fairjax.pairs import rewrite_errors
 from fairjax.pairs.swapping import swap_eval
 from fairjax.recipes.language import likelihood
-from fairjax.train.progress import Log
+from fairjax.stages import Experiment
 
 ORIGINAL = 'original'
 TEXTS, TRAINED = 'texts', 'classifier'  # the sets of a contender
@@ -63,13 +61,6 @@ def seeds_of(rewrites: Rewrites) -> int:
   return max(
     len(texts) for each in rewrites.values() for texts in each.values()
   )
-
-
-class ContenderResults(NamedTuple):
-  """Contenders as results have them, and tests of each against others."""
-
-  contenders: dict[str, dict]
-  tests: list[dict]
 
 
 def named(config: Config, tables: Tables) -> Config:
@@ -111,14 +102,12 @@ def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
 
 
 def measure(
-  config: Config,
-  folder: pathlib.Path,
-  log: Log,
+  e: Experiment,
   tables: Tables,
   rewrites: Rewrites,
   reference: Sequence[str],
   against: Sequence[str] = (),
-) -> ContenderResults:
+) -> None:
   """Every contender's texts, and a classifier trained on each.
 
   `rewrites` hold train and test texts; the original texts are a contender of
@@ -127,59 +116,52 @@ def measure(
   labels. Tests are of each contender against the original and against those of
   `against`.
   """
-  test = tables['test']
-  splits = {s: tables[s]['text'].tolist() for s in ('train', 'test')}
-  own = {split: [texts] for split, texts in splits.items()}
-  rewrites = {ORIGINAL: own, **rewrites}
-  planes = functools.partial(over_seeds, seeds=seeds_of(rewrites))
-  parts = {
-    name: {TEXTS: [], TRAINED: []} for name in rewrites
-  }  # Drawn of each set
+  config, test = e.config, tables['test']
+  splits = {s: [tables[s]['text'].tolist()] for s in ('train', 'test')}
+  (sources,) = splits['test']
+  rewrites = {ORIGINAL: splits, **rewrites}
   options, hang = options_of(config), stages.clusters_of(test)[0]
-  add = lambda name, where, sums: parts[name][where].append(
-    counterfactual.drawn(sums, options, hang)
-  )
+  parts: dict = {name: {TEXTS: [], TRAINED: []} for name in rewrites}
+  seeds = seeds_of(rewrites)
+
+  def add(name, where, *each: Sums) -> None:
+    sums = over_seeds(each, seeds)
+    parts[name][where].append(counterfactual.drawn(sums, options, hang))
+
   shows = attribute(config, test)
   for name, chances in transferred(config, tables, rewrites).items():
-    sums = [counterfactual.transfer(shows, chance) for chance in chances]
-    add(name, TEXTS, planes(sums))
+    each = (counterfactual.transfer(shows, chance) for chance in chances)
+    add(name, TEXTS, *each)
   if config.rewriters.fluency:
     model = fluent(config)
     for name, each in rewrites.items():
-      log.line(f'perplexity of {name}')
-      sums = [
-        counterfactual.perplexity(*totals(model, texts))
-        for texts in each['test']
-      ]
-      add(name, TEXTS, planes(sums))
+      e.log.line(f'perplexity of {name}')
+      sums = (totals(model, texts) for texts in each['test'])
+      add(name, TEXTS, *(counterfactual.perplexity(*one) for one in sums))
   warnings = {}
   for name, each in rewrites.items():
-    changes = [
-      counterfactual.changes(splits['test'], texts) for texts in each['test']
-    ]
-    add(name, TEXTS, planes(changes))
-    kept = [
-      counterfactual.kept(splits['test'], texts) for texts in each['test']
-    ]
-    add(name, TEXTS, planes(kept))
-    score, twin = trained(config, folder, log, tables, name, each, reference)
+    for of in (counterfactual.changes, counterfactual.kept):
+      add(name, TEXTS, *(of(sources, texts) for texts in each['test']))
+    score, twin = trained(e, tables, name, each, reference)
     label, score, twin = stages.of_positive(config, test, score, twin)
     warnings[name] = warn.of_constant((score >= 0.5).astype(int))
     warnings[name] += unread(config, each)
-    add(name, TRAINED, counterfactual.quality(label, score))
-    first = np.where(shows == 1, score, twin)
-    second = np.where(shows == 1, twin, score)
     groups = counterfactual.group_rates(label, shows, score, twin)
-    add(name, TRAINED, groups)
-    add(name, TRAINED, counterfactual.sizes(groups))
-    add(name, TRAINED, counterfactual.content(groups))
-    gaps = counterfactual.rates(label, first, second)
-    add(name, TRAINED, gaps)
-    add(name, TRAINED, counterfactual.sizes(gaps))
-  found = grid(config, parts, len(test), against)
+    both = (score, twin), (twin, score)
+    sides = (np.where(shows == 1, *scores) for scores in both)
+    gaps = counterfactual.rates(label, *sides)
+    for sums in (
+      counterfactual.quality(label, score),
+      groups,
+      counterfactual.sizes(groups),
+      counterfactual.content(groups),
+      gaps,
+      counterfactual.sizes(gaps),
+    ):
+      add(name, TRAINED, sums)
+  grid(e, parts, len(test), against)
   for name, said in warnings.items():
-    found.contenders[name]['sets'][TRAINED]['warnings'] = said
-  return found
+    e.add(name, TRAINED, {'warnings': said})
 
 
 def pairs(
@@ -197,28 +179,22 @@ def pairs(
 
 
 def grid(
-  config: Config,
+  e: Experiment,
   parts: Mapping[str, Mapping[str, Sequence[Drawn]]],
-  rows: int,
+  rows: int | Mapping[str, int],
   against: Sequence[str] = (),
-) -> ContenderResults:
+) -> None:
   """{contender: {set: Drawn}} as results' contenders and adjusted tests."""
-  options, contenders, tests = options_of(config), {}, []
+  options, tests = options_of(e.config), []
+  count = lambda where: rows if isinstance(rows, int) else rows[where]
   for name, sets in parts.items():
-    contenders[name] = {
-      'sets': {
-        where: {
-          'rows': rows,
-          'quality': {
-            key: value
-            for one in each
-            for key, value in counterfactual.estimates(one, options).items()
-          },
-        }
-        for where, each in sets.items()
-        if each
-      }
-    }
+    e.contenders.setdefault(name, {'sets': {}})
+    for where, each in sets.items():
+      quality = {}
+      for one in each:
+        quality |= counterfactual.estimates(one, options)
+      if each:
+        e.add(name, where, {'rows': count(where), 'quality': quality})
   for name, other in pairs(parts, against):
     for where, each in parts[name].items():
       for ours, theirs in zip(each, parts[other][where]):
@@ -226,9 +202,7 @@ def grid(
           {'set': where, 'ours': name, 'theirs': other, **line}
           for line in counterfactual.tests(ours, theirs, options)
         ]
-  return ContenderResults(
-    contenders, stages.adjusted(tests, config.measures.adjust)
-  )
+  e.tests += stages.adjusted(tests, e.config.measures.adjust)
 
 
 def transferred(
@@ -314,9 +288,7 @@ def classifier_config(config: Config) -> Config:
 
 
 def trained(
-  config: Config,
-  folder: pathlib.Path,
-  log: Log,
+  e: Experiment,
   tables: Tables,
   name: str,
   rewrites: Mapping[str, Sequence[Sequence[str]]],
@@ -328,18 +300,17 @@ def trained(
   where the contender has versions by seed each is read by its share of the
   classifiers.
   """
-  config = classifier_config(config)
+  config = classifier_config(e.config)
   versions = rewrites['train']
   shares = np.array_split(np.arange(config.seeds), len(versions))
   parts = []
   for k, (seeds, twins) in enumerate(zip(shares, versions)):
-    if not len(seeds):
-      continue
-    one = dataclasses.replace(
-      config, seed=config.seed + int(seeds[0]), seeds=len(seeds)
-    )
-    part = f'{name}, version {k}' if len(versions) > 1 else name
-    parts.append(_trained(one, folder, log, tables, part, twins, reference))
+    if len(seeds):
+      first = config.seed + int(seeds[0])
+      one = dataclasses.replace(config, seed=first, seeds=len(seeds))
+      part = f'{name}, version {k}' if len(versions) > 1 else name
+      own = None if name == ORIGINAL else twins
+      parts.append(answers(e, one, tables, part, own, reference))
   return tuple(np.concatenate(each) for each in zip(*parts))
 
 
@@ -358,96 +329,84 @@ def unread(
   ]
 
 
-def _trained(
+def answers(
+  e: Experiment,
   config: Config,
-  folder: pathlib.Path,
-  log: Log,
   tables: Tables,
   name: str,
-  twins: Sequence[str],
+  twins: Sequence[str] | None,
   reference: Sequence[str],
 ) -> tuple[np.ndarray, np.ndarray]:
+  """A classifier of the texts and `twins`: of test texts and `reference`."""
   test = tables['test'].assign(twin=list(reference))
   plain = {s: tables[s] for s in ('train', 'valid')}
-  mine = dict(plain)
-  if name != ORIGINAL:
+  mine = plain
+  if twins is not None:
     train = plain['train'].assign(twin=list(twins))
-    mine = stages.mitigate(config, {**plain, 'train': train}, log)
+    mine = stages.mitigate(config, {**plain, 'train': train}, e.log)
   # One vocabulary for all: that of the texts and their reference twins.
-  read = {**plain, 'test': test}
-  model = stages.prepare(config, read, log)
+  model = stages.prepare(config, {**plain, 'test': test}, e.log)
   pools = stages.pools(model, plain | {'train': mine['train']})
-  place, part = folder / 'classifiers', f'classifier {name}'
-  fit = stages.train(config, model, *pools, place, log, part=part)
+  place, part = e.folder / 'classifiers', f'classifier {name}'
+  fit = stages.train(config, model, *pools, place, e.log, part=part)
   of = lambda column: stages.probabilities(
     config, model, fit.params, test, column
   )[..., 1]
   return of('text'), of('twin')
 
 
-def rows(found: ContenderResults) -> list[dict]:
+def rows(contenders: Mapping[str, Mapping]) -> list[dict]:
   """A line a contender, for a table: its leading measures side by side."""
   out = []
-  for name, one in found.contenders.items():
+  for name, one in contenders.items():
     line = {'contender': name}
     for part in one['sets'].values():
-      line |= {
-        measures.label(key): value
-        for key, value in part.get('quality', {}).items()
-      }
+      for key, value in part.get('quality', {}).items():
+        line[measures.label(key)] = value
     out.append(line)
   return out
 
 
 def gold(
-  config: Config,
+  e: Experiment,
   pairs: Mapping[str, swap_eval.Pairs],
   written: Rewrites,
   against: Sequence[str] = (),
   unlisted: Collection[str] = (),
-) -> ContenderResults:
+) -> None:
   """Contenders against known twins: {direction: pairs}, {name: {direction}}.
 
   Exact texts, precision and recall of changed words (these are tested), also
   the recall of `unlisted` words, and the share of texts with each kind of
   error (pairs/rewrite_errors.py).
   """
-  options = options_of(config)
-  planes = (
-    functools.partial(over_seeds, seeds=seeds_of(written)) if written else None
-  )
-  counted = lambda where, texts: counterfactual.gold(
-    swap_eval.text_counts(pairs[where], list(texts))
-  )
+  if not written:
+    return
+  options, seeds = options_of(e.config), seeds_of(written)
+  known = lambda word: word.lower() in unlisted
 
-  def beyond(where, texts):
-    return counterfactual.recall(
-      swap_eval.text_counts(
-        pairs[where], list(texts), lambda word: word.lower() in unlisted
-      )
-    )
+  def counted(own, texts):
+    return counterfactual.gold(swap_eval.text_counts(own, texts))
 
-  wrong = lambda where, texts: counterfactual.means(
-    rewrite_errors.table(pairs[where], list(texts))
-  )
-  hang = {w: clusters.of_texts([a for a, _ in own]) for w, own in pairs.items()}
-  over = lambda measure, where, versions: counterfactual.drawn(
-    planes([measure(where, texts) for texts in versions]), options, hang[where]
-  )
+  def beyond(own, texts):
+    return counterfactual.recall(swap_eval.text_counts(own, texts, known))
+
+  def wrong(own, texts):
+    return counterfactual.means(rewrite_errors.table(own, texts))
+
+  def over(measure, where, versions) -> Drawn:
+    own = pairs[where]
+    hang = clusters.of_texts([source for source, _ in own])
+    sums = [measure(own, list(texts)) for texts in versions]
+    return counterfactual.drawn(over_seeds(sums, seeds), options, hang)
+
+  tested = (counted, beyond) if unlisted else (counted,)
   parts = {
-    name: {
-      where: [
-        over(counted, where, versions),
-        *([over(beyond, where, versions)] if unlisted else []),
-      ]
-      for where, versions in each.items()
-    }
+    name: {w: [over(one, w, v) for one in tested] for w, v in each.items()}
     for name, each in written.items()
   }
-  contenders, tests = grid(config, parts, 0, against)  # each set has its own
+  grid(e, parts, {where: len(own) for where, own in pairs.items()}, against)
   for name, each in written.items():
     for where, versions in each.items():
-      contenders[name]['sets'][where]['rows'] = len(pairs[where])
-      quality = contenders[name]['sets'][where]['quality']
-      quality |= counterfactual.estimates(over(wrong, where, versions), options)
-  return ContenderResults(contenders, tests)
+      errors = counterfactual.estimates(over(wrong, where, versions), options)
+      e.contenders[name]['sets'][where]['quality'] |= errors

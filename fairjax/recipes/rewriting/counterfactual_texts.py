@@ -39,9 +39,9 @@ from fairjax.recipes.rewriting.contenders import Rewrites
 from fairjax.recipes.rewriting.repairing import Helpers
 from fairjax.report import verdict
 from fairjax.results import Results, section, table, text
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
-from fairjax.train.progress import Log
 
 Write = Callable[[Sequence[str]], list[str]]
 
@@ -63,37 +63,40 @@ TWINS = 'twins of the test texts in which decisions are compared'
 class RewriteInputs(NamedTuple):
   """What contenders are made of."""
 
-  config: Config
-  folder: pathlib.Path
-  log: Log
-  words: pathlib.Path | None  # FairFlow's dictionary
-  helpers: Helpers | None
+  e: Experiment
+  words: pathlib.Path | None = None  # FairFlow's dictionary
+  helpers: Helpers | None = None
+
+  config = property(lambda m: m.e.config)
+  folder = property(lambda m: m.e.folder)
+  log = property(lambda m: m.e.log)
+
+  def of(self, config: Config) -> 'RewriteInputs':
+    return self._replace(e=self.e.of(config))
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
+@stages.recipe
+def run(e: Experiment) -> Results:
   """config → tables → contenders → rewrites → tables 2, 3, 4 → report."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    words = config.method.words
-    m = material(config, folder, pathlib.Path(words) if words else None, log)
-    return stages.publish(folder, results(m), log)
+  words = e.config.method.words
+  parts = report(material(e, pathlib.Path(words) if words else None))
+  title = 'Counterfactual texts, contender by contender'
+  return e.results(title=title, **parts)
 
 
-def material(
-  config: Config, folder: pathlib.Path, words: pathlib.Path | None, log: Log
-) -> RewriteInputs:
+def material(e: Experiment, words: pathlib.Path | None) -> RewriteInputs:
   """The contenders' parts, once what they need is known to be there."""
-  names = config.rewriters.contenders
-  if 'fairflow' in names and words is None:
+  if 'fairflow' in e.config.rewriters.contenders and words is None:
     raise UserError(
       "rewriters.contenders has 'fairflow', but FairFlow's dictionary is not "
       'here; name it with --config.method.words=FOLDER/dictionary.csv'
     )
   # The list by hand is the program's own; method.words is FairFlow's.
-  plain = dataclasses.replace(config.method, words='')
-  config = dataclasses.replace(config, method=plain)
+  plain = dataclasses.replace(e.config.method, words='')
+  e.config = config = dataclasses.replace(e.config, method=plain)
   look(config)
   helpers = repairing.load(config) if config.repair.detector else None
-  return RewriteInputs(config, folder, log, words, helpers)
+  return RewriteInputs(e, words, helpers)
 
 
 def look(config: Config) -> None:
@@ -109,56 +112,46 @@ def look(config: Config) -> None:
     contenders.fluent(config)
 
 
-def results(m: RewriteInputs) -> Results:
-  """Stages 4 to 6 as a report of their own."""
-  parts = report(m)
-  return stages.results(
-    m.config, title='Counterfactual texts, contender by contender', **parts
-  )
+def read(e: Experiment) -> Tables:
+  """The texts, sampled; the config then names attribute 1."""
+  tables = stages.load(e.config, e.folder, e.log)
+  two = sampled.of_two(e.config, tables)
+  e.config = contenders.named(two, tables)
+  contenders.attribute(e.config, tables['test'])
+  return sampled.sampled(e.config, tables, e.log)
 
 
 def report(m: RewriteInputs) -> dict:
-  """Contenders, tests, facts and sections of stages 4 to 6."""
-  log = m.log
-  tables = stages.load(m.config, m.folder, log)
-  config = contenders.named(sampled.of_two(m.config, tables), tables)
-  m = m._replace(config=config)
-  contenders.attribute(config, tables['test'])
-  tables = sampled.sampled(config, tables, log)
+  """Stages 4 to 6, measured into `m.e`; facts, verdicts and sections."""
+  tables, config = read(m.e), m.config
   # FairFlow's dictionary is called by what moved the words, as in its table.
   called = {'dictionary': 'dictionary', 'fairflow': config.fairflow.way}
   swaps = {called[one]: swapper(m, one) for one in config.rewriters.contenders}
   for name, swap in swaps.items():
     check_changes(m, name, swap, tables['train']['text'].tolist())
   facts: dict = {}
-  repairs = (
-    {name: repairs_of(m, tables, name, swap) for name, swap in swaps.items()}
+  repairs = {
+    name: repairs_of(m, tables, name, swap)
+    for name, swap in swaps.items()
     if m.helpers
-    else {}
-  )
+  }
   writers = writers_of(m, tables, swaps, repairs, facts)
   rewrites = rewritten(m, tables, writers)
   facts |= unread(tables, writers)
   twins, facts[TWINS] = twins_of(config, tables['test'])
   first = next(iter(swaps))
-  plain = f'{first} + BART'
-  found = contenders.measure(
-    config, m.folder, log, tables, rewrites, twins, (first, plain)
-  )
-  gold = against_gold(m, tables['test'], writers, first)
-  for name, one in gold.contenders.items():
-    found.contenders.setdefault(name, {'sets': {}})['sets'] |= one['sets']
+  against = (first, f'{first} + BART')
+  contenders.measure(m.e, tables, rewrites, twins, against)
+  known = against_gold(m, tables['test'], writers, (first,))
   grid = section(
     'Tables 2, 3 and 4',
     text(LEAD, 'quiet'),
-    table(contenders.rows(found), screen=True),
+    table(contenders.rows(m.e.contenders), screen=True),
   )
   return {
-    'contenders': found.contenders,
-    'tests': [*found.tests, *gold.tests],
     'facts': facts,
-    'verdicts': claims(found, gold, first),
-    'sections': [*shown(repairs), grid, *worse(gold, first)],
+    'verdicts': claims(m.e, first),
+    'sections': [*shown(repairs), grid, *worse(m.e, known, first)],
   }
 
 
@@ -174,26 +167,22 @@ LEAD = (
 )
 
 
-def claims(
-  found: contenders.ContenderResults,
-  gold: contenders.ContenderResults,
-  first: str,
-) -> list[dict]:
+def claims(e: Experiment, first: str) -> list[dict]:
   """What FairFlow's tables 2, 3 and 4 claim, and that a rewrite is no worse
   than the plain swap where the twins are known.
   """
   fluent = ('perplexity_per_text',)
   gaps = ('group_tprd_size', 'group_fprd_size', 'accuracy')
   out: list[dict] = []
-  for name in found.contenders:
+  for name in e.contenders:
     if name == contenders.ORIGINAL:
       continue
-    out += verdict.ahead(found.tests, name, contenders.ORIGINAL, gaps)
+    out += verdict.ahead(e.tests, name, contenders.ORIGINAL, gaps)
     if 'repair' in name:
       plain = f'{first} + BART' if 'BART' in name else first
-      out += verdict.ahead(found.tests, name, plain, fluent)
+      out += verdict.ahead(e.tests, name, plain, fluent)
     if name != first:
-      out += verdict.ahead(gold.tests, name, first, ('exact',))
+      out += verdict.ahead(e.tests, name, first, ('exact',))
   return out
 
 
@@ -509,18 +498,16 @@ def against_gold(
   m: RewriteInputs,
   test: pd.DataFrame,
   writers: Writers,
-  first: str,
-  others: Sequence[str] = (),
+  against: Sequence[str],
   unlisted: Collection[str] = (),
-) -> contenders.ContenderResults:
+) -> list[str]:
   """Every contender where twins are known: test texts that have one, GECO.
 
-  Beside `first`, against `others`. `unlisted` are words that no target turned.
+  Tested against those of `against`; `unlisted` are words that no target turned.
+  Returns the names of these sets.
   """
   known = known_twins(m.config, test)
-  texts = {
-    where: [source for source, _ in rows] for where, rows in known.items()
-  }
+  texts = {where: [one for one, _ in rows] for where, rows in known.items()}
   beside = {
     where: pd.DataFrame(rows, columns=['text', 'known'])
     for where, rows in known.items()
@@ -529,7 +516,8 @@ def against_gold(
     name: once(m, m.folder / 'known', name, own, texts, beside)
     for name, own in (writers.items() if known else ())
   }
-  return contenders.gold(m.config, known, each, (first, *others), unlisted)
+  contenders.gold(m.e, known, each, against, unlisted)
+  return list(known)
 
 
 def known_twins(
@@ -552,40 +540,38 @@ def known_twins(
   return out
 
 
-def worse(gold: contenders.ContenderResults, first: str) -> list[dict]:
+def worse(e: Experiment, known: Sequence[str], first: str) -> list[dict]:
   """The table of known twins, and which contenders are below a plain swap."""
-  if not gold.contenders:
-    return []
-  rows, errors, below = [], [], []
-  for name, one in gold.contenders.items():
-    for where, part in one['sets'].items():
-      start = {'contender': name, 'set': where}
+  rows, errors = [], []
+  for name, one in e.contenders.items():
+    for where in known:
+      parts = one['sets'].get(where, {}).get('quality', {})
       for into, chosen in ((rows, False), (errors, True)):
         some = {
           measures.label(k): v
-          for k, v in part['quality'].items()
+          for k, v in parts.items()
           if (k in rewrite_errors.KINDS) == chosen
         }
-        into.append(start | some)
-  for test in gold.tests:
-    if (test['measure'], test['theirs']) != ('exact', first):
-      continue
-    if verdict.of_interval(test['difference']) == verdict.FAILS:
-      below.append(f'{test["ours"]} ({test["set"]})')
+        if some:
+          into.append({'contender': name, 'set': where} | some)
+  if not rows:
+    return []
+  below = [
+    f'{test["ours"]} ({test["set"]})'
+    for test in e.tests
+    if (test['measure'], test['theirs']) == ('exact', first)
+    and verdict.of_interval(test['difference']) == verdict.FAILS
+  ]
   words = f'None is below {first} in exact texts beyond chance.'
   if below:
     words = f'Below {first} in exact texts: {", ".join(below)}.'
+  kinds = 'Share of the texts with an error of each kind; a text may have '
   return [
     section(
       'Known twins',
       text(words, 'warning' if below else 'lead'),
       table(rows, screen=True),
-      table(
-        errors,
-        caption='Share of the texts with an error of each kind; a text may '
-        'have several.',
-        screen=True,
-      ),
+      table(errors, caption=f'{kinds}several.', screen=True),
     )
   ]
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from fairjax import config as c
-from fairjax import stages
 from fairjax.config import shipped, validate
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
@@ -18,12 +17,13 @@ from fairjax.data.batching.tokens import Ragged
 from fairjax.pairs import attributes
 from fairjax.pairs.swapping import word_lists
 from fairjax.recipes.fairflow import (
+  algorithm,
   attribute_words,
+  experiment,
   flow_training,
-  page,
-  recipe,
 )
 from fairjax.recipes.fairflow import counterfactual_words as moves
+from fairjax.stages import Experiment
 from fairjax.train.progress import Log
 
 
@@ -42,21 +42,21 @@ def small() -> c.Config:
 @pytest.fixture(scope='module')
 def run(tmp_path_factory):
   folder = tmp_path_factory.mktemp('fairflow')
-  return recipe.run(small(), folder), folder
+  return experiment.run(small(), folder), folder
 
 
 def test_every_contender_is_measured_on_the_known_pairs(run):
   results, folder = run
-  assert set(results.contenders) == set(page.TITLES.values())
+  assert set(results.contenders) == set(algorithm.TITLES.values())
   for one in results.contenders.values():
     quality = one['sets']['known pairs']['quality']
     assert set(quality) == {'precision', 'recall', 'coverage'}
   raced = ['flow', 'difference', 'discriminant', 'procrustes']
   for name in raced:
-    sets = results.contenders[page.TITLES[name]]['sets']
+    sets = results.contenders[algorithm.TITLES[name]]['sets']
     assert len(sets['known words']['quality']['top_vote']['seeds']) == 2
   assert [t['theirs'] for t in results.tests] == [
-    page.TITLES[name] for name in raced[1:]
+    algorithm.TITLES[name] for name in raced[1:]
   ]
   assert all('permutation' in test for test in results.tests)  # McNemar's
   assert len(results.verdicts) == 3
@@ -84,7 +84,7 @@ def test_the_dictionary_is_a_word_list_of_mutual_modes(run):
 def test_a_second_run_makes_nothing_again(run, capsys):
   results, folder = run
   before = (folder / 'dictionary.csv').read_bytes()
-  again = recipe.run(small(), folder)
+  again = experiment.run(small(), folder)
   assert capsys.readouterr().err.count('taken from') >= 4
   assert (folder / 'dictionary.csv').read_bytes() == before
   assert again.contenders == results.contenders
@@ -97,10 +97,11 @@ def test_the_head_s_interval_is_of_this_run_s_level(run):
   for level in (0.95, 0.5):
     config = small()
     config.measures.confidence_level = level
-    config, *_ = recipe.corpus_of(config, folder)
     with Log(folder, config, main=False) as log:
-      config = recipe.model_of(config, folder, log)
-      one = recipe.attribute_of(config, folder, log).quality['accuracy']
+      e = Experiment(config, folder, log)
+      algorithm.corpus_of(e)
+      algorithm.model_of(e)
+      one = algorithm.attribute_of(e).quality['accuracy']
     wide.append(one['high'] - one['low'])
   assert wide[1] < 0.8 * wide[0]
 
@@ -111,11 +112,11 @@ def test_another_way_alone_trains_no_flow(run, tmp_path):
   config = small()
   config.fairflow.way, config.fairflow.rivals = 'difference', ()
   config.reuse = str(folder)
-  alone = recipe.run(config, tmp_path / 'run')
-  title = page.TITLES['difference']
+  alone = experiment.run(config, tmp_path / 'run')
+  title = algorithm.TITLES['difference']
   pairs = lambda one: one.contenders[title]['sets']['known pairs']
   assert pairs(alone) == pairs(beside)
-  assert page.TITLES['flow'] not in alone.contenders
+  assert algorithm.TITLES['flow'] not in alone.contenders
   assert not (tmp_path / 'run' / 'flow').exists()
   assert (folder / 'flow').exists()
   words = (tmp_path / 'run' / 'dictionary.csv').read_text()
@@ -126,24 +127,26 @@ def test_a_corpus_of_yours_is_called_by_its_folder(run, tmp_path):
   """Its page, and the table of claims, said 'planted'."""
   made, folder = run
   assert made.data == 'planted'
-  config, *_ = recipe.corpus_of(small(), folder)
-  with Log(folder, config, main=False) as log:
-    config = recipe.model_of(config, folder, log)
+  with Log(folder, main=False) as log:
+    e = Experiment(small(), folder, log)
+    algorithm.corpus_of(e)
+    algorithm.model_of(e)
+  config = e.config
   shutil.copytree(config.corpus.path, tmp_path / 'books')
   config.corpus.path = str(tmp_path / 'books')
   config.fairflow.way, config.fairflow.rivals = 'difference', ()
   config.reuse = str(folder)
-  assert recipe.run(config, tmp_path / 'run').data == 'books'
+  assert experiment.run(config, tmp_path / 'run').data == 'books'
 
 
 def test_the_way_that_writes_the_dictionary_leads(run, tmp_path):
   beside, folder = run
-  assert next(iter(beside.contenders)) == page.TITLES['flow']
+  assert next(iter(beside.contenders)) == algorithm.TITLES['flow']
   shutil.copytree(folder, tmp_path / 'run')
   config = small()
   config.fairflow.way = 'difference'
-  results = recipe.run(config, tmp_path / 'run')
-  assert next(iter(results.contenders)) == page.TITLES['difference']
+  results = experiment.run(config, tmp_path / 'run')
+  assert next(iter(results.contenders)) == algorithm.TITLES['difference']
   assert {*results.contenders} == {*beside.contenders}
 
 
@@ -234,7 +237,7 @@ def test_wrong_seed_words_are_one_sentence(run, tmp_path, change, says):
   config.fairflow = dataclasses.replace(config.fairflow, **options)
   validate(config)
   with pytest.raises(UserError, match=says):
-    recipe.run(config, tmp_path)
+    experiment.run(config, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -273,26 +276,13 @@ def test_a_flow_of_another_width_is_not_taken_up(tmp_path):
       assert params['bias'].shape == (1, config.fairflow.steps, width)
 
 
-def test_stages_4_to_6_join_what_the_words_have(monkeypatch, tmp_path):
+def test_stages_4_to_6_join_what_the_words_have():
   """A contender of both, 'flow', has the sets of both."""
-  part = lambda name: {'flow': {'sets': {name: {'rows': 1, 'quality': {}}}}}
-  texts = {
-    'contenders': part('GECO'),
-    'tests': [],
-    'facts': {},
-    'sections': [],
-    'verdicts': [{'claim': 'so'}],
-  }
-  monkeypatch.setattr(
-    recipe.counterfactual_texts, 'material', lambda *args: None
-  )
-  monkeypatch.setattr(
-    recipe.counterfactual_texts, 'report', lambda material: texts
-  )
-  results = stages.results(c.Config(), contenders=part('known pairs'))
-  recipe.add_texts(c.Config(), tmp_path, results, None)
-  assert set(results.contenders['flow']['sets']) == {'known pairs', 'GECO'}
-  assert results.verdicts == [{'claim': 'so'}]
+  one, other = (Experiment(c.Config(), None, None) for _ in range(2))
+  one.add('flow', 'known pairs', {'quality': {}})
+  other.add('flow', 'GECO', {'rows': 1, 'quality': {}})
+  one.take(other)
+  assert set(one.contenders['flow']['sets']) == {'known pairs', 'GECO'}
 
 
 def test_known_pairs_without_a_corpus_are_told(tmp_path):
@@ -300,7 +290,7 @@ def test_known_pairs_without_a_corpus_are_told(tmp_path):
   config = c.Config(recipe='fairflow')
   config.fairflow.known = str(tmp_path / 'known.csv')
   with pytest.raises(UserError, match='is made, whose pairs are known; name'):
-    recipe.corpus_of(config, tmp_path)
+    algorithm.corpus_of(Experiment(config, tmp_path, None))
 
 
 @pytest.mark.parametrize('name', ['fairflow_gender', 'fairflow_planted'])
@@ -320,43 +310,33 @@ def test_each_half_is_marked_by_the_best_setting_of_the_other():
     ],
     bool,
   )
-  right, best = page.crossed(marks, half)
+  right, best = experiment.crossed(marks, half)
   assert best == [1, 0]  # half 0 by the best of half 1
   assert not right.any()  # chosen on all words either would have half
-  same, best = page.crossed(marks[2:], half)
+  same, best = experiment.crossed(marks[2:], half)
   assert best == [0, 0] and not same.any()
-
-
-def test_a_way_without_a_rival_wins_nothing_and_leads_by_its_own_name():
-  row = lambda way: {'way': way, 'right': {'value': 0.4}}
-  test = {
-    **{'theirs': 'orthogonal map', 'p': 0.2, 'only_ours': 3, 'only_theirs': 2},
-    'difference': {'value': 0.1, 'low': -0.1, 'high': 0.3},
-  }
-  rows = [row('difference of means'), row('orthogonal map')]
-  _, other = page.race_rows(page.Race({}, [test], rows, ''))
-  assert other['the difference of means less it'] == test['difference']
-  assert other['only the difference of means'] == 3
 
 
 def test_known_pairs_that_are_in_no_share_are_counted():
   known = [('ada', 'bo'), ('ivy', 'cy'), ('eve', 'al')]
   words = {'ada': 9, 'bo': 9, 'ivy': 9}  # cy is too rare, eve is not there
-  assert page.looked_at(known, words) == (
+  assert experiment.looked_at(known, words) == (
     'Of 3 known pairs 1 has both of its words among those that are looked at '
     '(fairflow.min_count); the others are in no share below.'
   )
-  assert page.looked_at(known[:1], words) == ''
+  assert experiment.looked_at(known[:1], words) == ''
 
 
 def test_pairs_without_votes_are_not_said_to_have_most():
   pairs = pd.DataFrame({'first': ['ada'], 'second': ['bo']})
-  assert page.first_of(pairs, 1) == 'The first pair by alphabet'
-  assert page.first_of(pairs, 2) == 'The first 2 pairs by alphabet'
-  assert page.first_of(pairs.assign(votes=3), 2) == 'The 2 pairs of most votes'
-  assert page.partners(pairs) == '1 pair votes for each other'
+  assert experiment.first_of(pairs, 1) == 'The first pair by alphabet'
+  assert experiment.first_of(pairs, 2) == 'The first 2 pairs by alphabet'
+  assert (
+    experiment.first_of(pairs.assign(votes=3), 2) == 'The 2 pairs of most votes'
+  )
+  assert experiment.partners(pairs) == '1 pair votes for each other'
   one_way = pd.concat([pairs] * 3).assign(**{'from': ['', 'first', 'second']})
-  assert page.partners(one_way) == (
+  assert experiment.partners(one_way) == (
     '1 pair votes for each other and 2 hold in one direction'
   )
 
@@ -439,7 +419,7 @@ def test_the_factor_that_is_told_is_that_of_the_flow(tmp_path):
   bare = types.SimpleNamespace(size=0, ordinary=())  # no token is asked
   m = moves.FlowInputs(config, None, bare, some, table, mean, typical)
   with Log(tmp_path, config, main=False) as log:
-    fitted = recipe.fit(m, tmp_path, log)
-    _, facts = recipe.flow_ballots(m, fitted)
+    fitted = algorithm.fit(Experiment(config, tmp_path, log), m)
+    _, facts = algorithm.flow_ballots(m, fitted)
   told = facts['dimensions of the factor']
   assert told == fitted.model.module.shape.factor

@@ -13,10 +13,10 @@ from fairjax.methods import attribute_texts
 from fairjax.metrics import measures
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import counterfactual
-from fairjax.recipes.mbcda import adversarial, recipe
+from fairjax.recipes.mbcda import algorithm, experiment
 from fairjax.recipes.mbcda import parallel as pairing
 from fairjax.recipes.rewriting import contenders
-from fairjax.recipes.rewriting.counterfactual_texts import RewriteInputs
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
 from fairjax.train.progress import Log
@@ -39,7 +39,7 @@ def config_of(**adversary):
 @pytest.fixture(scope='module')
 def ran(tmp_path_factory):
   folder = tmp_path_factory.mktemp('mbcda')
-  return recipe.run(config_of(vectors=(8,)), folder), folder
+  return experiment.run(config_of(vectors=(8,)), folder), folder
 
 
 def test_a_set_without_quality_has_no_columns():
@@ -48,9 +48,7 @@ def test_a_set_without_quality_has_no_columns():
     'texts': {'quality': {'exact': {'value': 1.0}}},
     'word vectors, 50 wide': {'rows': 3, 'scores': {}},
   }
-  (line,) = contenders.rows(
-    contenders.ContenderResults({'one': {'sets': sets}}, [])
-  )
+  (line,) = contenders.rows({'one': {'sets': sets}})
   assert line == {'contender': 'one', 'exact match': {'value': 1.0}}
 
 
@@ -69,10 +67,8 @@ def test_word_vectors_of_all_contenders_are_of_the_same_words(tmp_path):
   }
   config = config_of(vectors=(8,))
   with Log(tmp_path, config) as log:
-    inputs = RewriteInputs(config, tmp_path, log, None, None)
-    found = recipe.vectors(
-      inputs, {'train': sources}, rewrites, ('dictionary',)
-    )
+    found = Experiment(config, tmp_path, log)
+    experiment.vectors(found, {'train': sources}, rewrites, ('dictionary',))
   # Each against the texts alone, and the generator against the dictionary.
   pairs = ['dictionary original', 'generator original', 'generator dictionary']
   assert [f'{t["ours"]} {t["theirs"]}' for t in found.tests] == pairs
@@ -157,10 +153,10 @@ def test_a_discriminator_that_names_the_larger_group_is_said_to_be_blind():
     'held-out accuracy': {'value': 0.76, 'low': 0.71, 'high': 0.80},
     'share of the larger group': share,
   }
-  assert 'repaired text is right on 0.760' in recipe.blind(line(0.75))
-  assert 'adversary.epochs' in recipe.blind(line(0.75))
-  assert recipe.blind(line(0.5)) == ''
-  assert recipe.blind(line(0.75, recipe.CONTROL)) == ''
+  assert 'repaired text is right on 0.760' in experiment.blind(line(0.75))
+  assert 'adversary.epochs' in experiment.blind(line(0.75))
+  assert experiment.blind(line(0.5)) == ''
+  assert experiment.blind(line(0.75, experiment.CONTROL)) == ''
 
 
 def test_the_filter_is_judged_though_it_is_made_first():
@@ -184,10 +180,11 @@ def test_the_filter_is_judged_though_it_is_made_first():
     for name, k in turned.items()
   }
   alone = list(turned)[1:]
-  found = contenders.grid(c.Config(), parts, 60, alone)
+  found = Experiment(c.Config(), None, None)
+  contenders.grid(found, parts, 60, alone)
   claims = {
     one['claim']: one
-    for one in recipe.claims(found)
+    for one in experiment.claims(found)
     if one['claim'].startswith('BART on repaired, filtered is')
   }
   label = measures.label('transfer_accuracy')
@@ -201,7 +198,7 @@ def test_the_filter_is_judged_though_it_is_made_first():
 
 def test_each_batch_of_pairs_has_the_weight():
   pairs = [{'share': np.ones((2, 1), np.float32)}]
-  pushed = adversarial.Pushed(Pairs(pairs), 2.0)
+  pushed = algorithm.Pushed(Pairs(pairs), 2.0)
   assert len(pushed) == 1 and pushed[0]['push'].tolist() == [[2.0], [2.0]]
   # The devices are told where each array of a batch lies.
   assert {*pushed[0]} <= {*mesh.EXAMPLES}
@@ -270,17 +267,17 @@ def test_what_is_missing_is_said_before_any_work(tmp_path):
   config = config_of()
   config.rewriters.generator = ''
   with pytest.raises(UserError, match='generator is empty'):
-    recipe.run(config, tmp_path)
+    experiment.run(config, tmp_path)
   config = config_of()
   config.rewrite.smoothing = 0.1
   with pytest.raises(UserError, match='smoothing needs all logits'):
-    recipe.run(config, tmp_path)
+    experiment.run(config, tmp_path)
 
 
 @pytest.mark.slow
 def test_alternating_players_start_together(tmp_path):
   config = config_of(regime='alternating', players=('with',), noise='logits')
-  results = recipe.run(config, tmp_path)
+  results = experiment.run(config, tmp_path)
   name = 'BART on repaired, filtered + discriminator'
   assert name in results.contenders
   history = next(tmp_path.glob('generator/filtered/adversary/**/fit.json'))

@@ -9,10 +9,11 @@ from fairjax import config as c
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.pairs.swapping import dictionary
-from fairjax.recipes.mbcda import adversarial, parallel
+from fairjax.recipes.mbcda import algorithm, parallel
 from fairjax.recipes.rewriting import counterfactual_texts as texts
 from fairjax.recipes.rewriting import rewriter
 from fairjax.recipes.rewriting.counterfactual_texts import RewriteInputs
+from fairjax.stages import Experiment
 from fairjax.train.progress import Log
 
 
@@ -97,7 +98,7 @@ def test_the_filter_is_sure_of_distinct_texts_alone(tmp_path):
     tables[split] = twelve_times(rows)
     tables[split]['id'] = [str(k) for k in range(480)]
   with Log(tmp_path, config) as log:
-    m = RewriteInputs(config, tmp_path, log, None, None)
+    m = RewriteInputs(Experiment(config, tmp_path, log))
     found = parallel.parallel_text(m, tables)
   assert found.accuracy['value'] < 1
   assert width(found.accuracy) > 3 * of_rows(found.accuracy, 960, config)
@@ -123,11 +124,11 @@ def test_a_discriminator_is_sure_of_distinct_pairs_alone():
   )
   generator = rewriter.start(config, pairs)
   generator = generator.replace(params=generator.init(0))
-  model = adversarial.two(config, generator)
+  model = algorithm.two(config, generator)
   params = jax.tree.map(lambda leaf: np.asarray(leaf)[None], model.init(0))
-  once, _ = adversarial.accuracy(config, model, params, pairs)
+  once, _ = algorithm.accuracy(config, model, params, pairs)
   assert 0 < once['value'] < 1
   assert width(once) == pytest.approx(of_rows(once, 40, config))
-  found, _ = adversarial.accuracy(config, model, params, twelve_times(pairs))
+  found, _ = algorithm.accuracy(config, model, params, twelve_times(pairs))
   assert found['value'] == pytest.approx(once['value'])
   assert width(found) == pytest.approx(width(once), rel=0.1)

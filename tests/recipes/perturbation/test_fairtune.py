@@ -14,6 +14,7 @@ from fairjax import stages
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.sets import planted
+from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import fairscore
 from fairjax.recipes import train
 from fairjax.recipes.perturbation import fairscore as recipe
@@ -238,8 +239,8 @@ def test_labels_after_perturbation_are_accuracies_of_both_models():
     'original': {'text': seeds(0, 1, 1, 0), 'perturbed': seeds(0, 0, 0, 0)},
     'fairtuned': {'text': seeds(0, 1, 1, 1), 'perturbed': seeds(0, 1, 1, 0)},
   }
-  (part,) = paired_file.preservation(asked, pairs, decided)
-  rows = part['parts'][0]['rows']
+  some = paired_file.Some(pairs, decided, intervals.options_of(asked))
+  rows = [paired_file.preserved(some, 'rules', name) for name in decided]
   of = lambda row, name: row[name]['value']
   assert [of(r, 'accuracy, original text') for r in rows] == [1, 0.75]
   assert [of(r, 'accuracy, perturbed text') for r in rows] == [0.5, 1]
@@ -257,6 +258,7 @@ def test_perturbations_of_one_text_are_no_new_evidence():
         'id': [f'{k}' for k in range(n)],
         'text': np.repeat([f'text {k}' for k in range(40)], times),
         **{'perturber': 'file', 'label': 0, 'control': 'c'},
+        **{'axis': '', 'attribute': ''},
       }
     )
     seed = lambda row: np.repeat(np.array([row], int), times, 1)
@@ -265,14 +267,17 @@ def test_perturbations_of_one_text_are_no_new_evidence():
       **{'flips': seed(flips) > 0, 'floor': seed(0 * flips) > 0},
     }
     both = {'one': made(once[0]), 'two': made(once[1])}
-    return paired_file.scored(config(measures__resamples=2000), pairs, both)
+    e = Experiment(config(measures__resamples=2000), None, None)
+    paired_file.measure(e, pairs, both)
+    return e.contenders, e.tests
 
   once = rng.random((2, 40)) < [[0.2], [0.4]]
   (one, (test,)), (many, (tripled,)) = scored(1), scored(3)
   assert test['p'] == tripled['p']
   for name in ('different', 'excess', 'both_correct'):
     a, b = (
-      of['two']['perturbed by file']['quality'][name] for of in (one, many)
+      of['two']['sets']['perturbed by file']['quality'][name]
+      for of in (one, many)
     )
     width = lambda of: of['high'] - of['low']
     assert a['value'] == pytest.approx(b['value'])
@@ -317,9 +322,8 @@ def test_a_sweep_s_lines_say_what_chose(tmp_path):
       tables = stages.load(asked, tmp_path / name, log)
       model = stages.prepare(asked, tables, log)
       log.line = lines.append
-      fairtune.swept(
-        Experiment(asked, tmp_path / name, log), model, tables, 'f'
-      )
+      e = Experiment(asked, tmp_path / name, log)
+      fairtune.swept(e, model, tables, 'fit')
   told = [line for line in lines if 'median validation' in line]
   assert len(told) == 4
   for line, name in zip(told, ('loss', 'loss', 'mcc', 'mcc')):

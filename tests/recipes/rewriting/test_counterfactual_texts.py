@@ -28,6 +28,8 @@ from fairjax.recipes.rewriting import (
   repairing,
   sampled,
 )
+from fairjax.recipes.rewriting.counterfactual_texts import RewriteInputs
+from fairjax.stages import Experiment
 from fairjax.train.progress import Log
 
 SPLITS = 'train', 'test'
@@ -206,7 +208,7 @@ def test_a_text_is_repaired_once(models, monkeypatch, tmp_path):
   texts = ['He left.', 'She has left now.', 'He left.', 'The king left.']
   tables = {'train': pd.DataFrame({'text': texts, 'id': [*'abcd']})}
   with Log(tmp_path, config) as log:
-    m = counterfactual_texts.material(config, tmp_path, None, log)
+    m = counterfactual_texts.material(Experiment(config, tmp_path, log), None)
     swap = counterfactual_texts.swapper(m, 'dictionary')
     repairs = counterfactual_texts.repairs_of(m, tables, 'dictionary', swap)
     writers = counterfactual_texts.writers_of(
@@ -339,7 +341,7 @@ def test_both_contenders_have_names_or_neither_has(tmp_path):
   ):
     config = c.Config()
     config.method.names = named
-    m = counterfactual_texts.RewriteInputs(config, tmp_path, None, path, None)
+    m = RewriteInputs(Experiment(config, tmp_path, None), path)
     for name in ('dictionary', 'flow'):
       write = counterfactual_texts.swapper(m, name)
       text = 'He met John, and his friend saw her.'
@@ -361,9 +363,7 @@ def test_what_is_written_is_kept_before_it_is_judged(tmp_path):
   )
   tables = {'train': rows, 'test': rows[:1]}
   with Log(tmp_path, main=False) as log:
-    m = counterfactual_texts.RewriteInputs(
-      c.Config(), tmp_path, log, None, None
-    )
+    m = RewriteInputs(Experiment(c.Config(), tmp_path, log))
     writers = {'one': [counterfactual_texts.Writer(write)] * 2}
     first = counterfactual_texts.rewritten(m, tables, writers)
     assert first == {'one': {'train': [['X', 'Y']] * 2, 'test': [['X']] * 2}}
@@ -405,9 +405,7 @@ def test_texts_too_long_for_a_generator_are_counted(tmp_path):
     'texts too long for BART, left as they are, train': 2
   }
   with Log(tmp_path, main=True) as log:
-    m = counterfactual_texts.RewriteInputs(
-      c.Config(), tmp_path, log, None, None
-    )
+    m = RewriteInputs(Experiment(c.Config(), tmp_path, log))
     counterfactual_texts.rewritten(m, tables, writers)
   said = (tmp_path / 'log.txt').read_text()
   assert 'BART: 2 of 3 texts are too long for its model' in said
@@ -439,15 +437,16 @@ def test_each_generator_s_texts_train_their_share_of_the_classifiers(
 ):
   judges, seen = counterfactual_texts.contenders, []
 
-  def train(config, folder, log, tables, name, twins, reference):
+  def train(e, config, tables, name, twins, reference):
     seen.append((config.seed, config.seeds, twins[0]))
     return np.zeros((config.seeds, 2)), np.ones((config.seeds, 2))
 
-  monkeypatch.setattr(judges, '_trained', train)
+  monkeypatch.setattr(judges, 'answers', train)
   config = c.Config(seed=5)
   config.rewriters.seeds = seeds
   texts = {'train': [[letter] for letter in 'abc'[:versions]]}
-  own, twin = judges.trained(config, tmp_path, None, {}, 'x', texts, [])
+  e = Experiment(config, tmp_path, None)
+  own, twin = judges.trained(e, {}, 'x', texts, [])
   assert seen == asked
   assert own.shape == twin.shape == (seeds, 2) and twin.all()
 
@@ -471,7 +470,8 @@ def test_rates_are_of_the_positive_label(monkeypatch, tmp_path, pos_label):
   config = c.Config(measures=c.Measures(resamples=50, pos_label=pos_label))
   config.rewriters.folds = 2
   texts = list(rows['text'])
-  found = contenders.measure(config, tmp_path, None, tables, {}, texts)
+  found = Experiment(config, tmp_path, None)
+  contenders.measure(found, tables, {}, texts)
   quality = found.contenders['original']['sets']['classifier']['quality']
   positive = label == pos_label
   chosen = (score[0] >= 0.5) == bool(pos_label)
@@ -501,7 +501,7 @@ def test_the_exported_generator_is_the_one_that_wrote(models, tmp_path):
   for lr in (1e-3, 5e-3):
     config = config_of(models, rewriters__lr=lr)
     with Log(tmp_path, config, main=True) as log:
-      m = counterfactual_texts.RewriteInputs(config, tmp_path, log, None, None)
+      m = RewriteInputs(Experiment(config, tmp_path, log))
       own = counterfactual_texts.generator_config(config)
       counterfactual_texts.tuned(m, own, tables, targets, 'x', {})
     exports.append(place.read_bytes())
@@ -538,7 +538,9 @@ def test_a_set_of_known_twins_has_its_own_number_of_rows():
   pairs = {'few': twins[:3], 'many': twins}
   written = {'x': {w: [[b for _, b in own]] for w, own in pairs.items()}}
   config = c.Config(measures=c.Measures(resamples=50))
-  found = contenders.gold(config, pairs, written).contenders['x']['sets']
+  e = Experiment(config, None, None)
+  contenders.gold(e, pairs, written)
+  found = e.contenders['x']['sets']
   assert {where: one['rows'] for where, one in found.items()} == {
     'few': 3,
     'many': 7,
@@ -582,7 +584,8 @@ def test_a_pair_of_contenders_is_tested_once():
 
   names = ('original', 'first', 'second', 'ours')
   parts = {name: {'texts': one()} for name in names}
-  found = contenders.grid(c.Config(), parts, 40, ('first', 'second'))
+  found = Experiment(c.Config(), None, None)
+  contenders.grid(found, parts, 40, ('first', 'second'))
   pairs = {(test['ours'], test['theirs']) for test in found.tests}
   assert pairs == {
     *((name, 'original') for name in names[1:]),
@@ -605,10 +608,14 @@ def test_who_is_below_a_plain_swap_is_said():
     test('of words', 'dictionary', -0.1, 'changed_recall'),
   ]
   quality = {'exact': {'value': 0.5, 'low': 0.4, 'high': 0.6}}
-  some = {'worse': {'sets': {'known twins': {'rows': 9, 'quality': quality}}}}
-  said = lambda tests: counterfactual_texts.worse(
-    contenders.ContenderResults(some, tests), 'dictionary'
-  )[0]['parts'][0]
+  e = Experiment(c.Config(), None, None)
+  e.add('worse', 'known twins', {'rows': 9, 'quality': quality})
+
+  def said(tests):
+    e.tests = tests
+    (section,) = counterfactual_texts.worse(e, ['known twins'], 'dictionary')
+    return section['parts'][0]
+
   lead = said(tests)
   assert lead['text'] == (
     'Below dictionary in exact texts: worse (known twins).'

@@ -1,18 +1,19 @@
-"""FairFlow: from one pair of words to counterfactual words and texts.
+"""FairFlow (Tokpo and Calders 2024): from one pair of words to a dictionary.
 
-    seed pair → instances → flow → votes → dictionary.csv, beside its rivals
-    dictionary.csv → swaps → repairs → generator → texts, judged
+    1  seed pair → words that show the attribute  (attribute_words.py)
+    2  their embeddings → a flow with a factor    (flow_training.py)
+    3  factor replaced → T⁻¹ → words → votes      (counterfactual_words.py)
+       mutual votes → dictionary.csv
 
-Each stage is an artefact of the run's folder. The dictionary is a word list
-for --config.method.words, so that augment_corpus, swap and every method take
-it. Without --config.corpus.path the corpus is the invented one
-(sets/invented.py), whose right dictionary is known. Stages 4 to 6
-(rewriting/counterfactual_texts.py) follow where --config.data.path names texts
-with a label and a group; recipe counterfactual_texts runs them alone.
+The dictionary is a word list for --config.method.words, so that augment_corpus,
+swap and every method take it. Without --config.corpus.path the corpus is the
+invented one (sets/invented.py), whose right dictionary is known. Each stage is
+an artefact of the run's folder.
 """
 
 import dataclasses
 import pathlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,94 +21,80 @@ import pandas as pd
 
 from fairjax import config as configs
 from fairjax import stages
-from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import instances
+from fairjax.data.batching.instances import Instances
 from fairjax.data.sets import invented
 from fairjax.models import families, flow
 from fairjax.pairs import attributes, flow_words
 from fairjax.pairs.swapping import names, word_lists
-from fairjax.recipes.fairflow import attribute_words, flow_training, page
+from fairjax.recipes.fairflow import attribute_words, flow_training
 from fairjax.recipes.fairflow import counterfactual_words as moves
-from fairjax.recipes.fairflow.page import MAPPED, TITLES, Attribute, Contender
 from fairjax.recipes.language import pretrain
-from fairjax.recipes.rewriting import counterfactual_texts
-from fairjax.results import Results
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
-from fairjax.train.progress import Log
+
+MAPPED = 30  # pairs on the map
+TITLES = {
+  'flow': 'flow',
+  'difference': 'difference of means',
+  'discriminant': 'diagonal LDA',
+  'procrustes': 'orthogonal map',
+  'masked': 'masked LM in context',
+  'no_factor': 'flow without a factor',
+  'grown': 'seed pairs grown',
+}
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
-  """corpus → attribute → flow → counterfactual words → dictionary → report."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    if config.data.path:
-      counterfactual_texts.look(config)
-    config, known, complete = corpus_of(config, folder)
-    config = model_of(config, folder, log)
-    attribute = attribute_of(config, folder, log)
-    m = moves.material(
-      config,
-      attribute_words.language_model(config),
-      attribute.every,
-      attribute.words,
-      attribute.grown,
-    )
-    check(m)
-    # Asked for another way alone, nothing needs a flow.
-    options = config.fairflow
-    flows = options.way == 'flow' or options.rivals
-    fitted = fit(m, folder, log) if flows else None
-    contenders, facts = contend(m, fitted, folder, log, attribute.grown)
-    dictionary = write(config, folder, m, contenders[config.fairflow.way], log)
-    against = page.race(m, known, ways(m, fitted, contenders), TITLES)
-    if against:
-      log.line(against.words)
-    results = page.measure(
-      m,
-      contenders,
-      known,
-      complete,
-      attribute,
-      facts,
-      dictionary,
-      against,
-    )
-    if config.data.path:
-      add_texts(config, folder, results, log)
-    return stages.publish(folder, results, log)
+class Attribute(NamedTuple):
+  """Stage 1: every occurrence looked at, and what the head says of words."""
+
+  every: Instances
+  words: pd.DataFrame
+  counts: dict[str, int]
+  quality: dict[str, dict]
+  facts: dict[str, int]
+  grown: Sequence[tuple[str, str]] = ()  # seed pairs besides the config's
 
 
-def add_texts(
-  config: Config, folder: pathlib.Path, results: Results, log: Log
-) -> None:
-  """Stages 4 to 6 with the dictionary of this run, added to its results."""
-  words = folder / 'dictionary.csv'
-  texts = counterfactual_texts.report(
-    counterfactual_texts.material(config, folder, words, log)
+class Contender(NamedTuple):
+  """A way to counterfactual words: the pairs of each seed, and all ballots."""
+
+  pairs: list[pd.DataFrame]
+  ballots: pd.DataFrame
+  drawn: Sequence[dict] = ()  # of a flow: its pairs on a plane
+  history: Sequence[dict] = ()  # and the losses of its training
+
+
+def inputs(e: Experiment) -> tuple[moves.FlowInputs, Attribute]:
+  """Stage 1 by the corpus and the masked LM of `e`, read for stages 2 and 3."""
+  attribute = attribute_of(e)
+  m = moves.material(
+    e.config,
+    attribute_words.language_model(e.config),
+    attribute.every,
+    attribute.words,
+    attribute.grown,
   )
-  for name, one in texts['contenders'].items():  # a way has known pairs too
-    results.contenders.setdefault(name, {'sets': {}})['sets'] |= one['sets']
-  results.tests += texts['tests']
-  results.verdicts += texts['verdicts']
-  results.facts |= texts['facts']
-  results.sections += texts['sections']
+  for side, name in ((-1, 'first'), (1, 'second')):
+    if (m.some.side == side).sum() < 4:
+      raise UserError(
+        f'fewer than four occurrences show the {name} side at threshold '
+        f'{e.config.fairflow.threshold:g}; lower --config.fairflow.threshold '
+        'or --config.fairflow.word_share, or give more text'
+      )
+  return m, attribute
 
 
-def corpus_of(
-  config: Config, folder: pathlib.Path
-) -> tuple[Config, list[tuple[str, str]], bool]:
-  """The config with a corpus and seed words; known pairs, and if all are."""
-  options = config.fairflow
+def corpus_of(e: Experiment) -> tuple[list[tuple[str, str]], bool]:
+  """Gives the config a corpus and seed words; known pairs, and if all are."""
+  config, options = e.config, e.config.fairflow
   if config.corpus.path:
     attributes.seed_words(options.first, options.second)
-    known = (
-      [row[:2] for row in word_lists.read(options.known).rows]
-      if (options.known)
-      else []
-    )
-    return config, known, False
+    known = word_lists.read(options.known).rows if options.known else []
+    return [row[:2] for row in known], False
   if options.known:
     raise UserError(
       f'fairflow.known is {options.known!r}, but without a corpus of yours one '
@@ -115,27 +102,25 @@ def corpus_of(
       'leave fairflow.known out'
     )
   count, seed = config.planted.rows, config.planted.seed
+  path = e.folder / 'corpus'
   made_from = identity(config, 'data', 'invented')
-  stages.stage(
-    folder / 'corpus',
-    made_from,
-    lambda path: invented.write(path, count, seed),
-    lambda path: None,
-  )
+  make = lambda path: invented.write(path, count, seed)
+  stages.stage(path, made_from, make, lambda path: None)
   gold, _ = invented.gold(seed)
   first, second = gold.seeds
-  config = dataclasses.replace(
+  e.config = dataclasses.replace(
     config,
-    corpus=dataclasses.replace(config.corpus, path=str(folder / 'corpus')),
+    corpus=dataclasses.replace(config.corpus, path=str(path)),
     fairflow=dataclasses.replace(options, first=first, second=second),
   )
-  return config, list(gold.known), True
+  return list(gold.known), True
 
 
-def model_of(config: Config, folder: pathlib.Path, log: Log) -> Config:
-  """The config with a masked LM: a folder's, or of a size, trained here."""
+def model_of(e: Experiment) -> None:
+  """Gives the config a masked LM: a folder's, or of a size, trained here."""
+  config = e.config
   if config.model not in families.SIZES:
-    return config
+    return
   chosen = configs.shipped('pretrain_mlm_mini')
   chosen.model, chosen.seed = config.model, config.seed
   chosen.net, chosen.pretrain = config.net, config.pretrain
@@ -143,14 +128,15 @@ def model_of(config: Config, folder: pathlib.Path, log: Log) -> Config:
   chosen.tokens = config.tokens
   chosen.train.batch, chosen.measures = 32, config.measures
   chosen.train.save_every = config.train.save_every
-  log.line(f'a masked LM of size {config.model} is trained on the corpus')
-  pretrain.trained(chosen, folder / 'pretraining')
-  export = folder / 'pretraining' / 'export' / f'seed_{config.seed}'
-  return dataclasses.replace(config, model=str(export))
+  e.log.line(f'a masked LM of size {config.model} is trained on the corpus')
+  pretrain.trained(chosen, e.folder / 'pretraining')
+  export = e.folder / 'pretraining' / 'export' / f'seed_{config.seed}'
+  e.config = dataclasses.replace(config, model=str(export))
 
 
-def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
-  """Stage 1, or what it left in `folder`/attribute."""
+def attribute_of(e: Experiment) -> Attribute:
+  """Stage 1, or what it left in attribute/ of the folder."""
+  config, folder, log = e.config, e.folder, e.log
 
   def make(path: pathlib.Path) -> None:
     walk = folder / 'corpus_walk'
@@ -210,17 +196,6 @@ def attribute_of(config: Config, folder: pathlib.Path, log: Log) -> Attribute:
   )
 
 
-def check(m: moves.FlowInputs) -> None:
-  """Stops where a side has no words."""
-  for side, name in ((-1, 'first'), (1, 'second')):
-    if (m.some.side == side).sum() < 4:
-      raise UserError(
-        f'fewer than four occurrences show the {name} side at threshold '
-        f'{m.config.fairflow.threshold:g}; lower --config.fairflow.threshold '
-        'or --config.fairflow.word_share, or give more text'
-      )
-
-
 class FittedFlow(NamedTuple):
   """A flow of each seed, and the whitening of what it reads."""
 
@@ -239,12 +214,7 @@ class FittedFlow(NamedTuple):
     ]
 
 
-def fit(
-  m: moves.FlowInputs,
-  folder: pathlib.Path,
-  log: Log,
-  part: str = 'flow',
-) -> FittedFlow:
+def fit(e: Experiment, m: moves.FlowInputs, part: str = 'flow') -> FittedFlow:
   """Stage 2."""
   config, options = m.config, m.config.fairflow
   white = flow.whitening(m.some.vector, options.whiten)
@@ -252,7 +222,7 @@ def fit(
   x, side = learned(m, white)
   out = out if m.typical is None else out[m.typical]
   model, params, one = flow_training.fit_flow(
-    config, x, side, out, folder, log, part
+    config, x, side, out, e.folder, e.log, part
   )
   return FittedFlow(model, moves.seeds_params(params), white, one)
 
@@ -269,11 +239,10 @@ def learned(
 
 
 def contend(
+  e: Experiment,
   m: moves.FlowInputs,
   fitted: FittedFlow | None,
-  folder: pathlib.Path,
-  log: Log,
-  grown: list[tuple[str, str]],
+  grown: Sequence[tuple[str, str]],
 ) -> tuple[dict[str, Contender], dict[str, Any]]:
   """Every contender's votes and pairs; what the flow's latents look like."""
   options, out, facts = m.config.fairflow, {}, {}
@@ -282,9 +251,8 @@ def contend(
   asked = {*options.rivals, options.way}
   alone = lambda ballots: Contender([moves.entries(m, ballots)], ballots)
   if {'difference', 'procrustes'} & asked:
-    out['difference'] = alone(
-      moves.read(m, moves.by_difference(m, options.alpha))
-    )
+    x = moves.by_difference(m, options.alpha)
+    out['difference'] = alone(moves.read(m, x))
   if 'discriminant' in asked:
     x = moves.by_discriminant(m, options.alpha)
     out['discriminant'] = alone(moves.read(m, x))
@@ -297,36 +265,15 @@ def contend(
     plain = dataclasses.replace(options, rho=0.0, margin=0.0, leak=0.0)
     plain = dataclasses.replace(m.config, fairflow=plain)
     without = m._replace(config=plain)
-    part = 'flow without factor'
-    out['no_factor'], _ = flow_ballots(without, fit(without, folder, log, part))
+    other = fit(e, without, 'flow without factor')
+    out['no_factor'], _ = flow_ballots(without, other)
   if grown:
     pairs = pd.DataFrame(grown, columns=['first', 'second'])
     out['grown'] = Contender([pairs], flow_words.ballots(*[[]] * 3))
     facts['seed pairs grown'] = len(grown)
   for name, one in out.items():
-    log.line(f'{TITLES[name]}: {len(one.pairs[0])} pairs')
+    e.log.line(f'{TITLES[name]}: {len(one.pairs[0])} pairs')
   return out, facts
-
-
-def ways(
-  m: moves.FlowInputs,
-  fitted: FittedFlow | None,
-  contenders: dict[str, Contender],
-) -> dict[str, page.Way]:
-  """The flow and the ways beside it that have settings to choose."""
-  flows = lambda how: [one.x for one in fitted.moved(m, *how)]
-  out = {'flow': page.Way(page.MOVES, flows)} if fitted else {}
-  for name, by in (
-    ('difference', moves.by_difference),
-    ('discriminant', moves.by_discriminant),
-  ):
-    if name in contenders:
-      out[name] = page.Way(page.ALPHAS, lambda alpha, by=by: [by(m, alpha)])
-  if 'procrustes' in contenders:
-    pairs = contenders['difference'].pairs[0]
-    turned = lambda _: [moves.by_procrustes(m, pairs)]
-    out['procrustes'] = page.Way((1.0,), turned)
-  return out
 
 
 def flow_ballots(
@@ -354,33 +301,30 @@ def flow_ballots(
 
 
 def write(
-  config: Config,
-  folder: pathlib.Path,
-  m: moves.FlowInputs,
-  contender: Contender,
-  log: Log,
+  e: Experiment, m: moves.FlowInputs, contender: Contender
 ) -> pd.DataFrame:
   """dictionary.csv: the pairs that the votes of all seeds make.
 
   Where the seeds are of gender pairs of first names are left to `names=`, as
   the list by hand leaves them (rewriting/counterfactual_texts.py).
   """
-  options = config.fairflow
+  options = e.config.fairflow
   pairs = moves.entries(m, contender.ballots)
   seeds = attributes.seed_words(options.first, options.second)
   sides, left = word_lists.sides_of(*seeds), 0
   if sides:
-    chosen = config.method.names_file or True
+    chosen = e.config.method.names_file or True
     pairs, left = flow_words.without_names(pairs, names.load(chosen))
   about = (
     f'Counterfactual words from {options.first} and '
     f'{options.second}, by fairjax (recipe fairflow)'
   )
   if mesh.is_main():
-    flow_words.write(folder / 'dictionary.csv', pairs, about, sides)
+    path = e.folder / 'dictionary.csv'
+    flow_words.write(path, pairs, about, sides)
     votes = flow_words.tally(contender.ballots)
-    artefacts.write_table(folder / 'votes.parquet', votes)
-    log.line(f'{len(pairs)} pairs: {folder / "dictionary.csv"}')
+    artefacts.write_table(e.folder / 'votes.parquet', votes)
+    e.log.line(f'{len(pairs)} pairs: {path}')
     if left:
-      log.line(f'{left} pairs of first names are left to method.names')
+      e.log.line(f'{left} pairs of first names are left to method.names')
   return pairs

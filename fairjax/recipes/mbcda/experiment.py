@@ -13,8 +13,7 @@ is measured here by the same functions (rewriting/contenders.py).
 import dataclasses
 import functools
 import itertools
-import pathlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,7 @@ from fairjax.methods import attribute_texts
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual
 from fairjax.pairs import sheet
-from fairjax.recipes.mbcda import adversarial
+from fairjax.recipes.mbcda import algorithm
 from fairjax.recipes.mbcda.parallel import (
   TITLES,
   Parallel,
@@ -39,13 +38,13 @@ from fairjax.recipes.mbcda.parallel import (
   parallel_text,
   withheld,
 )
-from fairjax.recipes.rewriting import contenders, rewriter, sampled
+from fairjax.recipes.rewriting import contenders, rewriter
 from fairjax.recipes.rewriting import counterfactual_texts as texts
 from fairjax.recipes.rewriting.counterfactual_texts import RewriteInputs
 from fairjax.report import verdict
 from fairjax.results import Results, section, table, text
+from fairjax.stages import Experiment
 from fairjax.train import mesh
-from fairjax.train.progress import Log
 
 SHOWN = 50  # worst pairs on the page
 BART, AGAINST = 'BART on ', ' + discriminator'
@@ -53,31 +52,50 @@ WITHOUT_NAMES = 'dictionary without names'
 CONTROL = 'control: shuffled groups'
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
+@stages.recipe
+def run(e: Experiment) -> Results:
   """tables → parallel text → players → texts → measures → report."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    check(config)
-    m = texts.material(config, folder, None, log)
-    tables = stages.load(config, folder, log)
-    m = m._replace(
-      config=contenders.named(sampled.of_two(m.config, tables), tables)
-    )
-    config = m.config
-    tables = sampled.sampled(config, tables, log)
-    targets, unlisted = withheld(m.config, folder)
-    own = m._replace(config=targets)  # by which targets are swapped
-    learned = tables
-    if config.adversary.corpus:
-      learned = corpus(config, tables)
-    parallel = parallel_text(own, learned)
-    writers, facts, trained = generators(m, own, parallel)
-    rewrites = texts.rewritten(m, tables, writers)
-    facts |= texts.unread(tables, writers)
-    return stages.publish(
-      folder,
-      measure(m, tables, parallel, writers, rewrites, facts, trained, unlisted),
-      log,
-    )
+  check(e.config)
+  m = texts.material(e, None)
+  tables = texts.read(e)
+  targets, unlisted = withheld(e.config, e.folder)
+  own = m.of(targets)  # by which targets are swapped
+  learned = tables
+  if e.config.adversary.corpus:
+    learned = corpus(e.config, tables)
+  parallel = parallel_text(own, learned)
+  writers, facts, lines = generators(m, own, parallel)
+  rewrites = texts.rewritten(m, tables, writers)
+  facts |= texts.unread(tables, writers)
+  twins, facts[texts.TWINS] = texts.twins_of(e.config, tables['test'])
+  alone = [n for n in rewrites if n.startswith(BART) and AGAINST not in n]
+  rivals = ('dictionary', WITHOUT_NAMES, *alone)
+  contenders.measure(e, tables, rewrites, twins, rivals)
+  quality_of_pairs(e, tables, rewrites)
+  vectors(e, tables, rewrites, rivals)
+  against = ('dictionary', *alone)
+  known = texts.against_gold(m, tables['test'], writers, against, unlisted)
+  if e.config.adversary.sheet and mesh.is_main():
+    write_sheet(e, tables, rewrites)
+  facts |= counted(parallel)
+  facts['words withheld from the targets'] = len(unlisted)
+  return e.results(
+    title='MBCDA: generators with and without a discriminator',
+    facts=facts,
+    notes=[note for note in map(blind, lines) if note],
+    verdicts=claims(e),
+    sections=[
+      section(
+        'Tables 1 to 8',
+        text(texts.LEAD, 'quiet'),
+        table(contenders.rows(e.contenders), screen=True),
+      ),
+      *texts.worse(e, known, 'dictionary'),
+      *discriminators(lines),
+      *dropped(parallel),
+      *worst(e, tables, rewrites),
+    ],
+  )
 
 
 def check(config: Config) -> None:
@@ -102,7 +120,7 @@ def generators(
   writers = {'dictionary': [texts.Writer(swap)]}
   if own.config.method.names:  # CDA2; then CDA1, which leaves names alone
     plain = dataclasses.replace(own.config.method, names=False)
-    without = own._replace(config=dataclasses.replace(own.config, method=plain))
+    without = own.of(dataclasses.replace(own.config, method=plain))
     swaps = texts.swapper(without, 'dictionary')
     writers[WITHOUT_NAMES] = [texts.Writer(swaps)]
   if m.helpers:
@@ -146,7 +164,7 @@ def players(
   alternating = options.regime == 'alternating'
   if 'without' in options.players or not alternating:
     m.log.line(f'generator on {labels}, token loss alone, seed {config.seed}')
-    plain = adversarial.generator(config, target / 'tokens', pairs, m.log)
+    plain = algorithm.generator(config, target / 'tokens', pairs, m.log)
     if 'without' in options.players:
       out[''] = plain
   if 'with' in options.players:
@@ -155,7 +173,7 @@ def players(
       m.log.line(f'discriminator on the logits of that generator, {labels}')
       against = discriminator(m, config, pairs, plain, labels, seed, lines)
     m.log.line(f'generator on {labels}, against it, seed {config.seed}')
-    out[AGAINST] = adversarial.generator(
+    out[AGAINST] = algorithm.generator(
       config, target / 'adversary', pairs, m.log, against, alternating
     )
   return out
@@ -169,10 +187,10 @@ def discriminator(
   labels: str,
   seed: int,
   lines: list[dict],
-) -> adversarial.FittedDiscriminator:
+) -> algorithm.FittedDiscriminator:
   """One that is trained, and a control whose labels are shuffled."""
   target = m.folder / 'discriminator' / f'{labels}{_numbered(seed)}'
-  out = adversarial.discriminator(
+  out = algorithm.discriminator(
     config, target / 'trained', pairs, plain.model, m.log
   )
   lines.append(_line(TITLES[labels], out))
@@ -182,14 +200,14 @@ def discriminator(
   if m.config.adversary.control and first:
     rng = np.random.default_rng([m.config.seed, 0xC0])
     shuffled = pairs.assign(label=rng.permutation(pairs['label'].to_numpy()))
-    one = adversarial.discriminator(
+    one = algorithm.discriminator(
       config, target / 'control', shuffled, plain.model, m.log
     )
     lines.append(_line(CONTROL, one))
   return out
 
 
-def _line(name: str, one: adversarial.FittedDiscriminator) -> dict:
+def _line(name: str, one: algorithm.FittedDiscriminator) -> dict:
   return {
     'discriminator': name,
     'held-out accuracy': one.accuracy,
@@ -213,89 +231,22 @@ def blind(line: Mapping) -> str:
   )
 
 
-def measure(
-  m: RewriteInputs,
-  tables: Tables,
-  parallel: Parallel,
-  writers: texts.Writers,
-  rewrites: contenders.Rewrites,
-  facts: dict,
-  lines: list[dict],
-  unlisted: Collection[str] = (),
-) -> Results:
-  """All contenders' measures, tests, tables and lists."""
-  config = m.config
-  twins, facts[texts.TWINS] = texts.twins_of(config, tables['test'])
-  alone = [
-    name for name in rewrites if name.startswith(BART) and AGAINST not in name
-  ]
-  rivals = ('dictionary', WITHOUT_NAMES, *alone)
-  found = contenders.measure(
-    config,
-    m.folder,
-    m.log,
-    tables,
-    rewrites,
-    twins,
-    rivals,
-  )
-  gold = texts.against_gold(
-    m, tables['test'], writers, 'dictionary', alone, unlisted
-  )
-  quality = quality_of_pairs(m, tables, rewrites)
-  associated = vectors(m, tables, rewrites, rivals)
-  for one in (quality, associated, gold):
-    for name, sets in one.contenders.items():
-      found.contenders.setdefault(name, {'sets': {}})['sets'] |= sets['sets']
-    found.tests.extend(one.tests)
-  if config.adversary.sheet and mesh.is_main():
-    write_sheet(m, tables, rewrites)
-  facts |= counted(parallel) | {
-    'words withheld from the targets': len(unlisted)
-  }
-  return stages.results(
-    config,
-    title='MBCDA: generators with and without a discriminator',
-    contenders=found.contenders,
-    tests=found.tests,
-    facts=facts,
-    notes=[note for note in map(blind, lines) if note],
-    verdicts=claims(found),
-    sections=[
-      section(
-        'Tables 1 to 8',
-        text(texts.LEAD, 'quiet'),
-        table(contenders.rows(found), screen=True),
-      ),
-      *texts.worse(gold, 'dictionary'),
-      *discriminators(lines),
-      *dropped(parallel),
-      *worst(m, tables, rewrites),
-    ],
-  )
-
-
 def write_sheet(
-  m: RewriteInputs, tables: Tables, rewrites: contenders.Rewrites
+  e: Experiment, tables: Tables, rewrites: contenders.Rewrites
 ) -> None:
   """Pairs of a source and a rewrite for people to rate."""
-  path, count = m.folder / 'sheet.csv', m.config.adversary.sheet
+  path, count = e.folder / 'sheet.csv', e.config.adversary.sheet
   versions = {name: list(each['test'][0]) for name, each in rewrites.items()}
   sources = tables['test']['text'].tolist()
-  new = sheet.write(path, sources, versions, count, m.config.seed)
-  m.log.line(
-    f'{path} holds pairs for people to rate; python -m fairjax.pairs.sheet '
-    f'{path} reads it back'
-    + (
-      ''
-      if new
-      else ' (it has answers, and is left as it was; move it away '
-      'for a new one)'
-    )
-  )
+  said = f'{path} holds pairs for people to rate; python -m '
+  said += f'fairjax.pairs.sheet {path} reads it back'
+  if not sheet.write(path, sources, versions, count, e.config.seed):
+    said += ' (it has answers, and is left as it was; move it away for a new '
+    said += 'one)'
+  e.log.line(said)
 
 
-def claims(found: contenders.ContenderResults) -> list[dict]:
+def claims(e: Experiment) -> list[dict]:
   """The paper's: every generator leaves less than no twins do, and is ahead of
   both dictionaries (tables 1 to 4); the discriminator turns more texts, leaves
   smaller gaps and goes beyond the list, and so does the filter.
@@ -305,9 +256,9 @@ def claims(found: contenders.ContenderResults) -> list[dict]:
     ('group_tprd_size', 'group_fprd_size'),
   )
   fluent, beyond = ('perplexity_per_text',), ('unlisted_recall',)
-  generators = [name for name in found.contenders if name.startswith(BART)]
+  generators = [name for name in e.contenders if name.startswith(BART)]
   out: list[dict] = []
-  ahead = lambda *args: out.extend(verdict.ahead(found.tests, *args))
+  ahead = lambda *args: out.extend(verdict.ahead(e.tests, *args))
   for name in generators:
     ahead(name, contenders.ORIGINAL, gaps)
     without = name.removesuffix(AGAINST)
@@ -323,10 +274,10 @@ def claims(found: contenders.ContenderResults) -> list[dict]:
 
 
 def quality_of_pairs(
-  m: RewriteInputs, tables: Tables, rewrites: contenders.Rewrites
-) -> contenders.ContenderResults:
+  e: Experiment, tables: Tables, rewrites: contenders.Rewrites
+) -> None:
   """Two kinds of attribute classifier, and the label kept."""
-  config, options = m.config, options_of(m.config)
+  config, options = e.config, options_of(e.config)
   splits = [tables[s] for s in ('train', 'test')]
   hang = stages.clusters_of(splits[1])[0]
   sources = [one for rows in splits for one in rows['text']]
@@ -335,25 +286,14 @@ def quality_of_pairs(
   test = np.arange(len(splits[0]), len(sources))
   versions = {name: each['test'] for name, each in rewrites.items()}
   versions = {'original': [tables['test']['text'].tolist()], **versions}
-  planes = functools.partial(
-    contenders.over_seeds, seeds=contenders.seeds_of(rewrites)
-  )
+  seeds, folds = contenders.seeds_of(rewrites), config.rewriters.folds
 
   def ask(**how):
-    return contenders.by_seed(
-      functools.partial(
-        attribute_texts.chances,
-        sources,
-        rows=test,
-        k=config.rewriters.folds,
-        **how,
-      ),
-      versions,
-    )
+    of = functools.partial(attribute_texts.chances, sources, rows=test, **how)
+    return contenders.by_seed(functools.partial(of, k=folds), versions)
 
   by = [ask(attribute=group, kind=kind) for kind in ('words', 'characters')]
-  positive = (label == label.max()).astype(np.int64)
-  task = ask(attribute=positive)
+  task = ask(attribute=(label == label.max()).astype(np.int64))
   before = task['original'][0] >= 0.5
   parts: dict = {}
   for name, own in versions.items():
@@ -365,36 +305,32 @@ def quality_of_pairs(
         'label_kept': (task[name][k] >= 0.5) == before,
       }
       sums.append(counterfactual.means(columns))
-    drawn = counterfactual.drawn(planes(sums), options, hang)
-    parts[name] = {'pairs': [drawn]}
-  return contenders.grid(config, parts, len(test), ('dictionary',))
+    planes = contenders.over_seeds(sums, seeds)
+    parts[name] = {'pairs': [counterfactual.drawn(planes, options, hang)]}
+  contenders.grid(e, parts, len(test), ('dictionary',))
 
 
 def vectors(
-  m: RewriteInputs,
+  e: Experiment,
   tables: Tables,
   rewrites: contenders.Rewrites,
   against: Sequence[str] = (),
-) -> contenders.ContenderResults:
+) -> None:
   """WEAT of word vectors trained on the texts and each contender's rewrites.
 
   Its words are those that every contender's texts give a vector: effects of
   different words would not be comparable. Each contender is tested, over these
   words, against the texts alone and those of `against` that come before it.
   """
-  widths = m.config.adversary.vectors
-  if not widths:
-    return contenders.ContenderResults({}, [])
-  options = options_of(m.config)
-  seeds = range(m.config.seed, m.config.seed + m.config.rewriters.seeds)
+  config, options = e.config, options_of(e.config)
+  seeds = range(config.seed, config.seed + config.rewriters.seeds)
   sources = tables['train']['text'].tolist()
-  versions = {'original': [[]], **{n: e['train'] for n, e in rewrites.items()}}
-  out: dict[str, dict] = {name: {'sets': {}} for name in versions}
+  versions = {'original': [[]], **{n: r['train'] for n, r in rewrites.items()}}
   tests: list[dict] = []
-  for width in widths:
+  for width in config.adversary.vectors:
     where, spaces = f'word vectors, {width} wide', {}
     for name, own in versions.items():
-      m.log.line(f'word vectors of {name}, {width} wide')
+      e.log.line(f'word vectors of {name}, {width} wide')
       spaces[name] = [
         word_vectors.fit([*sources, *own[k % len(own)]], width, seed)
         for k, seed in enumerate(seeds)
@@ -402,21 +338,16 @@ def vectors(
     words = word_vectors.common(itertools.chain(*spaces.values()))
     for name, own in versions.items():
       rows, notes = word_vectors.rows(spaces[name], options, words=words)
-      out[name]['sets'][where] = {
-        'rows': len(sources) + len(own[0]),
-        **result_rows.as_set(rows, 'all'),
-        'notes': notes,
-      }
+      count = {'rows': len(sources) + len(own[0])}
+      one = count | result_rows.as_set(rows, 'all') | {'notes': notes}
+      e.add(name, where, one)
     for ours, theirs in contenders.pairs(versions, against):
+      both = spaces[ours], spaces[theirs]
       tests += [
         result_rows.as_test(row, where, ours, theirs)
-        for row in word_vectors.differences(
-          spaces[ours], spaces[theirs], options, words
-        )
+        for row in word_vectors.differences(*both, options, words)
       ]
-  return contenders.ContenderResults(
-    out, stages.adjusted(tests, m.config.measures.adjust)
-  )
+  e.tests += stages.adjusted(tests, config.measures.adjust)
 
 
 def discriminators(lines: Sequence[Mapping]) -> list[dict]:
@@ -433,23 +364,22 @@ def discriminators(lines: Sequence[Mapping]) -> list[dict]:
 
 
 def worst(
-  m: RewriteInputs, tables: Tables, rewrites: contenders.Rewrites
+  e: Experiment, tables: Tables, rewrites: contenders.Rewrites
 ) -> list[dict]:
   """The pairs that turned least, of the last contender, by its chance."""
   name = list(rewrites)[-1]
   versions = {name: rewrites[name]}
-  shows = contenders.attribute(m.config, tables['test'])
-  chance = contenders.transferred(m.config, tables, versions)[name][0]
+  shows = contenders.attribute(e.config, tables['test'])
+  chance = contenders.transferred(e.config, tables, versions)[name][0]
   chances = np.where(shows == 1, 1 - chance, chance)
   order = np.argsort(chances, kind='stable')[:SHOWN]
-  sources, written = tables['test']['text'].tolist(), rewrites[name]['test'][0]
+  both = tables['test']['text'].tolist(), rewrites[name]['test'][0]
+  turned = 'chance of the other group'
   rows = [
-    {
-      'source': sources[i],
-      'rewrite': written[i],
-      'chance of the other group': float(chances[i]),
-    }
-    for i in order
+    {'source': source, 'rewrite': new, turned: float(p)}
+    for source, new, p in zip(
+      *([x[i] for i in order] for x in (*both, chances))
+    )
   ]
   words = f'{name}: the {len(rows)} test texts that turned least.'
   return [section('Worst pairs', text(words, 'quiet'), table(rows))]

@@ -1,0 +1,322 @@
+"""FairFlow beside simpler ways, word by word, and the texts of its dictionary.
+
+    dictionary.csv, and pairs of every way → held against known pairs
+    dictionary.csv → swaps → repairs → generator → texts, judged
+
+Stages 4 to 6 (rewriting/counterfactual_texts.py) follow where
+--config.data.path names texts with a label and a group; recipe
+counterfactual_texts runs them alone.
+"""
+
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from fairjax import stages
+from fairjax.metrics.inference import intervals
+from fairjax.metrics.texts import fairscore
+from fairjax.pairs import flow_words
+from fairjax.recipes.fairflow import algorithm
+from fairjax.recipes.fairflow import counterfactual_words as moves
+from fairjax.recipes.fairflow.algorithm import TITLES, Attribute, Contender
+from fairjax.recipes.rewriting import counterfactual_texts
+from fairjax.report import verdict
+from fairjax.report.tables import plural
+from fairjax.report.words import ranking
+from fairjax.results import Results, figure, section, table, text
+from fairjax.stages import Experiment
+
+SHOWN = 50  # pairs on the page
+HALVES = 26  # stream of the halves of the known pairs
+KNOWN, WORDS = 'known pairs', 'known words'  # sets
+MOVES = ('mean', 1.0), ('shift', 1.0), ('shift', 1.5)
+ALPHAS = 1.0, 1.5, 2.0
+HOW = (
+  'A known word is right where most of its occurrences become its partner. '
+  'Settings are chosen on one half of the known pairs and marked on the other, '
+  'both ways round. Intervals are over pairs and seeds of the flow.'
+)
+# Settings, and what moves the embeddings by one of them, a seed a row.
+Way = tuple[Sequence, Callable[..., list[np.ndarray]]]
+
+
+@stages.recipe
+def run(e: Experiment) -> Results:
+  """corpus → attribute → flow → counterfactual words → dictionary → report."""
+  if e.config.data.path:
+    counterfactual_texts.look(e.config)
+  known, complete = algorithm.corpus_of(e)
+  algorithm.model_of(e)
+  m, attribute = algorithm.inputs(e)
+  # Asked for another way alone, nothing needs a flow.
+  options = e.config.fairflow
+  flows = options.way == 'flow' or options.rivals
+  fitted = algorithm.fit(e, m) if flows else None
+  found, facts = algorithm.contend(e, m, fitted, attribute.grown)
+  dictionary = algorithm.write(e, m, found[options.way])
+  # The way whose dictionary is written stands first.
+  for name in dict.fromkeys((options.way, *found)) if known else ():
+    marks = moves.against_known(
+      found[name].pairs, known, attribute.counts, e.config, complete
+    )
+    e.add(TITLES[name], KNOWN, {'quality': marks})
+  raced = race(e, m, known, ways(m, fitted, found)) if known else []
+  corpus = (
+    e.config.data.name if complete else pathlib.Path(e.config.corpus.path).name
+  )
+  sections = [
+    *raced,
+    words(e, dictionary, known, attribute),
+    *pictures(found.get('flow')),
+  ]
+  heads = {'accuracy': 'held-out texts', 'control': 'labels drawn by coin'}
+  rows = [
+    {'accuracy on': said, 'value': attribute.quality[name]}
+    for name, said in heads.items()
+  ]
+  sections.append(section('The attribute head', table(rows)))
+  verdicts, facts = claims(e), {**attribute.facts, **facts}
+  if e.config.data.path:
+    texts = Experiment(e.config, e.folder, e.log)
+    path = e.folder / 'dictionary.csv'
+    more = counterfactual_texts.report(
+      counterfactual_texts.material(texts, path)
+    )
+    e.take(texts)
+    verdicts += more['verdicts']
+    facts |= more['facts']
+    sections += more['sections']
+  return e.results(
+    data=corpus,
+    title='A dictionary from one pair of words',
+    verdicts=verdicts,
+    facts=facts,
+    sections=sections,
+  )
+
+
+def ways(
+  m: moves.FlowInputs,
+  fitted: algorithm.FittedFlow | None,
+  found: Mapping[str, Contender],
+) -> dict[str, Way]:
+  """The flow and the ways beside it that have settings to choose."""
+  out: dict[str, Way] = {}
+  if fitted:
+    flows = lambda how: [one.x for one in fitted.moved(m, *how)]
+    out['flow'] = MOVES, flows
+  for name, by in (
+    ('difference', moves.by_difference),
+    ('discriminant', moves.by_discriminant),
+  ):
+    if name in found:
+      out[name] = ALPHAS, lambda alpha, by=by: [by(m, alpha)]
+  if 'procrustes' in found:
+    pairs = found['difference'].pairs[0]
+    out['procrustes'] = (1.0,), lambda _: [moves.by_procrustes(m, pairs)]
+  return out
+
+
+def race(
+  e: Experiment,
+  m: moves.FlowInputs,
+  known: Sequence[tuple[str, str]],
+  ways: Mapping[str, Way],
+) -> list[dict]:
+  """The ways marked, the first tested against each other.
+
+  Every way has settings. On each half of the known pairs a way is marked by the
+  setting that was best on the other half, so no way is marked by the words that
+  it was chosen on. A word is right where most of its occurrences become its
+  partner. All ways read the same occurrences; words are paired, both words of a
+  pair are one cluster, and each seed of the flow is a plane.
+  """
+  partner = dict(known) | {b: a for a, b in known}
+  words = sorted({word for word in m.some.word if word in partner})
+  if len(words) < 4:
+    return []
+  number = {w: k for k, both in enumerate(known) for w in both}
+  pair = np.array([number[word] for word in words])
+  draw = np.random.default_rng([m.config.seed, HALVES])
+  half = (draw.permutation(len(known)) % 2)[pair]
+  rows = np.flatnonzero(np.isin(m.some.word, words))
+  read = m._replace(some=m.some.take(rows))
+  right, chosen = {}, {}
+  for name, (settings, moved) in ways.items():
+    marks = np.stack(
+      [
+        np.stack([marked(read, x[rows], words, partner) for x in moved(one)])
+        for one in settings
+      ]
+    )
+    right[name], best = crossed(marks, half)
+    chosen[name] = ' · '.join(_setting(settings[k]) for k in best)
+  seeds = max(len(one) for one in right.values())
+  right = {n: np.repeat(x, seeds // len(x), 0) for n, x in right.items()}
+  return said(e, right, chosen, pair)
+
+
+def marked(
+  m: moves.FlowInputs,
+  x: np.ndarray,
+  words: Sequence[str],
+  partner: Mapping[str, str],
+) -> np.ndarray:
+  """Which words have their partner as the top vote."""
+  best = flow_words.top(flow_words.tally(moves.read(m, x)))
+  top = dict(zip(best['word'], best['candidate']))
+  return np.array([top.get(word) == partner[word] for word in words])
+
+
+def crossed(
+  marks: np.ndarray, half: np.ndarray
+) -> tuple[np.ndarray, list[int]]:
+  """[setting, s, n] to [s, n]: each half by the best setting of the other.
+
+  And those settings; the first of equals.
+  """
+  out, best = np.zeros(marks.shape[1:], bool), []
+  for own in (0, 1):
+    other = (
+      marks[:, :, half != own].mean((1, 2)) if (half != own).any() else [0]
+    )
+    best.append(int(np.argmax(other)))
+    out[:, half == own] = marks[best[-1]][:, half == own]
+  return out, best
+
+
+def said(
+  e: Experiment,
+  right: Mapping[str, np.ndarray],
+  chosen: Mapping[str, str],
+  pair: np.ndarray,
+) -> list[dict]:
+  """Estimates of each way, tests of the first against others, who wins."""
+  how = intervals.options_of(e.config)
+  first, *others = right
+  each, rows = {}, []
+  for name, one in right.items():
+    title, value = TITLES[name], fairscore.share(one, how, pair)
+    each[title] = value
+    e.add(title, WORDS, {'rows': len(pair), 'quality': {'top_vote': value}})
+    seeds = ', '.join(str(int(k)) for k in one.sum(1))
+    line = {'way': title, 'settings, half by half': chosen[name]}
+    rows.append(line | {'right': value, 'words, by seed': seeds})
+  tests = [
+    {'set': WORDS, 'ours': TITLES[first], 'theirs': TITLES[name]}
+    | {'measure': 'top_vote'}
+    | fairscore.compare(right[first], right[name], how, pair)
+    for name in others
+  ]
+  e.tests += stages.adjusted(tests, e.config.measures.adjust)
+  won = ranking(each, e.tests, e.config.measures.confidence_level)
+  e.log.line(won)
+  parts = text(won, 'lead'), table(rows, screen=True), text(HOW, 'quiet')
+  return [section('Right words, way by way', *parts)]
+
+
+def _setting(one) -> str:
+  kind, alpha = one if isinstance(one, tuple) else ('', one)
+  return kind if kind == 'mean' else f'{kind} × {alpha:g}'.strip()
+
+
+def claims(e: Experiment) -> list[dict]:
+  """That the flow is right of more words than each simpler way."""
+  each = ((test['ours'], test['theirs']) for test in e.tests)
+  return [
+    claim
+    for both in each
+    for claim in verdict.ahead(e.tests, *both, ('top_vote',))
+  ]
+
+
+def words(
+  e: Experiment,
+  dictionary: pd.DataFrame,
+  known: Sequence[tuple[str, str]],
+  attribute: Attribute,
+) -> dict:
+  """The dictionary for a reader; which of its pairs are known to be right."""
+  options, sides = e.config.fairflow, attribute.words['side'].value_counts()
+  lead = (
+    f'From {options.first} and {options.second}: {sides.get(-1, 0):,} and '
+    f'{sides.get(1, 0):,} words show a side, and {partners(dictionary)}.'
+  )
+  rows, right = dictionary.head(SHOWN).to_dict('records'), set(known)
+  for row in rows if known else ():
+    row['known'] = 'right' if (row['first'], row['second']) in right else ''
+  caption = f'{first_of(dictionary, len(rows))}.'
+  left = looked_at(known, attribute.counts)
+  parts = [text(lead, 'lead'), table(rows, caption=caption)]
+  return section('The dictionary', *parts, *([text(left)] if left else []))
+
+
+def partners(dictionary: pd.DataFrame) -> str:
+  """How many pairs a dictionary has, and how many of them are one-way."""
+  turns = dictionary.get('from', pd.Series('', index=dictionary.index))
+  both, one_way = int((turns == '').sum()), int((turns != '').sum())
+  said = f'{plural(both, "pair")} {"votes" if both == 1 else "vote"} for each '
+  said += 'other'
+  if one_way:
+    said += f' and {one_way:,} {"holds" if one_way == 1 else "hold"} in one '
+    said += 'direction'
+  return said
+
+
+def first_of(pairs: pd.DataFrame, count: int) -> str:
+  """What the first pairs are first by: votes, or the alphabet (`directed`)."""
+  if 'votes' in pairs:
+    return f'The {plural(count, "pair")} of most votes'
+  return (
+    f'The first {plural(count, "pair") if count > 1 else "pair"} by alphabet'
+  )
+
+
+def looked_at(
+  known: Sequence[tuple[str, str]], counts: Mapping[str, int]
+) -> str:
+  """How many of the known pairs no share is of; '' where all are in."""
+  able = sum(a in counts and b in counts for a, b in known)
+  if able == len(known):
+    return ''
+  return (
+    f'Of {plural(len(known), "known pair")} {able:,} '
+    f'{"has" if able == 1 else "have"} both of its words among those that are '
+    'looked at (fairflow.min_count); the others are in no share below.'
+  )
+
+
+def pictures(flow: Contender | None) -> list[dict]:
+  """Words before and after the move, and the losses of the flow's training."""
+  if flow is None:
+    return []
+  parts = []
+  if flow.drawn:
+    parts.append(
+      figure(
+        'word_map',
+        'word_map',
+        f'{first_of(flow.pairs[0], len(flow.drawn))} on their two principal '
+        'axes: filled where they were found, hollow where the flow moved '
+        'them; lines join partners.',
+        pairs=list(flow.drawn),
+      )
+    )
+  history = pd.DataFrame(flow.history)
+  if 'loss' in history:
+    at = history.dropna(subset='loss').groupby('step')['loss']
+    line = {'x': sorted(at.groups), 'y': at.mean().tolist()}
+    line |= {'low': at.min().tolist(), 'high': at.max().tolist()}
+    parts.append(
+      figure(
+        'curves',
+        'flow_loss',
+        'Loss of the flow on held-out words, mean and range over seeds.',
+        series={'held out': line},
+        x_label='step',
+        y_label='loss',
+      )
+    )
+  return [section('What the flow does', *parts)] if parts else []
