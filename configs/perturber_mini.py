@@ -12,10 +12,6 @@ paper's schedule is --config.train.lr=1e-5 --config.train.batch=64
 --config.train.patience=10, the step with the least validation loss kept; its
 file keeps the best BLEU-4 (--config.train.metric_for_best=bleu).
 
---config.perturb.unconditional=true has the model name word and attribute
-itself; with --config.generate.num_beams=4 the best beam that changes the text
-is kept.
-
 Measured: configs/RESULTS.md, "Perturbation augmentation".
 """
 

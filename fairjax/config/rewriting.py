@@ -111,7 +111,6 @@ class Perturb:
   hints: bool = knob(
     True, "a tagger reads which words our rules take for that person's"
   )
-  unconditional: bool = knob(False, 'the model names word and attribute itself')
   by: str = knob(
     'rules',
     "'rules', the 'word' alone, 'dictionary' (everybody), or a 'model'",

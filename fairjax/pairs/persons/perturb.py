@@ -66,11 +66,6 @@ def prompt(word: str, attribute: str, text: str) -> str:
   return f'{word}, {attribute} {SEPARATOR} {text}'
 
 
-def answer(word: str, attribute: str, target: str) -> str:
-  """What an unconditional perturber writes, for the text alone."""
-  return f'{attribute} {word} {SEPARATOR} {target}'
-
-
 def join(one: str, two: str) -> str:
   """A pair as one text, so that both halves are perturbed alike."""
   return f'{one} {JOINT} {two}'

@@ -3,9 +3,8 @@
     parallel text → prompts → rewriter → held-out rewrites → measures → report
 
 The input is 'word, attribute <PERT_SEP> text' and the target the whole
-rewritten text (Qian et al. 2022, arXiv:2205.12586); an unconditional perturber
-reads the text alone and first writes attribute and word. Beside the learned
-one stand those that need no training, on the same held-out rows: our rules on
+rewritten text (Qian et al. 2022, arXiv:2205.12586). Beside the learned one
+stand those that need no training, on the same held-out rows: our rules on
 one person's chain, the named word alone, and the dictionary that turns
 everybody; and what a rewriter changes, in forms by rules.
 """
@@ -17,7 +16,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from tokenizers import Tokenizer
 
 from fairjax import stages
 from fairjax.config import Config
@@ -28,12 +26,12 @@ from fairjax.data.tables import panda, splits
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.inference.estimates import of_share
 from fairjax.metrics.texts import fairscore, rewrites
-from fairjax.models import Bundle, rewriting
-from fairjax.pairs import recase
+from fairjax.models import Bundle
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.recipes.perturbation import person_tagger, perturbing
 from fairjax.recipes.rewriting import rewriter
 from fairjax.results import Results, section, table
+from fairjax.stages import Experiment
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
@@ -42,36 +40,42 @@ LEARNED = 'perturber'
 FORMS = 'perturber, forms by rules'
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
+@stages.recipe
+def run(e: Experiment) -> Results:
   """config → pairs → fit → rewrites of held-out pairs → tests → report."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    pairs = read(config, log)
-    result = train(config, folder, pairs, log)
-    if mesh.is_main():
-      rewriter.save(result.model, folder / 'export' / LEARNED)
-    log.line(f'the perturber: {folder / "export" / LEARNED}')
-    held = readable(config, result.model, tested(config, pairs), log)
-    written = {LEARNED: learned(config, result.model, held)}
-    if asks_forms(config):
-      written[FORMS] = _forms(held, written[LEARNED])
-    for name in RIVALS:
-      written[name] = rewritten(config, held, name)
-    results = stages.results(
-      config,
-      title=f'Texts with one person turned: a perturber from {config.model}',
-      contenders=contenders(config, held, written),
-      focus=LEARNED,
-      tests=tests(config, held, written),
-      facts={**result.facts, 'steps': result.fit.steps, **_counts(pairs)},
-      notes=NOTES,
+  config, folder, log = e.config, e.folder, e.log
+  pairs = read(config, log)
+  result = train(config, folder, pairs, log)
+  if mesh.is_main():
+    rewriter.save(result.model, folder / 'export' / LEARNED)
+  log.line(f'the perturber: {folder / "export" / LEARNED}')
+  held = readable(result.model, tested(config, pairs), log)
+  written = {LEARNED: asked(perturbing.writer(config, result.model), held)}
+  if config.perturb.learner == 'rewriter' and config.perturb.forms == 'model':
+    forms = lambda texts, words, spans, attributes: perturbing.by_forms(
+      texts, spans, attributes, written[LEARNED]
     )
-    last = results.contenders[LEARNED]['sets']
-    last['all']['quality'] |= result.quality
-    results.sections += shown(config, held, written)
-    if mesh.is_main():
-      rows = held.assign(**{f'by_{k}': v for k, v in written.items()})
-      artefacts.write_table(folder / 'rewrites.parquet', rows)
-    return stages.publish(folder, results, log)
+    written[FORMS] = asked(forms, held)
+  for by in RIVALS:
+    own = dataclasses.replace(config.perturb, by=by)
+    own = dataclasses.replace(config, perturb=own)
+    written[by] = asked(perturbing.writer(own), held)
+  measure(e, held, written)
+  e.contenders[LEARNED]['sets']['all']['quality'] |= result.quality
+  if mesh.is_main():
+    rows = held.assign(**{f'by_{k}': v for k, v in written.items()})
+    artefacts.write_table(folder / 'rewrites.parquet', rows)
+  counts = pairs.groupby(['source_name', 'split']).size()
+  return e.results(
+    title=f'Texts with one person turned: a perturber from {config.model}',
+    focus=LEARNED,
+    facts={
+      **{**result.facts, 'steps': result.fit.steps},
+      **{f'{name} {split}': int(n) for (name, split), n in counts.items()},
+    },
+    notes=NOTES,
+    sections=shown(config, held, written),
+  )
 
 
 NOTES = [
@@ -89,9 +93,7 @@ def train(
   """The learner that the config asks for."""
   if config.perturb.learner == 'tagger':
     return person_tagger.fit(config, folder, pairs, log)
-  return rewriter.fit(
-    config, folder, prompted(config, pairs), log, perturb.TOKENS
-  )
+  return rewriter.fit(config, folder, prompted(pairs), log, perturb.TOKENS)
 
 
 def read(config: Config, log: Log) -> pd.DataFrame:
@@ -148,29 +150,12 @@ def _texts(config: Config) -> list[str]:
   return lines
 
 
-def prompted(config: Config, pairs: pd.DataFrame) -> pd.DataFrame:
+def prompted(pairs: pd.DataFrame) -> pd.DataFrame:
   """The pairs as a rewriter learns them: source, target, original, split."""
-  each = list(
-    zip(pairs['word'], pairs['attribute'], pairs['text'], pairs['target'])
-  )
-  source = [perturb.prompt(w, a, text) for w, a, text, _ in each]
-  target = [new for *_, new in each]
-  if config.perturb.unconditional:
-    source = [text for _, _, text, _ in each]
-    target = [perturb.answer(w, a, new) for w, a, _, new in each]
-  return pd.DataFrame(
-    {
-      'source': source,
-      'target': target,
-      'original': pairs['text'],
-      'split': pairs['split'],
-    }
-  )
-
-
-def _counts(pairs: pd.DataFrame) -> dict[str, int]:
-  every = pairs.groupby(['source_name', 'split']).size()
-  return {f'{name} {split}': int(n) for (name, split), n in every.items()}
+  columns = (pairs[name] for name in ('word', 'attribute', 'text'))
+  source = list(map(perturb.prompt, *columns))
+  own = pairs[['target', 'text', 'split']].rename(columns={'text': 'original'})
+  return own.assign(source=source)
 
 
 def tested(config: Config, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -181,93 +166,23 @@ def tested(config: Config, pairs: pd.DataFrame) -> pd.DataFrame:
   return sample.sort_index().reset_index(drop=True)
 
 
-def readable(
-  config: Config, model: Bundle, held: pd.DataFrame, log: Log
-) -> pd.DataFrame:
-  """The pairs whose source the model has positions for; others are told."""
-  if config.perturb.unconditional:
-    fits = rewriting.fits(model, held['text'].tolist())
-  else:
-    columns = (held[name] for name in ('word', 'attribute', 'text'))
-    fits = perturbing.readable(model, *columns)
+def readable(model: Bundle, held: pd.DataFrame, log: Log) -> pd.DataFrame:
+  """The pairs whose prompt the model has positions for; others are counted."""
+  columns = (held[name] for name in ('word', 'attribute', 'text'))
+  fits = perturbing.readable(model, *columns)
   if not fits.all():
     left = int((~fits).sum())
     log.line(f'left out: {left:,} (held-out pairs too long for the model)')
   return held[fits].reset_index(drop=True)
 
 
-def learned(config: Config, model: Bundle, held: pd.DataFrame) -> list[str]:
-  """What the model writes, in the spelling of the original."""
-  if config.perturb.unconditional:
-    written = unconditional(config, model, held['text'])
-    return [recase.restore(a, b) for a, b in zip(held['text'], written)]
-  return _asked(perturbing.writer(config, model), held)
-
-
-def asks_forms(config: Config) -> bool:
-  """Whether what a rewriter changes is also turned by rules, as a contender."""
-  options = config.perturb
-  asked = options.learner == 'rewriter' and not options.unconditional
-  return asked and options.forms == 'model'
-
-
-def _forms(held: pd.DataFrame, written: list[str]) -> list[str]:
-  write = lambda texts, words, spans, attributes: perturbing.by_forms(
-    texts, spans, attributes, written
-  )
-  return _asked(write, held)
-
-
-def _asked(write: perturbing.Write, held: pd.DataFrame) -> list[str]:
+def asked(write: perturbing.Write, held: pd.DataFrame) -> list[str]:
   """The held-out texts, each turned as its row asks."""
   each = zip(held['text'], held['word'])
   spans = [chain.find(text, word) for text, word in each]
   columns = (held[name].tolist() for name in ('text', 'word', 'attribute'))
   texts_, words_, attributes = columns
   return write(texts_, words_, spans, attributes)
-
-
-def unconditional(
-  config: Config, model: Bundle, originals: Sequence[str]
-) -> list[str]:
-  """Rewrites of a model that names word and attribute itself.
-
-  Of its beams (--config.generate.num_beams) the best that changes the text.
-  """
-  separator = model.tokenizer.token_to_id(perturb.SEPARATOR)
-  each = rewriter.candidates(config, model, originals)
-  return [
-    best_changed(model.tokenizer, separator, beams, text)
-    for beams, text in zip(each, originals)
-  ]
-
-
-def best_changed(
-  tokenizer: Tokenizer,
-  separator: int,
-  beams: Sequence[Sequence[int]],
-  text: str,
-) -> str:
-  """The first of `beams` whose rewrite has other words than the text.
-
-  The rewrite is what stands after the separator; a beam without one is none.
-  Where no beam changes a word, the text stays.
-  """
-  own = perturbing.words_of(text)
-  for row in beams:
-    if separator in row:
-      rewrite = tokenizer.decode(list(row[row.index(separator) + 1 :]))
-      if rewrite.strip() and perturbing.words_of(rewrite) != own:
-        return rewrite
-  return text
-
-
-def rewritten(config: Config, held: pd.DataFrame, by: str) -> list[str]:
-  """What rules or the dictionary make of the same rows."""
-  options = dataclasses.replace(config.perturb, by=by)
-  return _asked(
-    perturbing.writer(dataclasses.replace(config, perturb=options)), held
-  )
 
 
 def counts(held: pd.DataFrame, written: Sequence[str]) -> np.ndarray:
@@ -304,7 +219,7 @@ def labelled(
 ) -> dict[str, dict]:
   """The shares of labelled words that are right, and of texts in which all are.
 
-  Words of one text hang together, and rows of one cluster (`of`).
+  Words of one text are one cluster, and so are rows of one of `of`.
   """
   of = np.arange(len(held)) if of is None else of
   each = [
@@ -312,108 +227,76 @@ def labelled(
     for own, row, text in zip(of, held.itertuples(), written)
     if row.places
   ]
-  if not each:
-    return {}
-  words = [(own, ok) for own, one in each for ok in one]
-  rows = [(own, all(one)) for own, one in each]
-  return {
-    'places': _over_clusters(words, how),
-    'places_all': _over_clusters(rows, how),
-  }
+  words = [(own, ok) for own, right in each for ok in right]
+  rows = [(own, all(right)) for own, right in each]
+  out = {}
+  for name, right in (('places', words), ('places_all', rows)):
+    if not right:
+      continue
+    own, ok = (np.array(column) for column in zip(*right))
+    own = clusters.distinct(own)
+    out[name] = (
+      of_share(int(ok.sum()), len(ok), how.level)  # Wilson's
+      if own is None
+      else fairscore.share(ok.astype(bool)[None], how, own)
+    )
+  return out
 
 
-def _over_clusters(
-  right: Sequence[tuple[int, bool]], how: intervals.IntervalOptions
-) -> dict:
-  """The share of (cluster, right) that is right; Wilson's where each is one."""
-  own, ok = (np.array(column) for column in zip(*right))
-  own = clusters.distinct(own)
-  if own is None:
-    return of_share(int(ok.sum()), len(ok), how.level)
-  return fairscore.share(ok.astype(bool)[None], how, own)
-
-
-def contenders(
-  config: Config, held: pd.DataFrame, written: dict[str, list[str]]
-) -> dict[str, dict]:
-  """{who: {source: measures with intervals}}; `all` joins the sources."""
-  how, out = intervals.options_of(config), {}
+def measure(
+  e: Experiment, held: pd.DataFrame, written: dict[str, list[str]]
+) -> None:
+  """Rewrites, source by source and of all; exact match against each rival."""
+  how = intervals.options_of(e.config)
   parts = {'all': np.ones(len(held), bool)}
   for name in held['source_name'].unique():
     parts[name] = (held['source_name'] == name).to_numpy()
-  for who, texts_ in written.items():
-    rows, sets = counts(held, texts_), {}
-    for part, mask in parts.items():
-      of = clusters.of_texts(list(held['text'][mask]))
+  counted = {who: counts(held, texts) for who, texts in written.items()}
+  e.contenders |= {who: {'sets': {}} for who in written}
+  for part, mask in parts.items():
+    of = clusters.of_texts(list(held['text'][mask]))
+    exact = {}
+    for who, rows in counted.items():
       quality = rewrites.estimates(
         rows[mask], rewrites.measures, how, cluster=of
       )
       if of is None:
         quality['exact'] = rewrites.exact(rows[mask], how)
-      sets[part] = {'rows': int(mask.sum()), 'quality': quality}
-      quality |= labelled(held[mask], np.array(texts_, object)[mask], of, how)
-    out[who] = {'sets': sets}
-  return out
-
-
-def tests(
-  config: Config, held: pd.DataFrame, written: dict[str, list[str]]
-) -> list[dict]:
-  """Exact match of what is learned against each rival, source by source."""
-  how, out = intervals.options_of(config), []
-  exact = {
-    who: counts(held, rows)[:, 6].astype(bool)[None]
-    for who, rows in written.items()
-  }
-  for part in ['all', *held['source_name'].unique()]:
-    mask = np.ones(len(held), bool)
-    if part != 'all':
-      mask = (held['source_name'] == part).to_numpy()
-    of = clusters.of_texts(list(held['text'][mask]))
+      some = np.array(written[who], object)[mask]
+      quality |= labelled(held[mask], some, of, how)
+      e.add(who, part, {'rows': int(mask.sum()), 'quality': quality})
+      exact[who] = rows[mask][:, 6].astype(bool)[None]
     for ours, rival in itertools.product((LEARNED, FORMS), RIVALS):
-      if ours not in exact:
-        continue
-      both = (exact[name][:, mask] for name in (ours, rival))
-      one = fairscore.compare(*both, how, of)
-      out.append(
-        {
-          'set': part,
-          'ours': ours,
-          'theirs': rival,
-          'measure': 'exact',
-          **{k: v for k, v in one.items() if not k.startswith('only_')},
-        }
-      )
-  return stages.adjusted(out, config.measures.adjust)
+      if ours in exact and rival in exact:
+        one = fairscore.compare(exact[ours], exact[rival], how, of)
+        one = {k: v for k, v in one.items() if not k.startswith('only_')}
+        sides = {'set': part, 'ours': ours, 'theirs': rival}
+        e.tests.append({**sides, 'measure': 'exact', **one})
+  e.tests = stages.adjusted(e.tests, e.config.measures.adjust)
 
 
 def shown(
   config: Config, held: pd.DataFrame, written: dict[str, list[str]]
 ) -> list[dict]:
   """Rewrites for a reader to judge: half of them right, half wrong."""
-  most = config.perturb.samples
-  if not most:
-    return []
+  most, out = config.perturb.samples, []
   right = counts(held, written[LEARNED])[:, 6].astype(bool)
-  good, bad = (np.flatnonzero(one) for one in (right, ~right))
-  spread = lambda rows, k: rows[
-    np.unique(np.linspace(0, len(rows) - 1, min(k, len(rows))).astype(int))
-  ]
-  out = []
-  for title, rows in (
-    ('Rewrites that equal their target', spread(good, most // 2)),
-    ('Rewrites that do not equal their target', spread(bad, most - most // 2)),
+  for title, rows, k in (
+    ('Rewrites that equal their target', right, most // 2),
+    ('Rewrites that do not equal their target', ~right, most - most // 2),
   ):
-    lines = [
+    rows = np.flatnonzero(rows)
+    spread = np.linspace(0, len(rows) - 1, min(k, len(rows))).astype(int)
+    some = held.iloc[rows[np.unique(spread)]]
+    lines = pd.DataFrame(
       {
-        'word → attribute': f'{held["word"][i]} → {held["attribute"][i]}',
-        'text': held['text'][i],
-        'written': written[LEARNED][i],
-        'target': held['target'][i],
-        'rules': written['rules'][i],
+        'word → attribute': some['word'] + ' → ' + some['attribute'],
+        'text': some['text'],
+        'written': [written[LEARNED][i] for i in some.index],
+        'target': some['target'],
+        'rules': [written['rules'][i] for i in some.index],
       }
-      for i in rows
-    ]
-    if lines:
-      out.append(section(title, table(lines)))
+    )
+    if len(lines):
+      out.append(section(title, table(lines.to_dict('records'))))
   return out

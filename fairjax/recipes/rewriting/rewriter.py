@@ -320,16 +320,6 @@ def options_of(config: Config, model: Bundle, longest: int) -> Options:
   return Options(**over, draft=draft if beams == 1 else 0)
 
 
-def _generate(config: Config, model: Bundle, read: tokens.Ragged):
-  """What the model writes after prompts, by the config's options."""
-  integers = config.net.precision == 'int8'
-  params = decode_texts.ready(model.module, model.params, integers)
-  options = options_of(config, model, int(read.lengths.max()))
-  return decode_texts.generate(
-    model.module, params, read, options, config.generate.slots
-  )
-
-
 def write_tokens(
   config: Config, model: Bundle, texts: Sequence[str]
 ) -> list[list[int]]:
@@ -338,29 +328,13 @@ def write_tokens(
   if not texts:
     return []
   read = rewriting.prompts(model, texts)
-  return rewriting.written(model, _generate(config, model, read).tokens, read)
-
-
-def candidates(
-  config: Config, model: Bundle, texts: Sequence[str]
-) -> list[list[list[int]]]:
-  """What every beam writes for each text, as tokens, the best beam first."""
-  texts = list(texts)
-  if not texts:
-    return []
-  if config.generate.num_beams < 2:
-    return [[row] for row in write_tokens(config, model, texts)]
-  read = rewriting.prompts(model, texts)
-  result = _generate(config, model, read)
-  rows = [one for each in result.beams for one in each]
-  owner = np.repeat(np.arange(len(texts)), [len(b) for b in result.beams])
-  written = rewriting.written(
-    model, tokens.ragged(rows), tokens.take(read, owner)
+  integers = config.net.precision == 'int8'
+  params = decode_texts.ready(model.module, model.params, integers)
+  options = options_of(config, model, int(read.lengths.max()))
+  made = decode_texts.generate(
+    model.module, params, read, options, config.generate.slots
   )
-  out: list[list[list[int]]] = [[] for _ in texts]
-  for i, row in zip(owner, written):
-    out[i].append(row)
-  return out
+  return rewriting.written(model, made.tokens, read)
 
 
 def write(config: Config, model: Bundle, texts: Sequence[str]) -> list[str]:

@@ -24,7 +24,7 @@ from fairjax.recipes.perturbation import (
   perturber,
   perturbing,
 )
-from fairjax.recipes.rewriting import rewriter
+from fairjax.stages import Experiment
 from fairjax.train.progress import Log
 
 
@@ -213,9 +213,10 @@ def test_rewrites_of_one_text_are_one_in_tests():
     written = {name: list(held['text']) for name in perturber.RIVALS}
     written['perturber'] = list(held['target'])
     asked = c.Config(measures=c.Measures(resamples=500))
-    found = perturber.tests(asked, held, written)
+    e = Experiment(asked, None, None)
+    perturber.measure(e, held, written)
+    found, sets = e.tests, e.contenders['perturber']['sets']
     assert [t['p'] for t in found] == pytest.approx([2 / 2**6] * len(found))
-    sets = perturber.contenders(asked, held, written)['perturber']['sets']
     assert sets['all']['quality']['exact']['low'] < 0.7
 
 
@@ -282,16 +283,6 @@ def test_counted_words_have_attributes_as_people_wrote_them(copy, tmp_path):
     perturbing.drawn(asked, ['He ran.'])
 
 
-def test_an_unconditional_perturber_names_word_and_attribute(copy, tmp_path):
-  asked = config(copy, perturb__unconditional=True)
-  pairs = panda.read(copy)
-  prompted = perturber.prompted(asked, pairs)
-  one = pairs.iloc[0]
-  assert prompted['source'][0] == one['text'] == prompted['original'][0]
-  wanted = f'{one["attribute"]} {one["word"]} <PERT_SEP> {one["target"]}'
-  assert prompted['target'][0] == wanted
-
-
 def test_places_are_judged_by_what_people_labelled():
   row = pd.DataFrame(
     [
@@ -320,7 +311,13 @@ def test_labelled_words_of_one_text_hang_together():
   right, wrong = 'Mary saw Ann and her dog.', 'James saw Bob and his dog.'
   written = [f'{k} {wrong if k % 2 else right}' for k in range(40)]
   config_ = c.Config(measures=c.Measures(resamples=2000))
-  found = perturber.contenders(config_, held, {'one': written})
+
+  def contenders(held, written):
+    e = Experiment(config_, None, None)
+    perturber.measure(e, held, {'one': written})
+    return e.contenders
+
+  found = contenders(held, written)
   quality = found['one']['sets']['all']['quality']
   assert quality['places']['value'] == 0.5
   texts = of_share(20, 40, 0.95)
@@ -328,7 +325,7 @@ def test_labelled_words_of_one_text_hang_together():
   assert width(quality['places']) == pytest.approx(width(texts), rel=0.15)
   # Of texts that stand twice the shares of whole texts are over texts as well.
   twice = pd.concat([held, held], ignore_index=True)
-  found = perturber.contenders(config_, twice, {'one': written * 2})
+  found = contenders(twice, written * 2)
   for name in ('places', 'places_all'):
     one = found['one']['sets']['all']['quality'][name]
     assert width(one) == pytest.approx(width(texts), rel=0.15), name
@@ -368,43 +365,6 @@ def test_a_perturbed_corpus_is_the_same_on_every_engine(tmp_path):
   # Appended, each text stands before its perturbation.
   _, both = run('both', corpus__both=True)
   assert both[0].count('\n') == 9
-
-
-def test_the_best_beam_that_changes_the_text_is_kept():
-  """Candidates by hand: no separator, a copy, then two rewrites."""
-  tokenizer = tokens.train_tokenizer(['he she sold a boat man woman'] * 9, 90)
-  separator = tokenizer.get_vocab_size() + 7
-  ids = lambda text: tokenizer.encode(text, add_special_tokens=False).ids
-  ask = [*ids('woman he'), separator]
-  beams = [
-    ids('she sold a boat'),
-    [*ask, *ids('he sold a boat')],
-    [*ask, *ids('she sold a boat')],
-    [*ask, *ids('she sold a man')],
-  ]
-  best = lambda rows: perturber.best_changed(
-    tokenizer, separator, rows, 'He sold a boat'
-  )
-  assert best(beams) == 'she sold a boat'
-  assert best(beams[:2]) == best([]) == 'He sold a boat'
-
-
-@pytest.mark.parametrize('family', ['bart', 'gpt2'])
-def test_candidates_are_all_beams_and_the_best_is_what_is_written(family, copy):
-  asked = config(copy, rewrite__family=family, generate__num_beams=3)
-  pairs = perturber.prompted(asked, panda.read(copy))
-  model = rewriter.start(asked, pairs, perturb.TOKENS)
-  model = model.replace(params=model.init(0))
-  texts = ['he sold his boat .', 'she ran']
-  asked.generate.max_length = 24
-  each = rewriter.candidates(asked, model, texts)
-  assert all(1 < len(beams) <= 3 for beams in each)
-  assert [beams[0] for beams in each] == rewriter.write_tokens(
-    asked, model, texts
-  )
-  assert len({tuple(row) for row in each[0]}) == len(each[0])
-  asked.generate.num_beams = 1
-  assert [len(b) for b in rewriter.candidates(asked, model, texts)] == [1, 1]
 
 
 def test_hints_stand_before_the_words_that_rules_flag():
@@ -449,7 +409,7 @@ def test_a_tagger_learns_no_text_that_it_would_read_in_part(copy, tmp_path):
   held = pd.DataFrame(
     {'text': [text, word], 'word': word, 'attribute': attribute}
   )
-  assert list(perturber.readable(asked, model, held, log)['text']) == [word]
+  assert list(perturber.readable(model, held, log)['text']) == [word]
   assert lines[1] == 'left out: 1 (held-out pairs too long for the model)'
   ages = pairs.assign(axis='age')
   with pytest.raises(UserError, match='no pair of gender is in split train'):
@@ -527,6 +487,6 @@ def test_held_out_pairs_that_are_too_long_are_left_out_and_told():
   lines: list[str] = []
   log = Log(None, main=False)
   log.line = lines.append
-  left = perturber.readable(c.Config(), model, held, log)
+  left = perturber.readable(model, held, log)
   assert list(left['text']) == ['he ran'] * 2 and list(left.index) == [0, 1]
   assert lines == ['left out: 1 (held-out pairs too long for the model)']
