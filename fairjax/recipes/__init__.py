@@ -134,7 +134,7 @@ RECIPES = {
     },
   ),
   'generate': Recipe(
-    'fairjax.recipes.language.generate:run',
+    'fairjax.recipes.language.generate_corpus:run',
     'texts written or filled, whole folders',
     ignores={**_TEXTS, **_SEEDS},
     writes=True,
@@ -215,7 +215,7 @@ RECIPES = {
     takes_method=False,
   ),
   'pretrain': Recipe(
-    'fairjax.recipes.language.pretrain:run',
+    'fairjax.recipes.language.pretrain:trained',
     'a language model, from plain text',
     ignores=_TEXTS,
   ),

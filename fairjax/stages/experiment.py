@@ -25,6 +25,7 @@ import numpy as np
 from fairjax.config import Config
 from fairjax.data.batching import batches
 from fairjax.data.tables.schema import Tables
+from fairjax.metrics.inference import intervals
 from fairjax.models import Bundle
 from fairjax.results import Results
 from fairjax.stages import assessment, fits, loading, runs
@@ -55,6 +56,11 @@ class Experiment:
     self.tests: list[dict] = []
     self.notes: list[str] = []
     self.focus = ''
+
+  @property
+  def how(self) -> intervals.IntervalOptions:
+    """How sure numbers are to be."""
+    return intervals.options_of(self.config)
 
   def of(self, config: Config) -> 'Experiment':
     """The same experiment, some parts of it made by another config."""

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import json
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
@@ -29,6 +29,20 @@ HEADINGS = {  # of counts, in words
   'too_long': 'too long',
   'left': 'left as they are',
 }
+
+
+def recipe(*columns: str) -> Callable:
+  """run(config, folder): what `body(config, out)` counts of shards, published."""
+
+  def of(body: Callable) -> Callable:
+    @functools.wraps(body)
+    def run(config: Config, folder: pathlib.Path) -> Results:
+      out = target(config, folder)
+      return finish(config, folder, out, body(config, out), columns)
+
+    return run
+
+  return of
 
 
 def target(config: Config, folder: pathlib.Path) -> pathlib.Path:

@@ -38,7 +38,8 @@ from fairjax.train import mesh
 PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
 
 
-def write_corpus(config: Config, out: pathlib.Path) -> list[dict]:
+@corpora.recipe('rows', 'changed', 'tokens', 'steps')
+def run(config: Config, out: pathlib.Path) -> list[dict]:
   """Writes out/text and out/pairs; a row of counts for each shard."""
   options = config.corpus
   names = shard_map.find_shards(options.path)

@@ -7,70 +7,62 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Config, Mesh
-from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import files
-from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.texts import text_likelihood
 from fairjax.models import Bundle, build, families
 from fairjax.models.folders.folder import language_model
 from fairjax.models.reading import fill, token_scores
+from fairjax.recipes.language import pretrain
 from fairjax.report.tables import plural
 from fairjax.results import Results
+from fairjax.stages import Experiment
 from fairjax.train import mesh
-from fairjax.train.progress import Log
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
+@stages.recipe
+def run(e: Experiment) -> Results:
   """texts → log p of every token → of every text → perplexities."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    if not config.data.path:
-      raise UserError(
-        'data.path is empty; name a file of texts with --config.data.path'
-      )
-    table = files.texts(config.data)
-    model = language_model(config)
-    if model.can != 'mask':
-      families.require(families.find(model.family), 'judge', config.model)
-    texts = encode(config, model, table)
-    kind = 'masked' if model.can == 'mask' else 'causal'
-    log.line(
-      f'{len(table)} texts, {len(texts.flat)} tokens, {kind} likelihood by '
-      f'{config.model}'
+  config = e.config
+  if not config.data.path:
+    raise UserError(
+      'data.path is empty; name a file of texts with --config.data.path'
     )
-    total, count = text_likelihood.totals(token_logs(model, texts), texts)
-    how, (hang, by) = intervals.options_of(config), stages.clusters_of(table)
-    estimates = text_likelihood.perplexity(total, count, how, hang)
-    with np.errstate(invalid='ignore', divide='ignore'):
-      each = np.exp(-total / count)
-    if mesh.is_main():
-      columns = {'id': table['id'], 'log_likelihood': total, 'tokens': count}
-      artefacts.write_table(
-        folder / 'likelihood.parquet',
-        pd.DataFrame({**columns, 'perplexity': each}),
-      )
-    name = pathlib.Path(config.data.path).name
-    quality = {f'perplexity_{key}': value for key, value in estimates.items()}
-    results = stages.results(
-      config,
-      data=name,
-      seeds=[],
-      title=f'Perplexity of {name} by {config.model}',
-      contenders={
-        pathlib.Path(config.model).name: {
-          'sets': {name: {'rows': len(table), 'quality': quality}}
-        }
-      },
-      facts={
-        'file': config.data.path,
-        'likelihood': kind,
-        'tokens': int(count.sum()),
-      },
-      notes=[*_notes(config, texts, count), *_said(hang, by)],
-    )
-    return stages.publish(folder, results, log)
+  table = files.texts(config.data)
+  model = language_model(config)
+  if model.can != 'mask':
+    families.require(families.find(model.family), 'judge', config.model)
+  texts = encode(config, model, table)
+  kind = 'masked' if model.can == 'mask' else 'causal'
+  e.log.line(
+    f'{len(table)} texts, {len(texts.flat)} tokens, {kind} likelihood by '
+    f'{config.model}'
+  )
+  total, count = text_likelihood.totals(token_logs(model, texts), texts)
+  hang, by = stages.clusters_of(table)
+  estimates = text_likelihood.perplexity(total, count, e.how, hang)
+  with np.errstate(invalid='ignore', divide='ignore'):
+    each = np.exp(-total / count)
+  columns = {'id': table['id'], 'log_likelihood': total, 'tokens': count}
+  frame = pd.DataFrame({**columns, 'perplexity': each})
+  stages.write_table(e.folder / 'likelihood.parquet', frame)
+  name = pathlib.Path(config.data.path).name
+  quality = {f'perplexity_{key}': value for key, value in estimates.items()}
+  one = {'rows': len(table), 'quality': quality}
+  e.add(pathlib.Path(config.model).name, name, one)
+  return e.results(
+    data=name,
+    seeds=[],
+    title=f'Perplexity of {name} by {config.model}',
+    facts={
+      'file': config.data.path,
+      'likelihood': kind,
+      'tokens': int(count.sum()),
+    },
+    notes=[*_notes(config, texts, count), *pretrain.dependent(hang, by)],
+  )
 
 
 def encode(config: Config, model: Bundle, table: pd.DataFrame) -> Ragged:
@@ -100,11 +92,6 @@ def token_logs(model: Bundle, texts: Ragged) -> np.ndarray:
   return token_scores.masked_logs(
     module, params, texts, mask, chosen, placement=placement
   )
-
-
-def _said(hang: np.ndarray | None, by: str) -> list[str]:
-  said = clusters.words(hang, by)
-  return [said, *clusters.warnings(hang)] if said else []
 
 
 def _notes(config: Config, texts: Ragged, count: np.ndarray) -> list[str]:

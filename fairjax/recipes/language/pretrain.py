@@ -35,6 +35,7 @@ from fairjax.recipes.language.pretrain_objectives import (
   parameters,
 )
 from fairjax.results import Results, section, table
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
@@ -53,40 +54,58 @@ class Text(NamedTuple):
   hang: np.ndarray | None  # clusters of held-out documents of the same words
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
-  """The recipe: `trained`, and nothing else."""
-  return trained(config, folder)
-
-
-def trained(config: Config, folder: pathlib.Path) -> Results:
+@stages.recipe
+def trained(e: Experiment) -> Results:
   """config → text → model → fit → held-out measures → samples → report.
 
-  The stage of other recipes that stand on a language model of their own.
+  Also the stage of other recipes that stand on a language model of their own.
   """
+  config = e.config
   if config.train.track:
     raise UserError(
       'train.track follows examples of a classifier; leave it off to pretrain'
     )
-  with Log(folder, config, main=mesh.is_main()) as log:
-    device_mesh = mesh.make(config.mesh, config.seeds)
-    objective = OBJECTIVES[config.pretrain.objective]
-    text = read(config, device_mesh.shape['data'], log)
-    model = objective.model(config, text.words).replace(
-      tokenizer=text.tokenizer,
-      longest=config.pretrain.length,
-      device_mesh=device_mesh,
-    )
-    log.line(f'model {config.model}: {parameters(model):,} parameters')
-    fit_result = fit(config, text, model, folder, log)
-    results = measure(config, text, model, fit_result)
-    save(config, model, fit_result.params, folder / 'export')
-    log.line(f'models for transformers: {folder / "export"}')
-    params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(fit_result.params))
-    rows = objective.samples(
-      model, params, text.valid, text.words, config.pretrain.samples
-    )
-    results.sections.append(section('Samples', table(rows)))
-    return stages.publish(folder, results, log)
+  text, model, fit = fitted(e)
+  e.log.line(f'models for transformers: {e.folder / "export"}')
+  measure(e, text, model, fit)
+  params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(fit.params))
+  objective = OBJECTIVES[config.pretrain.objective]
+  rows = objective.samples(
+    model, params, text.valid, text.words, config.pretrain.samples
+  )
+  return e.results(
+    title=f'A language model from text: {config.model} '
+    f'({config.pretrain.objective})',
+    facts={
+      'objective': config.pretrain.objective,
+      'steps': fit.steps,
+      'parameters': parameters(model),
+      **text.facts,
+    },
+    notes=[
+      f'Perplexity is of {objective.about}; held-out documents.',
+      *seen_before(text.facts),
+      *dependent(text.hang, 'documents of the same words'),
+    ],
+    sections=[section('Samples', table(rows))],
+  )
+
+
+def fitted(e: Experiment, place: str = '') -> tuple[Text, Bundle, loop.Fitted]:
+  """The text, the model of its tokenizer, and its fit, exported."""
+  config, folder = e.config, e.folder / place
+  device_mesh = mesh.make(config.mesh, config.seeds)
+  text = read(config, device_mesh.shape['data'], e.log)
+  model = OBJECTIVES[config.pretrain.objective].model(config, text.words)
+  model = model.replace(
+    tokenizer=text.tokenizer,
+    longest=config.pretrain.length,
+    device_mesh=device_mesh,
+  )
+  e.log.line(f'model {config.model}: {parameters(model):,} parameters')
+  made = fit(config, text, model, folder, e.log)
+  save(config, model, made.params, folder / 'export')
+  return text, model, made
 
 
 def read(config: Config, multiple: int, log: Log) -> Text:
@@ -270,56 +289,32 @@ def shares(
   }
 
 
-def measure(
-  config: Config, text: Text, model: Bundle, fit: loop.Fitted
-) -> Results:
+def measure(e: Experiment, text: Text, model: Bundle, fit: loop.Fitted) -> None:
   """Each measure of held-out text, with intervals over documents and seeds."""
-  objective, options = OBJECTIVES[config.pretrain.objective], config.measures
+  objective, how = OBJECTIVES[e.config.pretrain.objective], e.how
+  weight, names = e.config.pretrain.weight, objective.names
   sums = document_sums(
-    model,
-    objective.terms,
-    fit.params,
-    text.valid,
-    model.device_mesh,
+    model, objective.terms, fit.params, text.valid, model.device_mesh
   )
-  how = intervals.options_of(config)
   draws = resampled(sums, how, text.hang)
-  weight = config.pretrain.weight
-  values = overall(objective.names, sums.sum(1), weight)
-  resamples = overall(objective.names, draws.reshape(-1, sums.shape[2]), weight)
+  values = overall(names, sums.sum(1), weight)
+  resamples = overall(names, draws.reshape(-1, sums.shape[2]), weight)
   quality = {
     name: intervals.of_mean(
       value,
-      resamples[name].reshape(draws.shape[:2]) if options.resamples else None,
+      resamples[name].reshape(draws.shape[:2]) if how.resamples else None,
       how,
     )
     for name, value in values.items()
   }
-  quality |= shares(objective.names, sums, how, text.hang)
-  return stages.results(
-    config,
-    title=f'A language model from text: {config.model} '
-    f'({config.pretrain.objective})',
-    contenders={
-      pathlib.Path(config.model).name: {
-        'sets': {'held_out': {'rows': sums.shape[1], 'quality': quality}}
-      }
-    },
-    facts={
-      'objective': config.pretrain.objective,
-      'steps': fit.steps,
-      'parameters': parameters(model),
-      **text.facts,
-    },
-    notes=[f'Perplexity is of {objective.about}; held-out documents.']
-    + seen_before(text.facts)
-    + told(text.hang),
-  )
+  quality |= shares(names, sums, how, text.hang)
+  name, one = pathlib.Path(e.config.model).name, {'rows': sums.shape[1]}
+  e.add(name, 'held_out', one | {'quality': quality})
 
 
-def told(hang: np.ndarray | None) -> list[str]:
-  """What a page says of held-out documents that are not independent."""
-  said = clusters.words(hang, 'documents of the same words')
+def dependent(hang: np.ndarray | None, by: str) -> list[str]:
+  """What a page says of texts that are not independent."""
+  said = clusters.words(hang, by)
   return [said, *clusters.warnings(hang)] if said else []
 
 

@@ -56,7 +56,7 @@ TURNED = (
 @stages.recipe
 def run(e: Experiment) -> Results:
   """config → perturbed corpus → two masked LMs → perplexities of both."""
-  config, how = e.config, intervals.options_of(e.config)
+  config, how = e.config, e.how
   if config.pretrain.objective != 'mlm':
     raise UserError(
       f'pretrain.objective is {config.pretrain.objective}; FairBERTa is a '
@@ -71,7 +71,8 @@ def run(e: Experiment) -> Results:
   same = shared_tokenizer(config, e.folder)
   parts, models, fits = {}, {}, {}
   for name, path in paths.items():
-    parts[name], models[name], fits[name] = fitted(e, of_text(same, path), name)
+    own = e.of(of_text(same, path))
+    parts[name], models[name], fits[name] = pretrain.fitted(own, name)
   for text in paths:
     where, hang, drawn = f'held-out {text} text', parts[text].hang, {}
     for name, fit in fits.items():
@@ -95,7 +96,7 @@ def run(e: Experiment) -> Results:
       **{f'model on {n} text': str(e.folder / n / 'export') for n in paths},
     },
     notes=pretrain.seen_before(parts[PLAIN].facts)
-    + pretrain.told(parts[PLAIN].hang),
+    + pretrain.dependent(parts[PLAIN].hang, 'documents of the same words'),
   )
 
 
@@ -167,21 +168,6 @@ def of_text(config: Config, path: str | pathlib.Path) -> Config:
   return dataclasses.replace(config, data=data)
 
 
-def fitted(e: Experiment, config: Config, name: str):
-  """The text, the model and its fit, by the steps of recipe pretrain."""
-  device_mesh, folder = mesh.make(config.mesh, config.seeds), e.folder / name
-  text = pretrain.read(config, device_mesh.shape['data'], e.log)
-  model = OBJECTIVES['mlm'].model(config, text.words)
-  model = model.replace(
-    tokenizer=text.tokenizer,
-    longest=config.pretrain.length,
-    device_mesh=device_mesh,
-  )
-  fit = pretrain.fit(config, text, model, folder, e.log)
-  pretrain.save(config, model, fit.params, folder / 'export')
-  return text, model, fit
-
-
 def document_sums(model, params, held_out) -> np.ndarray:
   """The sums of the loss, and its tokens, of each held-out document."""
   terms = OBJECTIVES['mlm'].terms
@@ -213,7 +199,7 @@ def compared(measure: str, ours: tuple, theirs: tuple, how) -> dict:
 
 def doses(e: Experiment) -> Results:
   """config → texts → a masked LM a dose → log-odds and losses → report."""
-  config, how = e.config, intervals.options_of(e.config)
+  config, how = e.config, e.how
   shares = sorted(config.benchmarks.perturbed)
   if shares[0] or len(shares) < 2:
     raise UserError(
@@ -235,7 +221,7 @@ def doses(e: Experiment) -> Results:
     e.log.line(f'association {association:g}, {share:.0%} perturbed')
     name, where = f'{100 * share:g} % perturbed', f'association {association:g}'
     place = path.parent.relative_to(e.folder)
-    _, model, fit = fitted(e, of_text(config, path), place)
+    _, model, fit = pretrain.fitted(e.of(of_text(config, path)), place)
     odds = log_odds(config, path.parent, items)
     sums = document_sums(model, fit.params, even.valid)
     facts[f'steps, {where}, {name}'] = fit.steps

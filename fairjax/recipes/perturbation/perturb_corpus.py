@@ -17,7 +17,6 @@ from fairjax.data.corpora import shard_map, shards
 from fairjax.pairs.persons import perturb
 from fairjax.recipes.language import corpora
 from fairjax.recipes.perturbation import perturbing
-from fairjax.results import Results
 from fairjax.stages.identity import identity
 
 COLUMNS = (
@@ -25,12 +24,6 @@ COLUMNS = (
   *perturb.AXES,
   'seconds',
 )
-
-
-def run(config: Config, folder: pathlib.Path) -> Results:
-  """shards → draws → rewrites → shards, and a table of what was counted."""
-  out = corpora.target(config, folder)
-  return corpora.finish(config, folder, out, rewritten(config, out), COLUMNS)
 
 
 def rewritten(config: Config, out: pathlib.Path) -> list[dict]:
@@ -51,6 +44,9 @@ def rewritten(config: Config, out: pathlib.Path) -> list[dict]:
     config.corpus.where,
     workers,
   )
+
+
+run = corpora.recipe(*COLUMNS)(rewritten)
 
 
 def _perturb_shard(

@@ -23,7 +23,7 @@ from fairjax.models.decoding.decode import Options
 from fairjax.models.families import bart, encoder, gpt2
 from fairjax.models.folders import hf
 from fairjax.models.layers import int8
-from fairjax.recipes.language import corpora, generate, likelihood
+from fairjax.recipes.language import corpora, likelihood
 from fairjax.recipes.language import generate_corpus as written
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -200,7 +200,7 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys, remade):
   source = corpus_of(tmp_path / 'source')
   config = config_of(tmp_path)
   out = tmp_path / 'run' / 'corpus'
-  results = generate.run(config, tmp_path / 'run')
+  results = written.run(config, tmp_path / 'run')
   remade(tmp_path / 'run', results)
   rows = results.sections[0]['parts'][0]['rows']
   assert [row['shard'] for row in rows] == written.shard_map.find_shards(source)
@@ -243,9 +243,9 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys, remade):
   stale = tmp_path / 'hosts' / 'corpus' / 'text' / '.a.txt.0badcafe.part'
   stale.parent.mkdir(parents=True)
   stale.write_text('of a worker that was killed')
-  generate.run(config, tmp_path / 'hosts')
+  written.run(config, tmp_path / 'hosts')
   assert files_of(tmp_path / 'hosts' / 'corpus' / 'text') == whole
-  again = generate.run(config, tmp_path / 'hosts').facts
+  again = written.run(config, tmp_path / 'hosts').facts
   assert again['shards'] == again['shards kept'] > 0
 
 
@@ -254,7 +254,7 @@ def test_an_answer_is_what_is_written_after_the_prompt(tmp_path):
   asked = {'max_length': -1, 'max_new_tokens': 4}
   asked['prompt'] = 'she said {text} and'
   config = config_of(tmp_path, 'gpt2', **asked)
-  generate.run(config, tmp_path / 'run')
+  written.run(config, tmp_path / 'run')
   pairs = tmp_path / 'run' / 'corpus' / 'pairs'
   table = pd.read_parquet(pairs / 'a.txt.parquet')
   model = written.load(config)
@@ -276,7 +276,7 @@ def test_an_answer_is_what_is_written_after_the_prompt(tmp_path):
   assert list(table['tokens']) == list(result.row_written)
   config.generate.prompt = 'no place'
   with pytest.raises(UserError, match=r'needs \{text\}'):
-    generate.run(config, tmp_path / 'other')
+    written.run(config, tmp_path / 'other')
 
 
 def test_a_drawn_text_knows_its_id_alone(tmp_path):
@@ -301,7 +301,7 @@ def test_a_worker_has_the_config_as_it_is():
 def test_a_stopped_job_goes_on_at_its_chunk(tmp_path, monkeypatch):
   corpus_of(tmp_path / 'source')
   config = config_of(tmp_path)
-  generate.run(config, tmp_path / 'calm')
+  written.run(config, tmp_path / 'calm')
   write, calls = written._write, []
 
   def falls(*rest):
@@ -312,8 +312,8 @@ def test_a_stopped_job_goes_on_at_its_chunk(tmp_path, monkeypatch):
 
   monkeypatch.setattr(written, '_write', falls)
   with pytest.raises(KeyboardInterrupt):
-    generate.run(config, tmp_path / 'run')
-  generate.run(config, tmp_path / 'run')
+    written.run(config, tmp_path / 'run')
+  written.run(config, tmp_path / 'run')
   # 3 chunks a shard, 9 in all: one was begun twice, none of the others.
   assert len(calls) == 10 and calls[2] == calls[3] == 3
   calm, run = (files_of(tmp_path / x / 'corpus') for x in ('calm', 'run'))
@@ -359,7 +359,7 @@ def test_masks_are_filled(tmp_path):
   (source / 'a.txt').write_text('\n'.join(lines) + '\n')
   for family in ('bart', 'bert'):
     config = config_of(tmp_path, family, task='fill', max_length=-1, max_span=3)
-    generate.run(config, tmp_path / family / 'run')
+    written.run(config, tmp_path / family / 'run')
     out = (tmp_path / family / 'run' / 'corpus' / 'text' / 'a.txt').read_text()
     first, second, third = out.splitlines()
     assert first.startswith('the ') and first.endswith(' is  late')
@@ -376,7 +376,7 @@ def test_integers_write_and_fill(tmp_path, family, monkeypatch):
   config = config_of(tmp_path, family, task='fill', max_length=-1, max_span=3)
   config.net.precision = 'int8'
   assert 'uint8' in str(jax.tree.structure(written.load(config).params))
-  generate.run(config, tmp_path / 'run')
+  written.run(config, tmp_path / 'run')
   out = (tmp_path / 'run' / 'corpus' / 'text' / 'a.txt').read_text()
   assert out.startswith('the ') and '[MASK]' not in out
   written._load.cache_clear()
@@ -388,7 +388,7 @@ def test_generate_of_bad_input(tmp_path):
   (source / 'a.txt').write_text('the car\n' * 6 + '\nthe car\n')
   (source / 'b.txt').write_text('the car\n')
   config = config_of(tmp_path)
-  run = lambda: generate.run(config, tmp_path / 'run')
+  run = lambda: written.run(config, tmp_path / 'run')
   with pytest.raises(UserError, match=r'1 of 2 shards are not done \(a\.txt'):
     run()
   table = pd.read_parquet(tmp_path / 'run' / 'shards.parquet')

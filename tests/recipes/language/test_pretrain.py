@@ -19,6 +19,7 @@ from fairjax.models import families
 from fairjax.models.folders import hf
 from fairjax.recipes.language import pretrain, pretrain_objectives
 from fairjax.recipes.language.pretrain import OBJECTIVES
+from fairjax.stages import Experiment
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
 
@@ -73,7 +74,7 @@ def test_the_loss_falls_and_transformers_reads_what_is_written(
 ):
   import transformers
 
-  results = pretrain.run(config(corpus, objective), tmp_path)
+  results = pretrain.trained(config(corpus, objective), tmp_path)
   lines = (tmp_path / 'metrics.jsonl').read_text().splitlines()
   history = [json.loads(line) for line in lines]
   assert history[-1]['loss'] < history[0]['loss']
@@ -100,7 +101,7 @@ def test_the_loss_falls_and_transformers_reads_what_is_written(
   # And training goes on from it, generator and all, where it stopped.
   on = config(corpus, objective, train__epochs=0.25)
   on.model = str(folder)
-  again = pretrain.run(on, tmp_path / 'on')
+  again = pretrain.trained(on, tmp_path / 'on')
   assert again.facts['parameters'] == results.facts['parameters']
   further = again.sets['held_out']['quality']['loss']['value']
   assert further < history[0]['loss']
@@ -111,7 +112,7 @@ def test_a_resumed_run_is_the_uninterrupted_one(corpus, tmp_path, monkeypatch):
     corpus, 'mlm', train__epochs=1.5, train__save_every=3, train__evals=1
   )
   asked.seeds = 2
-  pretrain.run(asked, tmp_path / 'whole')
+  pretrain.trained(asked, tmp_path / 'whole')
   real = loop.snapshot
 
   def stop_here(job, done, params):
@@ -122,8 +123,8 @@ def test_a_resumed_run_is_the_uninterrupted_one(corpus, tmp_path, monkeypatch):
   with monkeypatch.context() as patch:
     patch.setattr(loop, 'snapshot', stop_here)
     with pytest.raises(Interrupted):
-      pretrain.run(asked, tmp_path / 'cut')
-  pretrain.run(asked, tmp_path / 'cut')
+      pretrain.trained(asked, tmp_path / 'cut')
+  pretrain.trained(asked, tmp_path / 'cut')
   names = ['metrics.jsonl', 'results.json']
   (weights,) = (tmp_path / 'whole' / 'training').glob('*/weights.safetensors')
   names.append(str(weights.relative_to(tmp_path / 'whole')))
@@ -151,7 +152,7 @@ def test_a_size_is_as_wide_and_deep_for_every_objective(read, objective):
 
 def refusal(asked, folder):
   with pytest.raises(UserError) as caught:
-    pretrain.run(asked, folder)
+    pretrain.trained(asked, folder)
   return str(caught.value)
 
 
@@ -229,16 +230,17 @@ def test_copies_of_a_held_out_document_are_one(tmp_path):
   fit = loop.Fitted(params, 0, [0], [], {}, {})
 
   def found(text):
-    out = pretrain.measure(asked, text, model, fit)
-    loss = out.sets['held_out']['quality']['loss']
-    return out, loss['high'] - loss['low']
+    e = Experiment(asked, tmp_path, None)
+    pretrain.measure(e, text, model, fit)
+    loss = e.contenders[asked.model]['sets']['held_out']['quality']['loss']
+    return e.results().notes, loss['high'] - loss['low']
 
-  out, width = found(text)
+  said, width = found(text)
   assert width > 1.8 * found(text._replace(hang=None))[1]
-  said = ' '.join(out.notes)
-  assert f'{len(text.hang)} rows are 40 clusters (documents of' in said
+  (rows, *_) = pretrain.dependent(text.hang, 'documents of the same words')
+  assert f'{len(text.hang)} rows are 40 clusters (documents of' in rows
   # No share of 200 draws is as small as 1 - .999.
-  assert 'resamples are too few' not in said
+  assert not said
   asked.measures.confidence_level = 0.999
-  said = pretrain.measure(asked, text, model, fit).notes[-1]
+  (said,), _ = found(text)
   assert said.startswith('200 resamples are too few') and '999 or more' in said
