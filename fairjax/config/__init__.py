@@ -32,6 +32,7 @@ import dataclasses
 import importlib.util
 import pathlib
 import runpy
+from typing import Any
 
 from fairjax.config import idle
 from fairjax.config.adversary import Adversary
@@ -131,6 +132,21 @@ class Config:
 def seed_list(config: Config) -> list[int]:
   """The seeds of a config's runs."""
   return list(range(config.seed, config.seed + config.seeds))
+
+
+def changed(config: Config, **parts: Any) -> Config:
+  """A copy with other values: changed(config, seeds=1, train={'lr': 0.1})."""
+  for name, part in parts.items():
+    if isinstance(part, dict):
+      parts[name] = dataclasses.replace(getattr(config, name), **part)
+  return dataclasses.replace(config, **parts)
+
+
+# Of train, for a fit inside a recipe that keeps its last weights.
+LINEAR = {
+  **{'schedule': 'linear', 'metric_for_best': 'loss', 'evals': 1.0},
+  **{'patience': 0, 'load_best': False, 'track': False, 'export': False},
+}
 
 
 def config_folder() -> pathlib.Path:

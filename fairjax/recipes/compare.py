@@ -12,7 +12,7 @@ import pathlib
 import re
 
 from fairjax import methods, stages
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
@@ -108,19 +108,15 @@ def variant(config: Config, name: str) -> Config:
       raise UserError(
         f'method.compare has {name!r}, but {field} takes a number'
       ) from error
-  method = dataclasses.replace(config.method, name=first, compare=(), **values)
+  parts = {'name': first, 'compare': (), **values}
+  own = changed(config, recipe='train', method=parts)
   try:
-    knobs.check(dataclasses.replace(config, method=method), Config)
-    methods.check(method, values)
+    knobs.check(own, Config)
+    methods.check(own.method, values)
   except UserError as error:
     raise UserError(f'method.compare has {name!r}: {error}') from error
-  return dataclasses.replace(
-    config,
-    recipe='train',
-    method=method,
-    reuse=config.reuse
-    and str(pathlib.Path(config.reuse) / stages.file_name(name)),
-  )
+  earlier = pathlib.Path(config.reuse) / stages.file_name(name)
+  return changed(own, reuse=config.reuse and str(earlier))
 
 
 def refuse_early(name: str, config: Config, tables: Tables) -> None:

@@ -3,8 +3,6 @@
 The frame is described in scores/table.py.
 """
 
-import copy
-import dataclasses
 import math
 import pathlib
 from collections.abc import Mapping, Sequence
@@ -12,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config, seed_list
+from fairjax.config import Config, changed, seed_list
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
@@ -113,11 +111,8 @@ def schedule(
   config: Config, epochs: float | int, track: bool = False
 ) -> Config:
   """The config of a scoring run: all its epochs, the last weights kept."""
-  config = copy.copy(config)
-  config.train = dataclasses.replace(
-    config.train, epochs=epochs, load_best=False, patience=0, track=track
-  )
-  return config
+  own = {'epochs': epochs, 'load_best': False, 'patience': 0, 'track': track}
+  return changed(config, train=own)
 
 
 def probe(

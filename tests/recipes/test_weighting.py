@@ -176,16 +176,16 @@ def test_weights_are_an_artefact_and_reach_the_training(config, folder, run):
   own = dataclasses.replace(config, weighting=other)
   algorithm.weigh(Experiment(own, folder / 'run', log), tables)
   assert path.stat().st_mtime_ns != stamp
-  given = algorithm.changed(config, tables, made, 'weight+')
+  given = algorithm.tables_of(config, tables, made, 'weight+')
   expect = reweight.reweight(tables, config)
   for split in ('train', 'valid'):
     pd.testing.assert_frame_equal(given[split], expect[split])
   for y in (0, 1):
     every = pd.concat([given['train'], given['valid']])
     assert every['weight'][every['label'] == y].mean() == pytest.approx(1)
-  swapped = algorithm.changed(config, tables, made, 'swap')
+  swapped = algorithm.tables_of(config, tables, made, 'swap')
   assert len(swapped['valid']) == 60
-  assert 'weight' not in algorithm.changed(config, tables, made, 'baseline')
+  assert 'weight' not in algorithm.tables_of(config, tables, made, 'baseline')
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_no_weight_is_the_baseline(config, folder, run):
   log = Log(folder / 'log')
   tables = stages.load(config, folder / 'log', log)
   ids = reweight.fitted_rows(tables)['id']
-  one = algorithm.changed(
+  one = algorithm.tables_of(
     config, tables, pd.DataFrame({'id': ids, 'weight': 1.0}), 'weight'
   )
   e = Experiment(config, folder / 'one', log)

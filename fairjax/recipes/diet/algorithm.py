@@ -10,7 +10,6 @@ step. With `method.name='reweight'` each diet's rows and the validation rows are
 weighted by the P(y|z) that holds among them.
 """
 
-import dataclasses
 import pathlib
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config, seed_list
+from fairjax.config import Config, changed, seed_list
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches
 from fairjax.data.tables.schema import Tables
@@ -71,16 +70,14 @@ def prepare(
 
 
 def with_method(config: Config, name: str) -> Config:
-  method = dataclasses.replace(config.method, name=name)
-  return dataclasses.replace(config, method=method)
+  return changed(config, method={'name': name})
 
 
 def with_scores(config: Config, rankings: Sequence[str]) -> Config:
   """The config with the scores that the rankings need among its own."""
   needed = [score for name in rankings for score in diet_rows.needs(name)]
   names = tuple(dict.fromkeys([*config.scoring.names, *needed]))
-  scoring = dataclasses.replace(config.scoring, names=names)
-  return dataclasses.replace(config, scoring=scoring)
+  return changed(config, scoring={'names': names})
 
 
 def shares(config: Config) -> tuple[float, float]:

@@ -6,10 +6,8 @@ and later ones of one run, `config.model` and `config.grid.models`, GE and the
 other scores.
 """
 
-import dataclasses
-
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core import artefacts
 from fairjax.methods import diet_rows
 from fairjax.report import verdict
@@ -48,7 +46,7 @@ def run(e: Experiment) -> Results:
     studies['epochs'] = rank_overlap.runs(frames, 'ge', 'epoch 1')
   models = {config.model: scores}
   for name in config.grid.models:
-    other = dataclasses.replace(config, model=name)
+    other = changed(config, model=name)
     target = folder / 'models' / artefacts.fingerprint(name)
     models[name] = probed(other, target)
   if len(models) > 1:

@@ -15,7 +15,6 @@ The best (a, b) of each ranking is chosen on validation data: the fairest cell
 that keeps all but `grid.budget` of the unmitigated AUC.
 """
 
-import dataclasses
 import hashlib
 import pathlib
 import re
@@ -25,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core import artefacts, escape
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
@@ -69,7 +68,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   with Log(target, config, main=mesh.is_main()) as log:
     alone = scored_alone(config, folder, numbers)
     able = numbers if alone else range(len(every))  # whose rows can be known
-    e = Experiment(only_needed(config) if alone else config, folder, log)
+    # Without scores of its own, so that rankings name them.
+    own = changed(config, scoring={'names': ()}) if alone else config
+    e = Experiment(own, folder, log)
     rankings = list(dict.fromkeys(every[k].ranking for k in able))
     inputs = diets.prepare(e, rankings, target if alone else folder)
     e.config, tested = config, e.sets
@@ -154,13 +155,6 @@ def scored_alone(
   """Whether a process makes the scores of its own cells, and no others."""
   some = bool(config.grid.cells.strip()) and bool(cells)
   return some and not (folder / 'scores.parquet').exists()
-
-
-def only_needed(config: Config) -> Config:
-  """The config without scores of its own, so that rankings name them."""
-  return dataclasses.replace(
-    config, scoring=dataclasses.replace(config.scoring, names=())
-  )
 
 
 def folder_of_log(config: Config, folder: pathlib.Path) -> pathlib.Path:

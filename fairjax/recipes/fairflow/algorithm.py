@@ -11,7 +11,6 @@ invented one (sets/invented.py), whose right dictionary is known. Each stage is
 an artefact of the run's folder.
 """
 
-import dataclasses
 import pathlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -108,11 +107,8 @@ def corpus_of(e: Experiment) -> tuple[list[tuple[str, str]], bool]:
   stages.stage(path, made_from, make, lambda path: None)
   gold, _ = invented.gold(seed)
   first, second = gold.seeds
-  e.config = dataclasses.replace(
-    config,
-    corpus=dataclasses.replace(config.corpus, path=str(path)),
-    fairflow=dataclasses.replace(options, first=first, second=second),
-  )
+  sides = {'first': first, 'second': second}
+  e.config = configs.changed(config, corpus={'path': str(path)}, fairflow=sides)
   return list(gold.known), True
 
 
@@ -131,7 +127,7 @@ def model_of(e: Experiment) -> None:
   e.log.line(f'a masked LM of size {config.model} is trained on the corpus')
   pretrain.trained(chosen, e.folder / 'pretraining')
   export = e.folder / 'pretraining' / 'export' / f'seed_{config.seed}'
-  e.config = dataclasses.replace(config, model=str(export))
+  e.config = configs.changed(config, model=str(export))
 
 
 def attribute_of(e: Experiment) -> Attribute:
@@ -262,9 +258,8 @@ def contend(
   if 'masked' in asked:
     out['masked'] = alone(moves.by_masked_lm(m))
   if 'no_factor' in asked:
-    plain = dataclasses.replace(options, rho=0.0, margin=0.0, leak=0.0)
-    plain = dataclasses.replace(m.config, fairflow=plain)
-    without = m._replace(config=plain)
+    plain = dict.fromkeys(('rho', 'margin', 'leak'), 0.0)
+    without = m._replace(config=configs.changed(m.config, fairflow=plain))
     other = fit(e, without, 'flow without factor')
     out['no_factor'], _ = flow_ballots(without, other)
   if grown:

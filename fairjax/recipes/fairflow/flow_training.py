@@ -1,6 +1,5 @@
 """FairFlow's two fits: the attribute head, and the flow."""
 
-import dataclasses
 import functools
 import pathlib
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import LINEAR, Config, changed
 from fairjax.core import keys
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, instances
@@ -37,23 +36,11 @@ class FittedHead(NamedTuple):
 
 def head_config(config: Config) -> Config:
   """The head's own schedule; FairFlow's batch, clipping and decay."""
-  options = dataclasses.replace(
-    config.train,
-    lr=config.fairflow.head_lr,
-    epochs=config.fairflow.head_epochs,
-    batch=32,
-    microbatches=1,
-    optimizer='adamw',
-    schedule='linear',
-    warmup=0.0,
-    weight_decay=0.0,
-    max_grad_norm=1.0,
-    patience=0,
-    load_best=False,
-    evals=1 / config.fairflow.head_epochs,
-    track=False,
-  )
-  return dataclasses.replace(config, seeds=1, train=options)
+  lr, epochs = config.fairflow.head_lr, config.fairflow.head_epochs
+  own = {'lr': lr, 'epochs': epochs, 'batch': 32, 'microbatches': 1}
+  own |= {'optimizer': 'adamw', 'warmup': 0.0, 'weight_decay': 0.0}
+  own |= {'max_grad_norm': 1.0, 'evals': 1 / epochs}
+  return changed(config, seeds=1, train=LINEAR | own)
 
 
 def fit_head(

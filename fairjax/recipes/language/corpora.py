@@ -32,7 +32,7 @@ HEADINGS = {  # of counts, in words
 
 
 def recipe(*columns: str) -> Callable:
-  """run(config, folder): what `body(config, out)` counts of shards, published."""
+  """run(config, folder) of `body(config, out)`, which counts each shard."""
 
   def of(body: Callable) -> Callable:
     @functools.wraps(body)

@@ -6,7 +6,6 @@
 'alternating' trains both from their start, step by step in turns.
 """
 
-import dataclasses
 import functools
 import pathlib
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ import jax
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.data.batching import seq2seq
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
@@ -69,16 +68,9 @@ def two(config: Config, generator: Bundle) -> Bundle:
 
 def discriminator_config(config: Config) -> Config:
   """Its own schedule; the last weights are kept."""
-  chosen = config.adversary
-  options = dataclasses.replace(
-    config.train,
-    lr=chosen.lr,
-    epochs=chosen.epochs,
-    patience=0,
-    load_best=False,
-    evals=1 / chosen.epochs,
-  )
-  return dataclasses.replace(config, train=options)
+  own = {'patience': 0, 'load_best': False}
+  own |= {'lr': config.adversary.lr, 'epochs': config.adversary.epochs}
+  return changed(config, train=own | {'evals': 1 / own['epochs']})
 
 
 def discriminator(

@@ -10,7 +10,6 @@ classifier that never saw the text. What FairFlow measures of rewritten texts
 is measured here by the same functions (rewriting/contenders.py).
 """
 
-import dataclasses
 import functools
 import itertools
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.benchmarks.shared import result_rows, word_vectors
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
@@ -119,8 +118,7 @@ def generators(
   swap = texts.swapper(own, 'dictionary')
   writers = {'dictionary': [texts.Writer(swap)]}
   if own.config.method.names:  # CDA2; then CDA1, which leaves names alone
-    plain = dataclasses.replace(own.config.method, names=False)
-    without = own.of(dataclasses.replace(own.config, method=plain))
+    without = own.of(changed(own.config, method={'names': False}))
     swaps = texts.swapper(without, 'dictionary')
     writers[WITHOUT_NAMES] = [texts.Writer(swaps)]
   if m.helpers:

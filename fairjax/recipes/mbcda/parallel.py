@@ -8,7 +8,6 @@ classifier that never saw the text and in which both groups weigh the same: by
 the share of the groups it would drop what it cannot tell from one group alone.
 """
 
-import dataclasses
 import pathlib
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, count
 from fairjax.data.corpora import shard_map, shards
@@ -219,8 +218,7 @@ def withheld(config: Config, folder: pathlib.Path) -> tuple[Config, set[str]]:
     lines = ['male,female', *(','.join(row) for row in kept)]
     artefacts.write_text(path, '\n'.join(lines) + '\n')
   mesh.wait_for_all(str(path))
-  method = dataclasses.replace(config.method, words=str(path))
-  return dataclasses.replace(config, method=method), words
+  return changed(config, method={'words': str(path)}), words
 
 
 def corpus(config: Config, tables: Tables) -> Tables:

@@ -15,7 +15,6 @@ one what it cost. A woman becomes a man as often as non-binary, so two thirds
 take the association away and all of them turn it round.
 """
 
-import dataclasses
 import pathlib
 
 import numpy as np
@@ -25,7 +24,7 @@ from fairjax import results, stages
 from fairjax.benchmarks import planted_associations as planted
 from fairjax.benchmarks import winobias
 from fairjax.benchmarks.shared import contrast
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
@@ -133,13 +132,8 @@ def check_documents(config: Config) -> None:
 
 def perturbed(config: Config, folder: pathlib.Path) -> Results:
   """The training text perturbed into folder/text, by shards, with a page."""
-  options = dataclasses.replace(
-    config.corpus,
-    path=config.data.path,
-    out=str(folder / 'text'),
-    column=config.data.text,
-  )
-  own = dataclasses.replace(config, corpus=options)
+  data = {'path': config.data.path, 'column': config.data.text}
+  own = changed(config, corpus=data | {'out': str(folder / 'text')})
   out = corpora.target(own, folder)
   rows = perturb_corpus.rewritten(own, out)
   return corpora.finish(
@@ -156,16 +150,12 @@ def shared_tokenizer(config: Config, folder: pathlib.Path) -> Config:
   if mesh.is_main():
     tokens.save_tokenizer(tokenizer, folder / 'tokenizer')
   mesh.wait_for_all('tokenizer')
-  chosen = dataclasses.replace(
-    config.tokens, tokenizer=str(folder / 'tokenizer')
-  )
-  return dataclasses.replace(config, tokens=chosen)
+  return changed(config, tokens={'tokenizer': str(folder / 'tokenizer')})
 
 
 def of_text(config: Config, path: str | pathlib.Path) -> Config:
   """The config of a masked LM of that text."""
-  data = dataclasses.replace(config.data, name='text', path=str(path))
-  return dataclasses.replace(config, data=data)
+  return changed(config, data={'name': 'text', 'path': str(path)})
 
 
 def document_sums(model, params, held_out) -> np.ndarray:
@@ -275,8 +265,7 @@ def held_out(e: Experiment, config: Config) -> pretrain.Text:
     artefacts.write_text(path, '\n'.join(lines) + '\n')
     planted.write_tests(e.folder / 'data')
   mesh.wait_for_all('even')
-  half = dataclasses.replace(config.pretrain, held_out=0.5)
-  own = dataclasses.replace(of_text(config, path), pretrain=half)
+  own = changed(of_text(config, path), pretrain={'held_out': 0.5})
   return pretrain.read(own, mesh.make(config.mesh, 1).shape['data'], e.log)
 
 

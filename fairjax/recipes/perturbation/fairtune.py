@@ -11,7 +11,6 @@ same rows changes. Of tasks of GLUE (fairscore.tasks) each is fairtuned by
 itself, and their averages are the paper's Tables 2 and 3.
 """
 
-import dataclasses
 import itertools
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
+from fairjax.config import changed
 from fairjax.core.errors import UserError
 from fairjax.data.tables import labels
 from fairjax.data.tables.schema import Tables
@@ -141,8 +141,7 @@ def swept(e: Experiment, model: Bundle, tables: Tables, name: str) -> Fits:
   sizes = config.fairscore.batches or (train.batch,)
   pools = stages.pools(model, tables)
   for lr, batch in itertools.product(rates, sizes):
-    own = dataclasses.replace(train, lr=lr, batch=batch)
-    own = dataclasses.replace(config, train=own)
+    own = changed(config, train={'lr': lr, 'batch': batch})
     part = f'{name} {lr:g} {batch}' if len(rates) * len(sizes) > 1 else ''
     fit = stages.train(own, model, *pools, e.folder / name, e.log, part=part)
     logits = loop.predict(model, fit.params, pools[1], model.device_mesh, batch)

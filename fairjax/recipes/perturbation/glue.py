@@ -4,12 +4,11 @@ CoLA's quality is Matthews' correlation, STS-B's Pearson's r, that of the others
 accuracy; STS-B is in no average of fairscores, as in Table 3.
 """
 
-import dataclasses
 import pathlib
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
 from fairjax.data.tables.labels import ROUND
 from fairjax.metrics.inference import averages
@@ -50,21 +49,14 @@ def of_task(config: Config, name: str) -> Config:
   task, data = TASKS[name], config.data
   if data.path:
     place = pathlib.Path(data.path).expanduser() / task.folder
-    own = dataclasses.replace(
-      data,
-      name='file',
-      path=_file(place, 'train'),
-      test_path=_file(place, 'dev'),
-      text=task.text,
-      text_pair=task.text_pair,
-      label=task.label,
-      labels=task.labels,
-    )
+    own = {'name': 'file', 'path': _file(place, 'train')}
+    own['test_path'] = _file(place, 'dev')
+    for name in ('text', 'text_pair', 'label', 'labels'):
+      own[name] = getattr(task, name)
   else:
     rule = task.labels if task.labels == ROUND else data.labels
-    own = dataclasses.replace(data, name=f'glue/{name}', labels=rule)
-  train = dataclasses.replace(config.train, metric_for_best=task.metric)
-  return dataclasses.replace(config, data=own, train=train)
+    own = {'name': f'glue/{name}', 'labels': rule}
+  return changed(config, data=own, train={'metric_for_best': task.metric})
 
 
 def _file(place: pathlib.Path, name: str) -> str:

@@ -5,14 +5,13 @@ a neutral rewrite of as many words where there is one (tables/paired.py). It is
 written once; every model is scored on the same rows.
 """
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
 from fairjax.data.tables import paired
 from fairjax.metrics.inference import intervals
@@ -67,9 +66,7 @@ def read_pairs(e: Experiment, rows: pd.DataFrame | None) -> pd.DataFrame:
     return pairs
   parts = []
   for by in config.fairscore.by:
-    own = dataclasses.replace(
-      config, perturb=dataclasses.replace(config.perturb, by=by)
-    )
+    own = changed(config, perturb={'by': by})
     perturbed = once(e, own, 'test', rows)
     e.log.line(share_line(perturbed, f'test rows perturbed by {by}'))
     parts.append(_pairs(rows, perturbed, by))

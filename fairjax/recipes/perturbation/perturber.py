@@ -9,7 +9,6 @@ one person's chain, the named word alone, and the dictionary that turns
 everybody; and what a rewriter changes, in forms by rules.
 """
 
-import dataclasses
 import itertools
 import pathlib
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core import artefacts, strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import texts
@@ -57,9 +56,8 @@ def run(e: Experiment) -> Results:
     )
     written[FORMS] = asked(forms, held)
   for by in RIVALS:
-    own = dataclasses.replace(config.perturb, by=by)
-    own = dataclasses.replace(config, perturb=own)
-    written[by] = asked(perturbing.writer(own), held)
+    own = perturbing.writer(changed(config, perturb={'by': by}))
+    written[by] = asked(own, held)
   measure(e, held, written)
   e.contenders[LEARNED]['sets']['all']['quality'] |= result.quality
   if mesh.is_main():

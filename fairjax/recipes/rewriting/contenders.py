@@ -8,7 +8,6 @@ All contenders are measured on the
 same texts with the same resamples, so that every difference is paired.
 """
 
-import dataclasses
 import functools
 from collections.abc import (
   Callable,
@@ -23,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import LINEAR, Config, changed
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables.schema import Tables
@@ -74,8 +73,7 @@ def named(config: Config, tables: Tables) -> Config:
   names = sorted(groups - {''})
   if config.rewriters.positive or not names:
     return config
-  own = dataclasses.replace(config.rewriters, positive=names[0])
-  return dataclasses.replace(config, rewriters=own)
+  return changed(config, rewriters={'positive': names[0]})
 
 
 def attribute(config: Config, table: pd.DataFrame) -> np.ndarray:
@@ -253,37 +251,18 @@ def totals(
 def classifier_config(config: Config) -> Config:
   """The classifier that is trained on each contender's texts."""
   chosen = config.rewriters
-  options = dataclasses.replace(
-    config.train,
-    lr=5e-4,
-    epochs=chosen.classifier_epochs,
-    batch=32,
-    schedule='linear',
-    warmup=0.1,
-    patience=0,
-    load_best=False,
-    evals=1.0,
-    track=False,
-    export=False,
-    metric_for_best='loss',
-  )
+  own = {'lr': 5e-4, 'batch': 32, 'warmup': 0.1}
+  own['epochs'] = chosen.classifier_epochs
   # No swap is asked for: the twins are the contender's (augment.source).
-  method = dataclasses.replace(
-    config.method,
-    name='augment',
-    axis='gender',
-    direction='opposite',
-    scope='all',
-    words='',
-    names_file='',
-    tagger='',
-  )
-  return dataclasses.replace(
+  given = dict.fromkeys(('words', 'names_file', 'tagger'), '')
+  given |= {'name': 'augment', 'axis': 'gender'}
+  given |= {'direction': 'opposite', 'scope': 'all'}
+  return changed(
     config,
     model=chosen.classifier,
-    train=options,
-    method=method,
     seeds=chosen.seeds,
+    train=LINEAR | own,
+    method=given,
   )
 
 
@@ -307,7 +286,7 @@ def trained(
   for k, (seeds, twins) in enumerate(zip(shares, versions)):
     if len(seeds):
       first = config.seed + int(seeds[0])
-      one = dataclasses.replace(config, seed=first, seeds=len(seeds))
+      one = changed(config, seed=first, seeds=len(seeds))
       part = f'{name}, version {k}' if len(versions) > 1 else name
       own = None if name == ORIGINAL else twins
       parts.append(answers(e, one, tables, part, own, reference))

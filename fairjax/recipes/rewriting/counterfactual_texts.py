@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import LINEAR, Config, changed
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables, has_twin
@@ -92,8 +92,7 @@ def material(e: Experiment, words: pathlib.Path | None) -> RewriteInputs:
       'here; name it with --config.method.words=FOLDER/dictionary.csv'
     )
   # The list by hand is the program's own; method.words is FairFlow's.
-  plain = dataclasses.replace(e.config.method, words='')
-  e.config = config = dataclasses.replace(e.config, method=plain)
+  e.config = config = changed(e.config, method={'words': ''})
   look(config)
   helpers = repairing.load(config) if config.repair.detector else None
   return RewriteInputs(e, words, helpers)
@@ -368,33 +367,17 @@ def generator_config(config: Config) -> Config:
   AdamW, linear decay, no warm-up, clipped at 1; padding is not learned.
   """
   chosen = config.rewriters
-  options = dataclasses.replace(
-    config.train,
-    lr=chosen.lr,
-    batch=chosen.batch,
-    epochs=chosen.epochs,
-    patience=chosen.patience,
-    optimizer='adamw',
-    schedule='linear',
-    warmup=0.0,
-    weight_decay=0.0,
-    max_grad_norm=1.0,
-    eps=1e-8,
-    evals=1.0,
-    load_best=True,
-    metric_for_best='loss',
-    track=False,
-    export=False,
-  )
-  return dataclasses.replace(
-    config, model=chosen.generator, seeds=1, train=options
-  )
+  own = {'optimizer': 'adamw', 'warmup': 0.0, 'weight_decay': 0.0}
+  own |= {'max_grad_norm': 1.0, 'eps': 1e-8, 'load_best': True}
+  for name in ('lr', 'batch', 'epochs', 'patience'):
+    own[name] = getattr(chosen, name)
+  return changed(config, model=chosen.generator, seeds=1, train=LINEAR | own)
 
 
 def generator_configs(config: Config) -> list[Config]:
   """That of each seed of a generator."""
   return [
-    generator_config(dataclasses.replace(config, seed=config.seed + k))
+    generator_config(changed(config, seed=config.seed + k))
     for k in range(config.rewriters.generators)
   ]
 

@@ -4,12 +4,10 @@ labelled texts → those with a group → two labels, one group ahead in each
                → as imbalanced as is asked: training; as many of each: test
 """
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
@@ -90,8 +88,7 @@ def of_two(config: Config, tables: Tables) -> Config:
   """
   if schema.classes(tables) < 3:
     return config
-  two = dataclasses.replace(config.measures, pos_label=1)
-  return dataclasses.replace(config, measures=two)
+  return changed(config, measures={'pos_label': 1})
 
 
 def sampled(config: Config, tables: Tables, log: Log) -> Tables:

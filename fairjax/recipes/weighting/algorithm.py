@@ -12,13 +12,12 @@ rows; methods/reweight.py has the weights, methods/evidence.py what z is.
   weight+ …   the same on word vectors without their gender direction
 """
 
-import dataclasses
 import pathlib
 
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
@@ -90,7 +89,7 @@ def weigh(e: Experiment, tables: Tables) -> tuple[pd.DataFrame, dict]:
   return result, about
 
 
-def changed(
+def tables_of(
   config: Config, tables: Tables, weights: pd.DataFrame, name: str
 ) -> Tables:
   """The tables that a row's model is trained and stopped on."""
@@ -98,10 +97,8 @@ def changed(
   if kind == 'weight':
     tables = reweight.put(tables, weights)
   elif kind == 'swap':
-    own = dataclasses.replace(
-      config.method, name='augment', ratio=1.0, rank='random', how='all'
-    )
-    tables = augment.augment(tables, dataclasses.replace(config, method=own))
+    every = {'name': 'augment', 'ratio': 1.0, 'rank': 'random', 'how': 'all'}
+    tables = augment.augment(tables, changed(config, method=every))
   elif kind == 'supplement':
     tables = supplement.supplement(tables, config)
   return schema.check(tables)
@@ -110,5 +107,4 @@ def changed(
 def plain_or_plus(config: Config, name: str) -> Config:
   """The config of a row: a + one reads vectors without a gender direction."""
   gender = name.endswith('+') or config.net.remove_gender
-  net = dataclasses.replace(config.net, remove_gender=gender)
-  return dataclasses.replace(config, net=net)
+  return changed(config, net={'remove_gender': gender})

@@ -6,14 +6,13 @@ there) by a two-sided t-test over seeds. Beside `measures.threshold` stands the
 equal error rate.
 """
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from fairjax import results, stages
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import reweight
 from fairjax.recipes.weighting import algorithm
@@ -37,7 +36,7 @@ def run(e: Experiment) -> Results:
   tables = stages.mitigate(e.config, e.load(), e.log)
   weights, about = algorithm.weigh(e, tables)
   tables_of = {
-    name: algorithm.changed(e.config, tables, weights, name) for name in names
+    name: algorithm.tables_of(e.config, tables, weights, name) for name in names
   }
   focus = 'weight' if 'weight' in names else names[-1]
   trained(e, tables_of, tables, focus)
@@ -57,10 +56,8 @@ def run(e: Experiment) -> Results:
 
 def at_first(config: Config) -> Config:
   """The config whose threshold is the first of two, beside those of AT."""
-  if config.measures.threshold not in AT:
-    return config
-  measures = dataclasses.replace(config.measures, threshold='0.5')
-  return dataclasses.replace(config, measures=measures)
+  asked = config.measures.threshold
+  return changed(config, measures={'threshold': '0.5'} if asked in AT else {})
 
 
 def trained(

@@ -7,7 +7,6 @@ tells it, that is asked; a guess would turn a page around.
 """
 
 import contextlib
-import dataclasses
 import pathlib
 from collections.abc import Callable, Sequence, Set
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables import answers, labels
@@ -38,8 +37,7 @@ def load(config: Config, source: Any = None) -> Scorer:
   """The classifier, asked once for two short texts: mistakes are told here."""
   own = config.writing
   # `writing.positive` names the class: one number of a text is its chance.
-  measures = dataclasses.replace(config.measures, pos_label=1)
-  config = dataclasses.replace(config, measures=measures)
+  config = changed(config, measures={'pos_label': 1})
   source = own.classifier if source is None else source
   name = own.classifier
   made_from = None
