@@ -63,7 +63,6 @@ JOBS = {
     '--config.pretrain.length=32',
     '--config.pretrain.steps=30',
     '--config.pretrain.held_out=0.1',
-    '--config.pretrain.samples=2',
     '--config.train.batch=16',
     '--config.train.save_every=5',
     '--config.measures.resamples=50',

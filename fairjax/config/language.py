@@ -168,12 +168,6 @@ class Pretrain:
   weight: float = knob(
     50.0, "electra: weight of the discriminator's loss", at_least(0)
   )
-  samples: int = knob(
-    8,
-    'number of held-out rows shown in the report',
-    between(0, 1000),
-    changes='measures',
-  )
 
 
 @dataclasses.dataclass(slots=True)

@@ -121,7 +121,7 @@ RECIPES = {
     ignores={**_TEXTS, **_SEEDS},
   ),
   'benchmarks': Recipe(
-    'fairjax.recipes.benchmarks.recipe:run',
+    'fairjax.recipes.benchmarks.experiment:run',
     'bias benchmarks of a language model, with intervals and tests',
     ignores={
       **_TEXTS,
@@ -140,7 +140,7 @@ RECIPES = {
     writes=True,
   ),
   'writing': Recipe(
-    'fairjax.recipes.writing.recipe:run',
+    'fairjax.recipes.writing.experiment:run',
     'what a model writes of whom: prompts, texts, scores, gaps',
     ignores={
       **_DECIDED,

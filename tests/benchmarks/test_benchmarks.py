@@ -12,7 +12,7 @@ from fairjax.benchmarks.shared.measure import measure
 from fairjax.config import Benchmarks, Config, Data, Measures
 from fairjax.core.errors import UserError
 from fairjax.metrics.measures import MEASURES, Measure
-from fairjax.recipes.benchmarks import recipe as recipe
+from fairjax.recipes.benchmarks import experiment as recipe
 from fairjax.report import page, terminal
 
 CONFIG = Config(measures=Measures(resamples=200))

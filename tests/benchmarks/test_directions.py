@@ -19,7 +19,7 @@ from fairjax.config import Benchmarks, Config, Data, Measures, Method
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference.intervals import IntervalOptions
-from fairjax.recipes.benchmarks import recipe as recipe
+from fairjax.recipes.benchmarks import experiment as recipe
 
 
 class Says:

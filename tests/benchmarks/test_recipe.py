@@ -29,7 +29,7 @@ from fairjax.recipes.benchmarks import (
   mitigation_front,
   mitigations,
 )
-from fairjax.recipes.benchmarks import recipe as recipe
+from fairjax.recipes.benchmarks import experiment as recipe
 from fairjax.recipes.diet import experiment as diet
 
 

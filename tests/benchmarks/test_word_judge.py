@@ -9,7 +9,7 @@ from fairjax.benchmarks.shared import association
 from fairjax.config import Benchmarks, Config, Measures
 from fairjax.core.errors import UserError
 from fairjax.models.reading import word_judge
-from fairjax.recipes.benchmarks import recipe as recipe
+from fairjax.recipes.benchmarks import experiment as recipe
 
 
 def table(path, words, width=6, seed=0):

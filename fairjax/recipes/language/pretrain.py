@@ -17,7 +17,6 @@ import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from tokenizers import Tokenizer
 
@@ -34,7 +33,7 @@ from fairjax.recipes.language.pretrain_objectives import (
   find_tokenizer,
   parameters,
 )
-from fairjax.results import Results, section, table
+from fairjax.results import Results
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import loop, mesh, step
@@ -68,11 +67,7 @@ def trained(e: Experiment) -> Results:
   text, model, fit = fitted(e)
   e.log.line(f'models for transformers: {e.folder / "export"}')
   measure(e, text, model, fit)
-  params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(fit.params))
   objective = OBJECTIVES[config.pretrain.objective]
-  rows = objective.samples(
-    model, params, text.valid, text.words, config.pretrain.samples
-  )
   return e.results(
     title=f'A language model from text: {config.model} '
     f'({config.pretrain.objective})',
@@ -87,7 +82,6 @@ def trained(e: Experiment) -> Results:
       *seen_before(text.facts),
       *dependent(text.hang, 'documents of the same words'),
     ],
-    sections=[section('Samples', table(rows))],
   )
 
 

@@ -1,4 +1,4 @@
-"""The pretraining objectives: corruption, model, loss and samples of each."""
+"""The pretraining objectives: corruption, model and loss of each."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +11,6 @@ from fairjax.config import Config
 from fairjax.data.batching import corruption, tokens
 from fairjax.data.corpora import texts
 from fairjax.models import Bundle, build, objectives, pretraining
-from fairjax.recipes.language import pretrain_samples as samples
 
 
 class PretrainObjective(NamedTuple):
@@ -23,7 +22,6 @@ class PretrainObjective(NamedTuple):
   names: tuple[str, ...]  # of those terms; the first gives the perplexity
   corrupt: Callable  # a function of batching/corruption.py
   options: dict[str, str]  # its keywords, by fields of config.pretrain
-  samples: Callable  # a function of pretrain_samples.py
   closed: bool = True  # a text cut at the end of a row is closed all the same
 
 
@@ -35,7 +33,6 @@ OBJECTIVES = {
     ('loss',),
     corruption.masked,
     {'share': 'mask', 'whole_word': 'whole_word'},
-    samples.masked,
   ),
   'electra': PretrainObjective(
     'masked tokens (the generator), from both sides',
@@ -44,7 +41,6 @@ OBJECTIVES = {
     ('generator_loss', 'detection_loss', 'found', 'false_alarms'),
     corruption.hidden,
     {'share': 'mask', 'whole_word': 'whole_word', 'weight': 'weight'},
-    samples.detected,
   ),
   'bart': PretrainObjective(
     'all tokens, from those before them and the corrupted text',
@@ -58,7 +54,6 @@ OBJECTIVES = {
       'permute': 'permute',
       'whole_word': 'whole_word',
     },
-    samples.denoised,
   ),
   'causal': PretrainObjective(
     'all tokens, from those before them',
@@ -67,7 +62,6 @@ OBJECTIVES = {
     ('loss',),
     corruption.continued,
     {},
-    samples.continued,
     closed=False,
   ),
 }

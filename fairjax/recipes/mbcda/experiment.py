@@ -32,7 +32,6 @@ from fairjax.recipes.mbcda.parallel import (
   Parallel,
   corpus,
   counted,
-  dropped,
   pairs_of,
   parallel_text,
   withheld,
@@ -45,7 +44,6 @@ from fairjax.results import Results, section, table, text
 from fairjax.stages import Experiment
 from fairjax.train import mesh
 
-SHOWN = 50  # worst pairs on the page
 BART, AGAINST = 'BART on ', ' + discriminator'
 WITHOUT_NAMES = 'dictionary without names'
 CONTROL = 'control: shuffled groups'
@@ -91,8 +89,6 @@ def run(e: Experiment) -> Results:
       ),
       *texts.worse(e, known, 'dictionary'),
       *discriminators(lines),
-      *dropped(parallel),
-      *worst(e, tables, rewrites),
     ],
   )
 
@@ -359,25 +355,3 @@ def discriminators(lines: Sequence[Mapping]) -> list[dict]:
   return [
     section('The discriminators', text(words, 'quiet'), table(list(lines)))
   ]
-
-
-def worst(
-  e: Experiment, tables: Tables, rewrites: contenders.Rewrites
-) -> list[dict]:
-  """The pairs that turned least, of the last contender, by its chance."""
-  name = list(rewrites)[-1]
-  versions = {name: rewrites[name]}
-  shows = contenders.attribute(e.config, tables['test'])
-  chance = contenders.transferred(e.config, tables, versions)[name][0]
-  chances = np.where(shows == 1, 1 - chance, chance)
-  order = np.argsort(chances, kind='stable')[:SHOWN]
-  both = tables['test']['text'].tolist(), rewrites[name]['test'][0]
-  turned = 'chance of the other group'
-  rows = [
-    {'source': source, 'rewrite': new, turned: float(p)}
-    for source, new, p in zip(
-      *([x[i] for i in order] for x in (*both, chances))
-    )
-  ]
-  words = f'{name}: the {len(rows)} test texts that turned least.'
-  return [section('Worst pairs', text(words, 'quiet'), table(rows))]

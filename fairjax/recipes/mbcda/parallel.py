@@ -33,7 +33,6 @@ from fairjax.recipes.rewriting.counterfactual_texts import (
   repairs_of,
   swapper,
 )
-from fairjax.results import section, table, text
 from fairjax.train import mesh
 
 WITHHELD = 72  # stream of the words
@@ -164,26 +163,6 @@ def pairs_of(parallel: Parallel, labels: str) -> pd.DataFrame:
       'label': 1 - some['group'],
     }
   ).reset_index(drop=True)
-
-
-def dropped(parallel: Parallel) -> list[dict]:
-  """Examples of what the filter drops."""
-  frame = parallel.frame
-  rest = frame[~frame['kept']].sort_values('turned', kind='stable')
-  low, high = parallel.accuracy['low'], parallel.accuracy['high']
-  ends = '' if low is None else f' [{low:.3f}, {high:.3f}]'
-  words = (
-    f'{said(parallel)}{ends}, which it never saw. Both groups weigh '
-    'the same in it, however many texts they have. A text that names both '
-    'groups, or neither, can stay on its side: such pairs are dropped as well.'
-  )
-  columns = ['source', 'repaired', 'turned']
-  rows = rest[columns].head(20).to_dict('records')
-  return [
-    section(
-      'Dropped by the filter', text(words[:1].upper() + words[1:]), table(rows)
-    )
-  ]
 
 
 def halves(share: float, seed: int) -> tuple[list[tuple[str, str]], set[str]]:

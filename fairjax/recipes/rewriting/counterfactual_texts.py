@@ -55,7 +55,6 @@ class Writer(NamedTuple):
 
 # {contender: its writers by seed, one where there is no chance in it}
 Writers = Mapping[str, Sequence[Writer]]
-SHOWN = 20  # texts of the repair's table
 GOLD = 61  # stream of the rows whose twins are known
 TWINS = 'twins of the test texts in which decisions are compared'
 
@@ -150,7 +149,7 @@ def report(m: RewriteInputs) -> dict:
   return {
     'facts': facts,
     'verdicts': claims(m.e, first),
-    'sections': [*shown(repairs), grid, *worse(m.e, known, first)],
+    'sections': [grid, *worse(m.e, known, first)],
   }
 
 
@@ -557,20 +556,3 @@ def worse(e: Experiment, known: Sequence[str], first: str) -> list[dict]:
       table(errors, caption=f'{kinds}several.', screen=True),
     )
   ]
-
-
-def shown(repairs: Mapping[str, Mapping[str, pd.DataFrame]]) -> list[dict]:
-  """Source, swap, mask and repair of test texts with odd words."""
-  parts = []
-  for name, splits in repairs.items():
-    frame = splits['test']
-    some = frame[(frame['odd'] > 0) & (frame['swap'] != frame['source'])]
-    columns = ['source', 'swap', 'mask', 'repair', 'odd']
-    parts.append(
-      table(
-        some[columns].head(SHOWN).to_dict('records'),
-        caption=f'{name}: {len(some)} of {len(frame)} test texts with odd '
-        'words; the first of them.',
-      )
-    )
-  return [section('Repair', *parts)] if parts else []

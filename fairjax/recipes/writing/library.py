@@ -11,7 +11,7 @@ import pandas as pd
 from fairjax import stages
 from fairjax.config import Config, doors, shipped
 from fairjax.core import artefacts
-from fairjax.recipes.writing import recipe
+from fairjax.recipes.writing import experiment
 from fairjax.report.faces import Face
 
 if TYPE_CHECKING:
@@ -106,6 +106,6 @@ def write(
   source = model if callable(model) else None
   asked = prompts if not isinstance(prompts, str | os.PathLike) else None
   named = classifier if not isinstance(classifier, str) else None
-  results, table = recipe.write(config, None, source, asked, named)
+  results, table = experiment.write(config, None, source, asked, named)
   doors.retell(results, write, ARGUMENTS)
   return Written(results, config, table)

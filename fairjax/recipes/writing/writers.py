@@ -22,7 +22,7 @@ from fairjax.core.errors import Interrupted, UserError
 from fairjax.models import families
 from fairjax.models.decoding import decode_texts, sample
 from fairjax.models.decoding.decode import Options
-from fairjax.recipes.benchmarks.recipe import title_of
+from fairjax.recipes.benchmarks.experiment import title_of
 from fairjax.recipes.language import generate_corpus
 from fairjax.stages import asking, audited
 from fairjax.stages.identity import identity

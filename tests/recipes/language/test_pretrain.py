@@ -40,7 +40,7 @@ def config(corpus, objective, **changes):
     data=c.Data(name='text', path=str(corpus)),
     tokens=c.Tokens(vocab_size=120),
     pretrain=c.Pretrain(
-      objective=objective, mask=mask, length=32, held_out=0.1, samples=2
+      objective=objective, mask=mask, length=32, held_out=0.1
     ),
     train=c.Train(
       lr=2e-3, batch=16, epochs=8, evals=0.5, warmup=0.1, patience=0
@@ -82,7 +82,6 @@ def test_the_loss_falls_and_transformers_reads_what_is_written(
   found = results.sets['held_out']['quality']['perplexity']
   assert found['low'] < found['value'] < found['high']
   remade(tmp_path, results)
-  assert len(results.sections[0]['parts'][0]['rows']) == 2
   page = (tmp_path / 'report.html').read_text()
   assert 'Test set held-out text' in page and '<script' not in page
   folder = tmp_path / 'export' / 'seed_0'

@@ -21,7 +21,7 @@ from fairjax.models import Bundle, families
 from fairjax.models.families import bart, encoder
 from fairjax.models.folders import hf
 from fairjax.models.layers.places import blank_batch
-from fairjax.recipes.fairflow import recipe
+from fairjax.recipes.fairflow import experiment
 from fairjax.recipes.rewriting import (
   contenders,
   counterfactual_texts,
@@ -294,7 +294,7 @@ def test_what_is_read_last_is_looked_at_first(models, tmp_path):
   config = config_of(models, rewriters__fluency=str(tmp_path))
   config.data.path = str(tmp_path / 'texts.csv')
   with pytest.raises(UserError, match=r'config\.json'):
-    recipe.run(config, tmp_path / 'run')
+    experiment.run(config, tmp_path / 'run')
   assert not list((tmp_path / 'run').rglob('*.parquet'))
 
 

@@ -5,7 +5,6 @@ import importlib
 import itertools
 import json
 import re
-import types
 
 import jax
 import numpy as np
@@ -20,11 +19,10 @@ from fairjax.models.families import gpt2
 from fairjax.models.folders import hf
 from fairjax.models.reading import judge
 from fairjax.recipes.writing import (
+  experiment,
   matched,
   measure,
-  page,
   prompts,
-  recipe,
   rows,
   templates,
   words,
@@ -86,7 +84,7 @@ def run(model, tmp_path_factory):
   lexicon = folder / 'hurtful.txt'
   lexicon.write_text('nurse\nman\n')
   config = config_of(model, classifier='planted', lexicon=str(lexicon))
-  return config, folder, recipe.run(config, folder)
+  return config, folder, experiment.run(config, folder)
 
 
 def test_a_page_is_made_of_what_a_model_writes(run, remade):
@@ -145,7 +143,7 @@ def test_groups_at_the_level_differ_from_no_group():
     {'group': k, 'score': one, 'nobody': one, 'difference': one, 'adjusted': p}
     for k, p in enumerate((0.01, 0.05, 0.051))
   ]
-  _, told = page._over(types.SimpleNamespace(over=over))
+  _, told = experiment.over_nobody(over)
   assert told['text'].startswith('2 of 3 groups differ from the matched')
 
 
@@ -156,7 +154,7 @@ def test_prompts_are_called_matched_where_they_are():
   row |= {'adjusted': 0.01}
   for matched_, words_ in ((True, 'matched prompts'), (False, 'prompts')):
     over = [row | {'matched': matched_}]
-    table, told = page._over(types.SimpleNamespace(over=over))
+    table, told = experiment.over_nobody(over)
     assert table['caption'] == f'Beside {words_} that name no group'
     assert f'differ from the {words_} that name no group (' in told['text']
 
@@ -277,7 +275,7 @@ def test_alike_texts_are_held_against_two_of_one_prompt():
 def test_a_second_run_asks_nobody_again(run, monkeypatch):
   config, folder, found = run
   monkeypatch.setattr(writers.decode_texts, 'generate', None)
-  again = recipe.run(config, folder)
+  again = experiment.run(config, folder)
   assert again.sets == found.sets
 
 
@@ -297,9 +295,9 @@ def test_a_killed_run_goes_on_to_the_same_texts(run, tmp_path, monkeypatch):
 
   monkeypatch.setattr(writers.decode_texts, 'generate', falls)
   with pytest.raises(KeyboardInterrupt):
-    recipe.run(config, tmp_path / 'cut')
+    experiment.run(config, tmp_path / 'cut')
   done = len(list((tmp_path / 'cut' / 'writing').glob('*.made.json')))
-  recipe.run(config, tmp_path / 'cut')
+  experiment.run(config, tmp_path / 'cut')
   read = lambda folder: pd.read_parquet(folder / 'texts.parquet')
   pd.testing.assert_frame_equal(read(calm), read(tmp_path / 'cut'))
   assert done == 2 and len(calls) == 3 + 4 - done
@@ -323,7 +321,7 @@ def test_a_planted_gap_is_found_and_the_gate_fails(tmp_path):
   page = result.save(tmp_path / 'saved').read_text()
   assert '‘positive’' in page
   config = config_of('x', classifier='planted', fail_if='mean_score_gap>0.2')
-  gated, _ = recipe.write(config, None, biased, None, biased.toxic)
+  gated, _ = experiment.write(config, None, biased, None, biased.toxic)
   assert gated.facts['gate'] == 'failed'
 
 
@@ -526,10 +524,10 @@ def test_a_term_in_two_groups_is_told_before_anything(tmp_path):
   axis.write_text('form,a,b\nadjective,red,blue\nnoun,red,cyan\nnouns,x,red\n')
   config = config_of('x', axes=(str(axis),))
   with pytest.raises(UserError, match="has 'red' of a and of b"):
-    recipe.write(config, None, lambda texts: 1 / 0, None, rude)
+    experiment.write(config, None, lambda texts: 1 / 0, None, rude)
   axis.write_text('form,a,b\nname,Redism,Bluism\n')
   with pytest.raises(UserError, match='neither an adjective nor a noun'):
-    recipe.write(config, None, lambda texts: 1 / 0, None, rude)
+    experiment.write(config, None, lambda texts: 1 / 0, None, rude)
 
 
 # Writers that are functions
@@ -732,11 +730,11 @@ def test_a_gate_ends_the_run(tmp_path, monkeypatch):
     samples=1, limit=12, fail_on='value',
   )  # fmt: skip
   with pytest.raises(Failed, match='mean_score_gap'):
-    recipe.run(config, tmp_path / 'run')
+    experiment.run(config, tmp_path / 'run')
   assert len(list((tmp_path / 'run/writing').glob('*.json'))) > 6
   config.writing.fail_if = 'no_such>1'
   with pytest.raises(UserError, match=r'writing\.fail_if names'):
-    recipe.run(config, tmp_path / 'run')
+    experiment.run(config, tmp_path / 'run')
 
 
 def test_a_chat_model_decides_by_prompt_and_is_audited(model, monkeypatch):

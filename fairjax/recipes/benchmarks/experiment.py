@@ -48,66 +48,56 @@ from fairjax.recipes.benchmarks import (
   mitigations,
 )
 from fairjax.results import Results
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
-from fairjax.train import mesh
-from fairjax.train.progress import Log
 
 
-def run(config: Config, folder: pathlib.Path) -> Results:
-  """The benchmarks' numbers of each contender, published."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    return stages.publish(folder, measured(config, folder, log), log)
-
-
-def measured(config: Config, folder: pathlib.Path, log: Log) -> Results:
+@stages.recipe
+def run(e: Experiment) -> Results:
   """items → scores of each contender → estimates → paired tests."""
+  config, options = e.config, e.config.benchmarks
   check(config)
-  tables = {name: read(name, config) for name in config.benchmarks.names}
+  tables = {name: read(name, config) for name in options.names}
   # Every file is read before any model: what is wrong in it is told now.
-  task = downstream.items(config) if config.benchmarks.task else None
+  task = downstream.items(config) if options.task else None
   texts = held_out(config) if config.data.path else []
-  models = contenders(config, tables, folder, log)
-  result = {
-    name: {'sets': {}, 'facts': one.facts()} for name, one in models.items()
-  }
-  tests, sections = [], []
-  for name in config.benchmarks.names:
+  models = contenders(e, tables)
+  for title, model in models.items():
+    e.contenders[title] = {'sets': {}, 'facts': model.facts()}
+  sections = []
+  for name, items in tables.items():
+    e.log.line(f'{name}: {len(items)} items')
+    scored = {}
+    for title, model in models.items():
+      if {*BENCHMARKS[name].needs} & {*model.able}:
+        one, *scored[title] = once(e, name, title, model, items)
+        e.add(title, name, one)
+    e.tests += paired(name, scored, config)
     module = importlib.import_module(BENCHMARKS[name].module)
-    items, scored = tables[name], {}
-    log.line(f'{name}: {len(items)} items')
-    for title, model in models.items():
-      if not set(BENCHMARKS[name].needs) & set(model.able):
-        continue
-      one, usable_items, scores = once(
-        name, title, model, items, config, folder, log
-      )
-      result[title]['sets'][name] = one
-      scored[title] = (usable_items, scores)
-    tests += paired(name, scored, config)
-    sections.append(section(name, module, result, items))
-  sections = [*axes_side_by_side(result, tables), *sections]
-  if config.data.path:
-    for title, model in models.items():
-      if model.kind in ('mask', 'write'):
-        result[title]['sets']['texts'] = perplexity(model, texts, config)
-      if config.benchmarks.mitigations and 'embed' in model.able:
-        how = intervals.options_of(config)
-        axis = config.method.axis
-        one = results.plain(erasing.probe(model, texts, how, axis))
-        result[title]['sets']['probe'] = one
+    sections.append(section(name, module, e.contenders, items))
+  sections = [*axes_side_by_side(e.contenders, tables), *sections]
+  for title, model in models.items() if config.data.path else ():
+    if model.kind in ('mask', 'write'):
+      e.add(title, 'texts', perplexity(model, texts, config))
+    if options.mitigations and 'embed' in model.able:
+      probe = erasing.probe(model, texts, e.how, config.method.axis)
+      e.add(title, 'probe', results.plain(probe))
   if task is not None:
-    tests += on_task(task, models, result, config)
-  if config.benchmarks.mitigations:
+    scored = {}
+    for title, model in models.items():
+      scores = downstream.score(model, task, config)
+      one = downstream.estimate(task, scores, e.how)
+      e.add(title, 'task', results.plain(one))
+      scored[title] = (task, scores)
+    e.tests += tests_of('task', 'all', downstream.values, scored, config)
+  if options.mitigations:
     called = exchange.called(config.method.axis)
-    sections.insert(0, mitigation_front.section(result, called))
-  return stages.results(
-    config,
-    data=', '.join(config.benchmarks.names),
+    sections.insert(0, mitigation_front.section(e.contenders, called))
+  return e.results(
+    data=', '.join(options.names),
     seeds=[],
     title=f'Bias benchmarks of {_named(list(models), config)}',
-    contenders=result,
-    focus=next(iter(result)),
-    tests=tests,
+    focus=next(iter(models)),
     notes=[
       'A benchmark that finds nothing is no evidence that there is nothing; '
       'each says below what its number cannot.'
@@ -155,31 +145,26 @@ def check(config: Config) -> None:
 
 
 def contenders(
-  config: Config,
-  tables: Mapping[str, pd.DataFrame],
-  folder: pathlib.Path,
-  log: Log,
+  e: Experiment, tables: Mapping[str, pd.DataFrame]
 ) -> dict[str, judges.Judge]:
   """The model, the model after each mitigation, and another one."""
-  named = {'': config.model, 'against': config.benchmarks.against}
-  loaded = {
-    key: asked.load(model, config) for key, model in named.items() if model
-  }
-  for model in loaded.values():  # before long work
+  config, options = e.config, e.config.benchmarks
+  own = asked.load(config.model, config)
+  other = asked.load(options.against, config) if options.against else None
+  for model in filter(None, (own, other)):  # before long work
     for name, items in tables.items():
       benchmarks.capability(name, model.able)
       known_words(name, model, items)
-  own, title = loaded[''], title_of(config.model)
+  title = title_of(config.model)
   out = {title: own}
-  texts = mitigations.parts(config)[0] if config.benchmarks.mitigations else []
-  for kind in config.benchmarks.mitigations:
+  texts = mitigations.parts(config)[0] if options.mitigations else []
+  for kind in options.mitigations:
     mitigate = find(MITIGATIONS, 'mitigation', kind)
-    target = folder / 'models' / kind
-    out[f'{title} + {kind}'] = mitigate(own, texts, config, target, log)
-  if 'against' in loaded:
-    second = title_of(config.benchmarks.against)
-    name = second if second not in out else f'{second} (2)'
-    out[name] = loaded['against']
+    target = e.folder / 'models' / kind
+    out[f'{title} + {kind}'] = mitigate(own, texts, config, target, e.log)
+  if other is not None:
+    second = title_of(options.against)
+    out[second if second not in out else f'{second} (2)'] = other
   return out
 
 
@@ -196,48 +181,32 @@ def held_out(config: Config) -> list[str]:
   return list(files.texts(config.data)['text'])
 
 
-def on_task(
-  items: pd.DataFrame,
-  models: Mapping[str, judges.Judge],
-  result: dict,
-  config: Config,
-) -> list[dict]:
-  """The task of the config by each contender, and paired tests."""
-  scored = {}
-  for title, model in models.items():
-    scores = downstream.score(model, items, config)
-    one = downstream.estimate(items, scores, intervals.options_of(config))
-    result[title]['sets']['task'] = results.plain(one)
-    scored[title] = (items, scores)
-  return tests_of('task', 'all', downstream.values, scored, config)
-
-
-def once(name, title, model, items, config, folder, log):
+def once(e: Experiment, name: str, title: str, model, items):
   """A benchmark of a contender, its items and scores; scores are kept."""
   module = importlib.import_module(BENCHMARKS[name].module)
   made_from = identity(
-    config,
+    e.config,
     (),  # nothing but what the scores depend on
     name,
     model.fingerprint(),
     items.to_json(),
     repr({k: v for k, v in items.attrs.items() if k != 'notes'}),
-    [knobs.value(config, leaf) for leaf in BENCHMARKS[name].leaves],
-    getattr(model, 'pos_label', config.measures.pos_label),
-    str(build.precision(config)),
+    [knobs.value(e.config, leaf) for leaf in BENCHMARKS[name].leaves],
+    getattr(model, 'pos_label', e.config.measures.pos_label),
+    str(build.precision(e.config)),
   )
+  made = lambda: module.score(model, items, e.config)
   scores = stages.stage(
-    folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',
+    e.folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',
     made_from,
     lambda path: stages.write_table(
-      path,
-      only_known(name, model, items, module.score(model, items, config)),
+      path, only_known(name, model, items, made())
     ),
     artefacts.read_table,
-    log,
-    config.reuse,
+    e.log,
+    e.config.reuse,
   )
-  return evaluate(name, model, items, config, scores)
+  return evaluate(name, model, items, e.config, scores)
 
 
 def paired(
@@ -318,50 +287,43 @@ def section(
     if name not in one['sets']:
       parts.append(results.text(f'{title}: its vectors are as they were.'))
       continue
-    rows_of, rows = one['sets'][name], []
-    groups = {'all': rows_of.get('fairness', {}), **rows_of.get('groups', {})}
-    for part, values in groups.items():
-      for measure, value in values.items():
-        if measure == 'rows' or not isinstance(value, Mapping):
-          continue
-        low, high = value.get('floor_low'), value.get('floor_high')
-        rows.append(
-          {
-            'part': part,
-            'measure': measures.label(measure),
-            'value': measures.in_print(measure, value),
-            'items': value.get('items'),
-            'without a preference': value.get('null'),
-            'by chance': None if low is None else f'{low:.3g} to {high:.3g}',
-            'p': value.get('p'),
-            'p (Holm)': value.get('p_holm'),
-            'p (FDR)': value.get('p_fdr'),
-            'test': value.get('test', ''),
-          }
-        )
-        if value.get('low') is not None:
-          label = part if len(contenders) == 1 else f'{title}: {part}'
-          effects.setdefault(measure, {})[label] = value
-          if value.get('null') is not None:
-            effects[measure][label] = value
-    parts.append(results.heading(title))
-    if all(row['p (FDR)'] is None for row in rows):
-      rows = [{k: v for k, v in row.items() if k != 'p (FDR)'} for row in rows]
-    parts.append(results.table(rows))
-  for measure, values in effects.items():
-    first = next(iter(values.values()))
-    some = dict(list(values.items())[:30])
-    parts.append(
-      results.figure(
-        'forest',
-        f'{name}_{measure}',
-        f'{measures.label(measure)}; the line is no preference.',
-        effects=some,
-        x_label=measures.label(measure),
-        zero=first.get('null'),
-      )
-    )
+    own, lines = one['sets'][name], []
+    for part, values in {'all': own.get('fairness', {}),
+                         **own.get('groups', {})}.items():  # fmt: skip
+      for key, value in values.items():
+        if key != 'rows' and isinstance(value, Mapping):
+          lines.append(line_of(part, key, value))
+          if value.get('low') is not None:
+            label = part if len(contenders) == 1 else f'{title}: {part}'
+            effects.setdefault(key, {})[label] = value
+    rates = {'p (FDR)'} & {k for one in lines for k, v in one.items() if v}
+    if not rates:
+      lines = [{k: v for k, v in x.items() if k != 'p (FDR)'} for x in lines]
+    parts += [results.heading(title), results.table(lines)]
+  for key, values in effects.items():
+    some, label = dict(list(values.items())[:30]), measures.label(key)
+    null = next(iter(values.values())).get('null')
+    caption = f'{label}; the line is no preference.'
+    more = {'effects': some, 'x_label': label, 'zero': null}
+    parts.append(results.figure('forest', f'{name}_{key}', caption, **more))
   return results.section(f'Benchmark {name}', *parts)
+
+
+def line_of(part: str, key: str, value: Mapping) -> dict:
+  """A number of a benchmark, beside what chance gives and how sure it is."""
+  low, high = value.get('floor_low'), value.get('floor_high')
+  return {
+    'part': part,
+    'measure': measures.label(key),
+    'value': measures.in_print(key, value),
+    'items': value.get('items'),
+    'without a preference': value.get('null'),
+    'by chance': None if low is None else f'{low:.3g} to {high:.3g}',
+    'p': value.get('p'),
+    'p (Holm)': value.get('p_holm'),
+    'p (FDR)': value.get('p_fdr'),
+    'test': value.get('test', ''),
+  }
 
 
 def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:

@@ -13,35 +13,57 @@ from typing import Any
 
 import pandas as pd
 
+from fairjax import results as shape
 from fairjax import stages
 from fairjax.config import Config, Mesh
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.metrics import gate
+from fairjax.data.tables import labels
+from fairjax.metrics import gate, measures
+from fairjax.metrics.inference import significance
 from fairjax.metrics.texts import hurtful
+from fairjax.recipes.language import generate_corpus
 from fairjax.recipes.writing import (
   measure,
-  page,
   prompts,
   rows,
   scores,
   words,
   writers,
 )
+from fairjax.report import tables
 from fairjax.results import Results
+from fairjax.stages import Experiment
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
+NOTES = (
+  'Intervals and p values are over templates (or clusters of a file): texts of '
+  'one template are dependent, whatever group they are of',
+  'Equal prompts have the same texts, whatever group they are of.',
+)
+METHOD = (
+  'The k-th text after a prompt is held against the k-th after the matched '
+  'prompt of the other group, words of groups masked. What drawing alone does '
+  'is how alike two texts after one of these prompts are. Sentiment parity is '
+  'that of Huang et al. 2020, similarities are as in langfair (Bouchard 2024), '
+  'expected maximum and probability of one from the bound on as in '
+  'RealToxicityPrompts (Gehman et al. 2020), stereotypical associations as in '
+  'HELM (Liang et al. 2022), of prompt and text together.'
+)
 KNOB = 'writing.fail_if'
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """The page of what `model` writes; fails where the gate does."""
-  with Log(folder, config, main=mesh.is_main()) as log:
-    results, _ = write(config, log)
-    results = stages.publish(folder, results, log)
+  results = published(config, folder)
   gate.stop(results.facts)
   return results
+
+
+@stages.recipe
+def published(e: Experiment) -> Results:
+  return write(e.config, e.log)[0]
 
 
 def write(
@@ -107,7 +129,9 @@ def _texts(config: Config, frame, source, log: Log | None):
   folder = log.folder if log else None
   texts = writers.written(writer, once, folder, config.reuse)
   own = writer.options
-  how = page.drawn(own, config.writing.samples) if own else {}
+  how = {'each token': generate_corpus.drawn(own)} if own else {}
+  if own and own.do_sample:
+    how['texts of a prompt'] = config.writing.samples
   return writer.name, dict(zip(once, texts)), how
 
 
@@ -129,11 +153,6 @@ def _encoder(config: Config):
   return judge.load(config.writing.encoder, config, placement).vectors
 
 
-def _data(config: Config) -> str:
-  own = config.writing
-  return pathlib.Path(own.prompts).stem if own.prompts else 'templates'
-
-
 def _results(
   config: Config,
   name: str,
@@ -143,17 +162,19 @@ def _results(
   measured: measure.MeasuredTexts,
   remarks: Sequence[str],
 ) -> Results:
-  data = _data(config)
+  own, classes = config.writing, []
+  data = pathlib.Path(own.prompts).stem if own.prompts else 'templates'
   facts = {
     'written by': name,
     'different prompts': int(frame['prompt'].nunique()),
     'texts': len(table),
     'templates or clusters': int(frame['cluster'].nunique()),
   }
-  classes = []
   if scorer is not None:
+    of = 'prompt and text'
+    of = of if own.scored == 'whole' else 'the text without its prompt'
     facts['scored by'] = scorer.name
-    facts['score'] = f'probability of {scorer.positive}, {_scored(config)}'
+    facts['score'] = f'probability of {scorer.positive}, of {of}'
     classes = [f'not {scorer.positive}', scorer.positive]
   return stages.results(
     config,
@@ -166,15 +187,73 @@ def _results(
     contenders={name: {'sets': {data: measured.set}}},
     focus=name,
     facts=facts,
-    notes=[
-      *remarks,
-      page.CLUSTERED,
-      'Equal prompts have the same texts, whatever group they are of.',
-    ],
-    sections=page.sections(config, measured, scorer),
+    notes=[*remarks, *NOTES],
+    sections=sections(measured, scorer),
   )
 
 
-def _scored(config: Config) -> str:
-  whole = config.writing.scored == 'whole'
-  return 'of prompt and text' if whole else 'of the text without its prompt'
+def sections(measured: measure.MeasuredTexts, scorer) -> list[dict]:
+  """Every difference beside what chance gives; groups beside nobody; texts."""
+  found = measured.set['fairness']
+  lines = [
+    {
+      'measure': measures.label(key),
+      'value': one,
+      'by chance': found.get(f'{key}_floor', one.get('null')),
+      'p': significance.p_text({'p': one.get('p')} | one),
+    }
+    for key, one in found.items()
+    if tables.defined(one) and not key.endswith('_floor')
+  ]
+  parity = [
+    {
+      'groups': ' and '.join(row['groups']),
+      'texts': row['texts'],
+      'distance of the scores (strong parity)': row['strong'],
+      'by chance': row['strong'].get('null'),
+      'difference of the shares (weak parity)': row['weak'],
+    }
+    for row in measured.pairs
+  ]
+  parts = [shape.table(lines, screen=True)] if lines else []
+  parts += over_nobody(measured.over)
+  if parity:
+    parts.append(shape.table(parity, caption='Counterfactual parity'))
+  out = [
+    shape.section(
+      'What is written of each group', *parts, shape.text(METHOD, kind='quiet')
+    )
+  ]
+  if texts := measured.examples:
+    blur = labels.offensive([scorer.positive]) if scorer else None
+    matched = 'twin' in texts[0]
+    heading = 'Matched texts whose scores differ most'
+    heading = heading if matched else 'Texts with the highest scores'
+    versions = ('text', 'twin')[: 1 + matched]
+    out.append(shape.section(heading, shape.texts(texts, versions, blur)))
+  return out
+
+
+def over_nobody(over: Sequence[dict]) -> list[dict]:
+  """Groups against the matched prompts that name none."""
+  if not over:
+    return []
+  lines = [
+    {
+      'group': row['group'],
+      'mean score': row['score'],
+      'no group': row['nobody'],
+      'difference': row['difference'],
+      'p, adjusted': significance.p_text({'p': row['adjusted']}),
+    }
+    for row in over
+  ]
+  sure = sum(significance.is_significant(row['adjusted']) for row in over)
+  # Prompts whose groups are found by their words are other people's.
+  matched = all(row.get('matched', True) for row in over)
+  nobody = f'{"matched " if matched else ""}prompts that name no group'
+  said = (
+    f'{sure} of {len(over)} groups differ from the {nobody} (adjusted p of at '
+    f'most {significance.SURE:g}, Holm).'
+  )
+  return [shape.table(lines, caption=f'Beside {nobody}'), shape.text(said)]
