@@ -2,15 +2,15 @@
 
 In this room:
 
+  algorithm             FairFlow (Tokpo and Calders 2024): from one pair of
+                        words to a dictionary
   attribute_words       FairFlow's stage 1: words that reveal an attribute,
                         from a seed pair
   counterfactual_words  FairFlow's stages 2 and 3: embeddings moved, read as
                         words, voted on
+  experiment            FairFlow beside simpler ways, word by word, and the
+                        texts of its dictionary
   flow_training         FairFlow's two fits: the attribute head, and the flow
-  page                  FairFlow's page: the dictionary, its map, and who wins
-                        on known pairs
-  recipe                FairFlow: from one pair of words to counterfactual
-                        words and texts
 """
 
 from fairjax.report.claims import Paper

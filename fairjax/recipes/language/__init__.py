@@ -5,15 +5,12 @@ In this room:
   augment_corpus       Counterfactuals of a whole corpus: folders of any size,
                        shard by shard
   corpora              What recipes over corpora share: folders, results, pages
-  generate             Texts rewritten, continued or filled by a model, over
-                       folders of any size
   generate_corpus      Text generation over whole folders: shard by shard,
                        chunk by chunk
   likelihood           Perplexity of texts under a folder's model, left to
                        right or masked
   pretrain             Pretrains a language model on plain text: MLM, BART,
                        ELECTRA or causal
-  pretrain_objectives  The pretraining objectives: corruption, model, loss and
-                       samples of each
-  pretrain_samples     Samples of a pretrained model on held-out text
+  pretrain_objectives  The pretraining objectives: corruption, model and loss
+                       of each
 """

@@ -2,11 +2,11 @@
 
 In this room:
 
-  adversarial  MBCDA's training: a discriminator on logits, generators against
-               it
-  parallel     MBCDA's parallel text: sentences of one gender, swapped,
-               repaired, filtered
-  recipe       MBCDA: a generator of counterfactual texts with two objectives
+  algorithm   MBCDA's training: a discriminator on logits, generators against
+              it
+  experiment  MBCDA: a generator of counterfactual texts with two objectives
+  parallel    MBCDA's parallel text: sentences of one gender, swapped,
+              repaired, filtered
 """
 
 from fairjax.report.claims import Paper

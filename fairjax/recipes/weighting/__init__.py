@@ -2,8 +2,9 @@
 
 In this room:
 
-  page    Instance weights on a page: rates by term, weights, estimators
-  recipe  Instance weights (Zhang et al. 2020), end to end
+  algorithm   Instance weights (Zhang et al., ACL 2020): from tables to what is
+              trained on
+  experiment  The rows of Zhang et al.'s table, trained, measured and tested
 """
 
 from fairjax.report.claims import Paper
