@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.data.tables import answers
 from fairjax.data.tables.schema import Tables
 from fairjax.metrics import measures
 from fairjax.metrics.assess import assess as measure
