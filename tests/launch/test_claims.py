@@ -161,7 +161,7 @@ def test_tables_of_one_claim_tell_of_its_files_alone(tmp_path):
   done = call('tweets')
   assert done.returncode == 1
   assert len(done.stderr.splitlines()) == 1 and 'AAAI23.zip' in done.stderr
-  assert len(call().stderr.splitlines()) == 7
+  assert len(call().stderr.splitlines()) == 8
   done = call('twets')
   assert done.returncode == 1 and 'FOLDER OUT [PART' in done.stderr
 
