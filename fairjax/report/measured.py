@@ -141,11 +141,14 @@ def _one_set(name: str, rows: Sequence[Mapping]) -> list[dict]:
   """The table of a set; of many measures the last ones in a fold."""
   columns = list(dict.fromkeys(k for r in rows for k in r if k != 'contender'))
   head = {'contender': 'contender'}
-  out = [parts.heading(f'Test set {of_set(name)}')]
-  for k in range(0, len(columns), WIDEST):
-    some = {key: _heading(key) for key in columns[k : k + WIDEST]}
-    table = parts.table(rows, head | some)
-    out.append(parts.fold('More measures', table) if k else table)
+  tables_ = [
+    parts.table(
+      rows, head | {k: _heading(k) for k in columns[at : at + WIDEST]}
+    )
+    for at in range(0, len(columns), WIDEST)
+  ]
+  out = [parts.heading(f'Test set {of_set(name)}'), *tables_[:1]]
+  out += [parts.fold('More measures', *tables_[1:])] * (len(tables_) > 1)
   pictures = []
   for key in measures.leading(columns, pictured=True):
     values = {r['contender']: r[key] for r in rows if key in r}
@@ -242,9 +245,12 @@ def _measures(values: Mapping) -> dict:
   for row in tables.measure_rows(values, 'measure'):
     key = row['measure']
     of = measures.measure(key)
-    title = capital(key) + (f' ({key})' if of else '')
+    own = of and measures.label(key).casefold() != key
+    title = capital(key) + (f' ({key})' if own else '')
     rows.append({**row, 'measure': title})
-    about[title] = of.about if of else ''
+    # Of several attributes a measure is explained once.
+    first = of and of.about not in about.values()
+    about[title] = of.about if first else ''
   return parts.table(rows) | {'about': about}
 
 

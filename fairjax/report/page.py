@@ -168,7 +168,9 @@ def _picture(results: Results, found) -> list[dict]:
   kinds = {one.kind: one for one in reversed(found)}
   if len(results.contenders) > 1 and results.sets:
     held = kinds.get('contest')
-    return _contenders(results, held.set if held else next(iter(results.sets)))
+    of = held.set if held else next(iter(results.sets))
+    if shown := _contenders(results, of):
+      return shown
   if 'gap' in kinds:
     return [_groups(results, kinds['gap'])]
   if 'score' in kinds:
