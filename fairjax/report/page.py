@@ -23,6 +23,7 @@ from fairjax.report import (
   kept,
   measured,
   names,
+  render,
   tables,
   verdict,
   words,
@@ -33,33 +34,6 @@ from fairjax.report.tables import defined, plural
 from fairjax.results import FILE, Results
 from fairjax.results import read as read_results
 from fairjax.results import write as write_results
-
-SILENT = (
-  'Template sentences are evidence about templates. A gap on them shows that '
-  'the model reacts to the words that were exchanged; no gap does not show '
-  'that it treats real texts alike.',
-  'Small groups have wide intervals. A group with few rows of a label can '
-  'look fair or unfair by chance: read the interval before the value.',
-  'Every number assumes that the labels are correct. Where they carry a '
-  'prejudice, a model that repeats it looks accurate and may look fair.',
-  'An interval speaks of the chance in drawing these rows and these seeds. It '
-  'knows nothing of other data, other groups, or a changed world. With one '
-  'seed it knows nothing of the chance in training either.',
-  'The interval of a gap is for the gap of the true rates, and holds it at '
-  'least as often as it says; the value beside it is larger by chance, by '
-  'about what the tables give under “by chance”. The difference between two '
-  'gaps is of the gaps that test sets of this size show: chance is in both and '
-  'widens the smaller one more, so it tends to be nearer 0 than that of the '
-  'true gaps.',
-  'Demographic parity compares shares of decisions. Where the groups’ labels '
-  'differ, a perfect predictor does not reach 1: its floor (dp_floor) is what '
-  'it reaches, and going beyond it costs accuracy.',
-  'A predictor that always gives the same answer treats all groups alike and '
-  'is of no use. Such predictors are named in the warnings; their fairness is '
-  'not an achievement.',
-  'Fairer on these measures does not mean fair. The measures can disagree, '
-  'and which of them matters depends on what the decision does to people.',
-)
 
 WARNED, LONG = 3, 200  # warnings that stand open, if they are short
 MOST_GROUPS = 24  # in the first picture
@@ -95,8 +69,9 @@ def report(folder: str | os.PathLike) -> str:
   if (hygiene := load(kept.HYGIENE)) is not None:
     sections.append(Section('Data', _hygiene(hygiene)))
   if results is None or results.contenders:
-    silent = [parts.bullets(SILENT)]
-    sections.append(Section('What these numbers do not say', silent))
+    limits = render.template('limits.txt').render().splitlines()
+    own = [parts.bullets(limits)]
+    sections.append(Section('What these numbers do not say', own))
   sections += _documents(folder, whole)
   made = provenance(load(kept.CONFIG), load(kept.VERSIONS))
   sections.append(Section('How it was made', made))
