@@ -393,10 +393,9 @@ def of_run(rows: pd.DataFrame) -> np.ndarray:
   """Probabilities [s, n, c] as a run keeps them: of two classes P(1)."""
   columns = [c for c in rows if SEED.fullmatch(str(c))]
   seeds = len({c.split('_')[0] for c in columns})
-  if not seeds:
-    return np.zeros((0, len(rows), 2))
-  values = _cells(rows, columns).reshape(len(rows), seeds, -1)
-  if values.shape[2] == 1:
+  width = len(columns) // max(seeds, 1) or 1
+  values = _cells(rows, columns).reshape(len(rows), seeds, width)
+  if width == 1:
     values = np.concatenate([1 - values, values], 2)
   return values.swapaxes(0, 1)
 
