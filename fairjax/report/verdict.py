@@ -160,42 +160,6 @@ def claim(
   }
 
 
-def fairer(tests: Sequence[Mapping], ours: str, theirs: str) -> list[dict]:
-  """`ours` is fairer than `theirs`, on every test set that tells."""
-  names = ('dp', 'eqodd', 'eqopp1')
-  return [
-    _ahead(t)
-    for t in over_examples(tests, ours, theirs)
-    if t['measure'] in names
-  ]
-
-
-def ahead(
-  tests: Sequence[Mapping], ours: str, theirs: str, names: Sequence[str]
-) -> list[dict]:
-  """`ours` is on the better side of `theirs`, by each measure's direction."""
-  return [
-    _ahead(t)
-    for name in names
-    for t in over_examples(tests, ours, theirs)
-    if t['measure'] == name
-  ]
-
-
-def _ahead(test: Mapping) -> dict:
-  more = measures.MEASURES[test['measure']].better > 0
-  sides = test['ours'], test['theirs'], test['measure'], test['set']
-  return claim(
-    words.of_claim(*sides),
-    test['difference'] if more else negated(test['difference']),
-    0.0,
-    test['test'],
-    test['p'],
-    'difference' if more else 'lower by',
-    bool(test.get('p_at_floor')),
-  )
-
-
 def costs_little(
   tests: Sequence[Mapping], ours: str, theirs: str, aucs: Mapping, budget: float
 ) -> list[dict]:
@@ -320,13 +284,7 @@ def section(found: results.Results) -> dict:
   """
   claims = settled(found)
   primary = [one for one in claims if one['family'] == PRIMARY]
-  # Those of a test stand among the tests.
-  tested = {test['test'] for test in found.tests}
-  others = [
-    one
-    for one in claims
-    if one['family'] != PRIMARY and one['test'] not in tested
-  ]
+  others = [one for one in claims if one['family'] != PRIMARY]
   if not (primary or others):
     return {}
   parts = []

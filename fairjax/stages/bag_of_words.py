@@ -44,7 +44,7 @@ def beside(
     if chances.shape[2] != 2:
       continue
     whole = assessment.assess(config, {name: table}, {name: chances})[name]
+    measured = {f'words_{k}': whole['quality'][k] for k in MEASURES}
     for one in found.contenders.values():
-      own = one['sets'][name]['quality']
-      own |= {f'words_{key}': whole['quality'][key] for key in MEASURES}
+      one['sets'].get(name, {}).get('quality', {}).update(measured)
   return found

@@ -28,7 +28,7 @@ from fairjax.data.tables.schema import Tables
 from fairjax.metrics.inference import intervals
 from fairjax.models import Bundle
 from fairjax.results import Results
-from fairjax.stages import assessment, fits, loading, runs
+from fairjax.stages import assessment, bag_of_words, fits, loading, runs
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
 
@@ -51,6 +51,7 @@ class Experiment:
   def __init__(self, config: Config, folder: pathlib.Path, log: Log):
     self.config, self.folder, self.log = config, folder, log
     self.sets: Tables = {}  # what classifiers are asked about
+    self.tables: Tables = {}  # as they were loaded
     self.chances: dict[str, dict[str, np.ndarray]] = {}  # their answers
     self.contenders: dict[str, dict] = {}  # as in results.json
     self.tests: list[dict] = []
@@ -72,6 +73,7 @@ class Experiment:
     """The tables; `sets` become those of the config's test sets."""
     tables = loading.load(self.config, self.folder, self.log, trains)
     self.sets = loading.test_sets(self.config, tables)
+    self.tables = tables if trains else {}
     return tables
 
   def fit(
@@ -140,4 +142,6 @@ class Experiment:
       'notes': self.notes,
       'focus': self.focus,
     }
-    return runs.results(self.config, **own | parts)
+    found = runs.results(self.config, **own | parts)
+    known = self.config, self.tables, self.sets
+    return bag_of_words.beside(*known, found) if self.tables else found

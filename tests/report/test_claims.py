@@ -113,19 +113,6 @@ def test_a_count_decides_itself():
   )
 
 
-def test_a_side_is_by_the_measure_s_direction():
-  up = difference('a', 'b', 'transfer_accuracy', 0.15, 0.05)
-  down = difference('a', 'b', 'tprd_size', -0.2, 0.1)
-  turned = up | {'ours': 'b', 'theirs': 'a'}
-  turned['difference'] = verdict.negated(up['difference'])
-  names = 'transfer_accuracy', 'tprd_size'
-  for tests in ([up, down], [turned, down]):
-    for one in verdict.ahead(tests, 'a', 'b', names):
-      assert one['verdict'] == 'holds' and one['effect']['low'] > 0
-  for one in verdict.ahead([up, down], 'b', 'a', names):
-    assert one['verdict'] == 'does not hold'
-
-
 @pytest.fixture
 def folder(tmp_path):
   found = run_of(SPECS, verdicts=[judged('other')])

@@ -1,7 +1,7 @@
 """The summary on a terminal: what leads, within 80 columns."""
 
 from fairjax import results
-from fairjax.report import terminal
+from fairjax.report import tables, terminal
 from fairjax.results import Results
 
 NAMES = ('healthy_random', 'unhealthy_random', 'none', 'cda')
@@ -16,10 +16,12 @@ def widest(text):
 
 
 def test_summary_holds_every_part(run_folder):
-  text = terminal.summary(results.read(run_folder))
+  found = results.read(run_folder)
+  text = terminal.summary(found)
   for part in (
     *('## planted · mini · 5 seeds', '### 1,000 rows of test'),
-    *('0.879 [0.868, 0.890]', '- templates: group nobody has 12 rows'),
+    tables.estimate(found.sets['test']['quality']['auc']),
+    *('| AUC', '- templates: group nobody has 12 rows'),
     '- A note of the recipe',
   ):
     assert part in text

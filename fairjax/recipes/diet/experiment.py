@@ -103,13 +103,9 @@ def scores(e: Experiment, inputs: Inputs) -> dict:
 
 def verdicts(e: Experiment, inputs: Inputs) -> list[dict]:
   """The paper's claims, as far as the contenders speak of them."""
-  ours, tests = e.config.diet.ranking, e.tests
+  ours = e.config.diet.ranking
   facts = e.contenders[ours]['facts']
-  out = []
-  for theirs in list(e.contenders)[1:]:
-    out += verdict.fairer(tests, ours, theirs)
-  if 'none' in e.contenders:
-    out += costs(e, ours)
+  out = costs(e, ours) if 'none' in e.contenders else []
   cda = round(facts['total'] / facts['of CDA'])
   out += verdict.at_most_half(ours, facts['total'], 'cda', cda)
   return out + seeds_agree(e.config, inputs.scores)

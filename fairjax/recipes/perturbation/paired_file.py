@@ -21,7 +21,7 @@ from fairjax.pairs.persons import perturb
 from fairjax.pairs.swapping import controls
 from fairjax.recipes.audit.edits import differences
 from fairjax.recipes.perturbation import perturbing
-from fairjax.results import section, table
+from fairjax.results import fold, section, table
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 
@@ -201,8 +201,14 @@ def measure(
   out = [section('Labels after perturbation', table(kept, screen=True))]
   if by_part:
     columns = {key: key for line in by_part for key in line}
-    parts = table(by_part, columns)
-    out.append(section('Fairscore by axis and attribute', parts))
+    least = e.config.measures.min_group
+    few = [line for line in by_part if line['rows'] < least]
+    shown = [line for line in by_part if line not in few]
+    parts = [table(shown, columns)] if shown else []
+    if few:
+      title = f'Of fewer than {least} rows each, which say little'
+      parts.append(fold(title, table(few, columns)))
+    out.append(section('Fairscore by axis and attribute', *parts))
   return out
 
 

@@ -148,7 +148,6 @@ def report(m: RewriteInputs) -> dict:
   )
   return {
     'facts': facts,
-    'verdicts': claims(m.e, first),
     'sections': [grid, *worse(m.e, known, first)],
   }
 
@@ -163,25 +162,6 @@ LEAD = (
   'in both wordings, those of a dictionary: a classifier trained on such twins '
   'is flattered by this measure, so the claims are judged by the groups.'
 )
-
-
-def claims(e: Experiment, first: str) -> list[dict]:
-  """What FairFlow's tables 2, 3 and 4 claim, and that a rewrite is no worse
-  than the plain swap where the twins are known.
-  """
-  fluent = ('perplexity_per_text',)
-  gaps = ('group_tprd_size', 'group_fprd_size', 'accuracy')
-  out: list[dict] = []
-  for name in e.contenders:
-    if name == contenders.ORIGINAL:
-      continue
-    out += verdict.ahead(e.tests, name, contenders.ORIGINAL, gaps)
-    if 'repair' in name:
-      plain = f'{first} + BART' if 'BART' in name else first
-      out += verdict.ahead(e.tests, name, plain, fluent)
-    if name != first:
-      out += verdict.ahead(e.tests, name, first, ('exact',))
-  return out
 
 
 def twins_of(config: Config, test: pd.DataFrame) -> tuple[list[str], str]:

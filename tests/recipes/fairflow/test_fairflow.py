@@ -59,9 +59,10 @@ def test_every_contender_is_measured_on_the_known_pairs(run):
     algorithm.TITLES[name] for name in raced[1:]
   ]
   assert all('permutation' in test for test in results.tests)  # McNemar's
-  assert len(results.verdicts) == 3
+  assert results.verdicts == []  # the tests say it
   headings = [part['heading'] for part in results.sections]
-  assert headings[0] == 'Right words, way by way'
+  assert headings[0] == 'Right words'
+  assert 'words right' in results.contenders['flow']['facts']
   assert (folder / 'report.html').is_file()
   assert results.facts['dimensions of the factor'] == 8
   parts = next(s for s in results.sections if s['heading'].startswith('What'))

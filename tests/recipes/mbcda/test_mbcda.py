@@ -10,12 +10,12 @@ from fairjax import config as c
 from fairjax.benchmarks.shared import word_vectors
 from fairjax.core.errors import UserError
 from fairjax.methods import attribute_texts
-from fairjax.metrics import measures
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import counterfactual
 from fairjax.recipes.mbcda import algorithm, experiment
 from fairjax.recipes.mbcda import parallel as pairing
 from fairjax.recipes.rewriting import contenders
+from fairjax.report import verdict
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
@@ -111,8 +111,9 @@ def test_every_generator_is_measured_beside_the_original(ran):
   assert plain['exact']['value'] > 0.6
   said = one['classifier']['warnings']  # one epoch of 120 rows
   assert said and all('constant predictor' in words for words in said)
-  claims = [one['claim'] for one in results.verdicts]
-  assert any('+ discriminator is above' in words for words in claims)
+  tested = {(one['ours'], one['theirs']) for one in results.tests}
+  filtered = 'BART on repaired, filtered'
+  assert (f'{filtered} + discriminator', filtered) in tested
   pairs = {'attribute_agreement', 'label_kept'}
   assert one['pairs']['quality'].keys() == pairs
   same = results.contenders['original']['sets']
@@ -182,18 +183,11 @@ def test_the_filter_is_judged_though_it_is_made_first():
   alone = list(turned)[1:]
   found = Experiment(c.Config(), None, None)
   contenders.grid(found, parts, 60, alone)
-  claims = {
-    one['claim']: one
-    for one in experiment.claims(found)
-    if one['claim'].startswith('BART on repaired, filtered is')
-  }
-  label = measures.label('transfer_accuracy')
   for theirs, gap in (('BART on repaired', 20), ('BART on dictionary', 30)):
-    one = claims[
-      f'BART on repaired, filtered is above {theirs} in {label} on texts'
-    ]
-    assert one['effect']['value'] == pytest.approx(gap / 60)
-    assert one['verdict'] == 'holds'
+    sides = ('BART on repaired, filtered', theirs)
+    one = verdict.over_examples(found.tests, *sides)[0]['difference']
+    assert one['value'] == pytest.approx(gap / 60)
+    assert verdict.of_interval(one) == 'holds'
 
 
 def test_each_batch_of_pairs_has_the_weight():
