@@ -9,7 +9,7 @@ changed rows and words of every shard. A shard that is done is not done again:
 after a crash, run the same command. --config.corpus.both=true writes each row
 and then its twin, for pretraining on both.
 
-  --config.corpus.backend=dask --config.corpus.where=tcp://scheduler:8786
+  --config.corpus.backend=tcp://scheduler:8786
 """
 
 from fairjax import config as c
@@ -19,5 +19,5 @@ def get_config() -> c.Config:
   return c.Config(
     recipe='augment_corpus',
     method=c.Method(direction='opposite', names=True),
-    corpus=c.Corpus(backend='local', column='text'),
+    corpus=c.Corpus(backend='local'),
   )

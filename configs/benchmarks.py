@@ -5,7 +5,7 @@
       --config.benchmarks.names=crows,weat --workdir=runs/benchmarks
 
 DIR holds your copies of the benchmarks' files (a sentence says where each is
-from); names are those of --list. --config.benchmarks.against=FOLDER compares
+from); names are those of --list. --config.audit.against=FOLDER compares
 the model with another, item by item; --config.benchmarks.mitigations=leace with
 itself after that mitigation (configs/mitigations.py has all of them). The run's
 folder holds results.json, the page, and every score in benchmarks/.

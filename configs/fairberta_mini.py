@@ -5,7 +5,7 @@
 
 --config.model=FOLDER goes on from any masked LM (MiniLM, RoBERTa). What comes
 out, plain/export/seed_0 and perturbed/export/seed_0, is what
-configs/fairtune_sst2.py and configs/benchmarks.py (--config.benchmarks.against)
+configs/fairtune_sst2.py and configs/benchmarks.py (--config.audit.against)
 take.
 
 Measured: configs/RESULTS.md, "Perturbation augmentation".

@@ -27,7 +27,6 @@ def get_config() -> c.Config:
       length=64, steps=1500, mask=0.15, document='line', whole_word=True
     ),
     fairflow=c.FairFlow(
-      layer=-1,
       cap=60,
       seed_cap=1000,
       grow=8,

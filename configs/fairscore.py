@@ -9,7 +9,7 @@ the dictionary (--config.fairscore.by, also `word` and a trained `model`),
 writes the pairs to paired.parquet, and says of each perturber how often the
 prediction changes, beside what a neutral rewrite of as many words changes.
 --config.fairscore.path=paired.parquet scores another model on the same rows,
-and --config.fairscore.against=FOLDER compares two models by exact tests.
+and --config.audit.against=FOLDER compares two models by exact tests.
 Columns are named as for configs/train_csv.py. FOLDER is a classifier's or that
 of a run, whose seeds are all asked.
 """

@@ -2,7 +2,7 @@
 
   python -m fairjax.main --config=configs/weighting_csv.py \\
       --config.data.path=comments.csv --config.data.text=comment \\
-      --config.data.label=toxic --config.weighting.terms=terms.txt \\
+      --config.data.label=toxic --config.method.terms=terms.txt \\
       --config.measures.groups=terms:terms.txt
 
 terms.txt holds one term a line; without it our own identity terms count. For

@@ -27,7 +27,7 @@ from ml_collections import config_flags
 
 from fairjax.cli import commands
 from fairjax.config import RENAMED, Config, config_folder, validate
-from fairjax.config.elsewhere import ELSEWHERE
+from fairjax.config.knob_aliases import ALIASES
 from fairjax.core import paths
 from fairjax.core.errors import (
   Failed,
@@ -170,8 +170,8 @@ def instead(name: str, leaves) -> str:
     return f'; did you mean --config.{name}.name?'
   if name in RENAMED:
     return f'; it is now --config.{RENAMED[name]}'
-  if last in ELSEWHERE:
-    return f'; did you mean {ELSEWHERE[last]}?'
+  if last in ALIASES:
+    return f'; did you mean {ALIASES[last]}?'
   same = [leaf for leaf in leaves if leaf.rpartition('.')[2] == last]
   if not same:
     own = {'workdir': '--workdir', 'config': '--config', 'list': '--list'}

@@ -14,7 +14,7 @@ from test_stated import refused
 from fairjax import main
 from fairjax.cli import commands
 from fairjax.config import Config, validate
-from fairjax.config.idle import OF_SET
+from fairjax.config.ignored_knobs import OF_SET
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.core.registry import Entry, find
@@ -125,10 +125,6 @@ def test_what_a_recipe_would_not_do_is_said_first(recipe, field, value):
 
 
 OTHER = {
-  'generate.early_stopping': 'true',
-  'generate.length_penalty': '2',
-  'generate.min_span': 3,
-  'generate.order': 'once',
   'generate.task': 'fill',
   'measures.adjust': 'bh',
   'measures.axis': 'religion',
@@ -234,7 +230,7 @@ def test_a_name_like_no_other_gets_no_wrong_hint():
 
 def test_every_name_of_others_leads_to_a_flag_that_is_there():
   leaves = main.config_leaves()
-  for theirs, ours in (main.ELSEWHERE | main.RENAMED).items():
+  for theirs, ours in (main.ALIASES | main.RENAMED).items():
     name = ours.removeprefix('--').removeprefix('config.')
     assert name in leaves or name == 'workdir', (theirs, ours)
     assert theirs not in leaves

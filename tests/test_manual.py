@@ -50,7 +50,7 @@ def test_help_imports_nothing_heavy():
   """What a start costs, by what it imports."""
   code = (
     'import sys; from fairjax import main; from fairjax.cli import manual\n'
-    'for name in sys.argv[1:]: manual.of(name)\n'
+    'for name in sys.argv[1:]: manual.explain(name)\n'
     'print(*sys.modules)'
   )
   names = ['', 'audit', 'train.lr', 'weighting', 'quickstart_diet']
@@ -67,16 +67,16 @@ def test_help_imports_nothing_heavy():
 
 def test_every_knob_is_explained():
   for name, leaf in LEAVES.items():
-    page = manual.of(name)
+    page = manual.explain(name)
     assert page.startswith(f'--config.{name}=')
     assert plain(leaf.about) in plain(page)
     for field in ('default', 'values', 'changes'):
       assert field in page
-  rate = plain(manual.of('train.lr'))
+  rate = plain(manual.explain('train.lr'))
   assert 'default 1e-06' in rate and 'above 0 and at most 10' in rate
   assert 'learning_rate' in rate
-  assert "one of 'adamw', 'rmsprop'" in plain(manual.of('train.optimizer'))
-  assert 'healthy_random' in plain(manual.of('diet.compare'))  # its names
+  assert "one of 'adamw', 'rmsprop'" in plain(manual.explain('train.optimizer'))
+  assert 'healthy_random' in plain(manual.explain('diet.compare'))  # its names
 
 
 def test_a_help_is_understood_alone():
@@ -107,23 +107,23 @@ def test_an_acronym_keeps_its_letters():
 
 
 def test_every_section_shows_all_its_knobs():
-  shown = '\n'.join(manual.of(name) for name in manual.sections())
+  shown = '\n'.join(manual.explain(name) for name in manual.sections())
   for name, leaf in LEAVES.items():
     assert f'  {name} ' in shown or f'  {name}\n' in shown
     assert plain(leaf.about) in plain(shown)
 
 
 def test_a_command_shows_no_knob_that_its_recipe_does_not_read():
-  assert '  measures.groups ' in manual.of('train')
+  assert '  measures.groups ' in manual.explain('train')
   for name in COMMANDS:
     if COMMANDS[name].config:
-      page = manual.of(name)
+      page = manual.explain(name)
       for knob in RECIPES[shipped(COMMANDS[name].config).recipe].ignores:
         assert f'  {knob} ' not in page and f'  {knob}\n' not in page, knob
 
 
 def test_nothing_is_wider_than_a_terminal():
-  pages = [manual.everything(), *map(manual.of, ('', *COMMANDS, *LEAVES))]
+  pages = [manual.everything(), *map(manual.explain, ('', *COMMANDS, *LEAVES))]
   for page in pages:
     assert max(map(len, page.splitlines())) <= 80, page
 
@@ -131,7 +131,7 @@ def test_nothing_is_wider_than_a_terminal():
 @pytest.mark.parametrize('name', [n for n in COMMANDS if COMMANDS[n].config])
 def test_a_command_stands_for_a_config(name):
   one = COMMANDS[name]
-  page = manual.of(name)
+  page = manual.explain(name)
   assert page.index('What matters most') < page.index(f'\n{one.sections[0]}: ')
   assert 5 < len(one.matter) <= 14
   for leaf in one.matter:
@@ -167,12 +167,12 @@ def test_a_command_stands_for_a_config(name):
   ],
 )
 def test_what_can_be_asked(name, has):
-  assert has in manual.of(name)
+  assert has in manual.explain(name)
 
 
 def test_a_name_without_help_is_one_sentence():
   with pytest.raises(UserError, match='did you mean benchmarks'):
-    manual.of('benchmrks')
+    manual.explain('benchmrks')
   with pytest.raises(UserError, match='did you mean audit'):
     flags_of(['adit', 'my.csv'])
   done = command('help', 'nosuch')

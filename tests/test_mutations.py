@@ -242,7 +242,7 @@ def mutate_word(rng) -> str:
       leaf[:at] + pick(('', 'x', '.', '-', '\0', 'é'), rng) + leaf[at + 1 :]
     )
   elif style == 1:
-    leaf = pick((*main.ELSEWHERE, '', '.', '..', 'config', 'x' * 300), rng)
+    leaf = pick((*main.ALIASES, '', '.', '..', 'config', 'x' * 300), rng)
   start = pick(
     ('--config.', '--noconfig.', '-config.', '--', '--config', ''), rng
   )

@@ -45,7 +45,7 @@ TOP = {'recipes', 'bench', 'main', 'cli'}
 
 # Lines of code (blank lines and docstrings counted); `pathlib` finds them. Each
 # commit that removes some lowers these; none raises them.
-CEILING = {'fairjax': 79_716, 'tests': 52_049}
+CEILING = {'fairjax': 79_616, 'tests': 52_020}
 
 
 def test_no_room_grows_past_the_ceiling():
@@ -188,7 +188,7 @@ def test_only_the_mesh_counts_devices():
 
 
 def test_a_platform_is_asked_for_in_few_places():
-  """What a layer does on one is a trait of models/kernels/ways.py."""
+  """What a layer does on one is a row of kernels/platform_traits.py."""
   asked = []
   for name, path in files():
     if name.startswith(('models/kernels/', 'core/backend', 'bench/')):

@@ -195,7 +195,7 @@ def test_what_shows_all_names_shows_them():
     if not where:
       assert 'of --list' not in leaf.about, name
       continue
-    page = manual.of(where[2]) if where[2] else manual.everything()
+    page = manual.explain(where[2]) if where[2] else manual.everything()
     names = knobs.wanted(leaf.rule).partition('one of ')[2]
     names = names.partition(', or several')[0].split(', ')
     names = [one for one in names if one not in SAID]

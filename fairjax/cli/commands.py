@@ -79,7 +79,7 @@ COMMANDS = {
     'weighting_planted',
     (('data.path',),),
     matter=(
-      *(*_DATA, 'model', 'seeds', 'weighting.z', 'weighting.terms'),
+      *(*_DATA, 'model', 'seeds', 'weighting.z', 'method.terms'),
       *('weighting.estimator', 'weighting.max_weight', 'measures.groups'),
       *('train.lr', 'train.epochs'),
     ),
@@ -103,7 +103,7 @@ COMMANDS = {
     'benchmarks',
     places=(('model',), ('model', 'benchmarks.data')),
     matter=(
-      *('benchmarks.names', 'benchmarks.data', 'benchmarks.against'),
+      *('benchmarks.names', 'benchmarks.data', 'audit.against'),
       *('benchmarks.mitigations', 'benchmarks.encodings'),
       *('benchmarks.limit', 'benchmarks.templates'),
       *('benchmarks.descriptors', 'data.path', 'method.axis'),
@@ -121,9 +121,9 @@ COMMANDS = {
     ),
     matter=(
       *('writing.prompts', 'writing.axes', 'writing.values'),
-      *('writing.samples', 'writing.positive', 'writing.bound'),
+      *('writing.samples', 'data.positive', 'writing.bound'),
       *('writing.lexicon', 'generate.temperature', 'generate.top_p'),
-      *('generate.max_new_tokens', 'generate.prompt', 'writing.fail_if'),
+      *('generate.max_new_tokens', 'generate.prompt', 'audit.fail_if'),
     ),
     sections=('writing', 'generate', 'measures'),
   ),

@@ -18,8 +18,14 @@ from absl import flags
 
 import fairjax
 from fairjax.cli.commands import COMMANDS
-from fairjax.config import RENAMED, Config, config_folder, idle, shipped
-from fairjax.config.elsewhere import ELSEWHERE
+from fairjax.config import (
+  RENAMED,
+  Config,
+  config_folder,
+  ignored_knobs,
+  shipped,
+)
+from fairjax.config.knob_aliases import ALIASES
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 
@@ -41,10 +47,10 @@ def answer(words: list[str]) -> str:
     names = names[1:]
   if len(names) > 1 and words[0] == 'help':
     raise UserError('write fairjax help NAME, of one name')
-  return of(names[0] if names else files[0] if files else '')
+  return explain(names[0] if names else files[0] if files else '')
 
 
-def of(name: str) -> str:
+def explain(name: str) -> str:
   """The help of a name, or a sentence with the nearest."""
   name = name.removeprefix('--').removeprefix('config.')
   if not name:
@@ -81,7 +87,7 @@ def _listed(name: str) -> list[str]:
 
 def _meant(name: str, leaves: dict) -> list[str]:
   """The knobs that a word may mean: by another program's name, or a part."""
-  theirs = ELSEWHERE.get(name.rpartition('.')[2], '').removeprefix('--')
+  theirs = ALIASES.get(name.rpartition('.')[2], '').removeprefix('--')
   if theirs.startswith('config.'):
     return [knob(leaves[theirs.removeprefix('config.')])]
   if theirs:
@@ -161,7 +167,10 @@ def command(name: str) -> str:
 
 def section(name: str, settings: Config | None = None, but=()) -> str:
   """The knobs of a section; of a config those it reads, with its values."""
-  but = {*but, *(idle.row(settings.recipe).ignores if settings else ())}
+  but = {
+    *but,
+    *(ignored_knobs.row(settings.recipe).ignores if settings else ()),
+  }
   leaves = [
     leaf
     for leaf in knobs.leaves(Config)
@@ -192,7 +201,7 @@ def knob(leaf: knobs.Leaf) -> str:
     if changed
     else 'nothing that is kept from an earlier run',
   }
-  theirs = [name for name, ours in ELSEWHERE.items() if ours == flag(leaf)]
+  theirs = [name for name, ours in ALIASES.items() if ours == flag(leaf)]
   if theirs:
     facts['also called'] = ', '.join(theirs)
   head = f'{flag(leaf)}={leaf.name.rpartition(".")[2].upper()}'

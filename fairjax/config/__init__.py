@@ -8,24 +8,31 @@ files beside this one and are composed here.
 
 In this room:
 
-  adversary  Config: a generator trained against a discriminator on its logits
-             (MBCDA)
-  audit      Config: an audit, of any classifier or of its predictions alone
-  axes       Config: the axes of identity, by name or as a file of the user's
-  dataset    Config: which table, which text of it, and how text becomes ids
-  doors      Functions of the library: options from the knobs, mistakes in
-             arguments
-  elsewhere  Config: other programs' names for our knobs, to suggest ours
-  fairflow   Config: FairFlow, its attribute words, flow and votes; repair,
-             rewrites
-  idle       Config: knobs that a recipe does not read are refused where they
-             are set
-  language   Config: corpora, text generation, pretraining, bias benchmarks
-  measuring  Config: what is measured, on which sets, and with which intervals
-  methods    Config: data-side methods, example scores, diets, instance weights
-  rewriting  Config: models that rewrite texts, and perturbations of one person
-  training   Config: the network, the training loop, and the layout of devices
-  writing    Config: what models write, of whom, and how it is scored
+  adversary      Config: a generator trained against a discriminator on its
+                 logits (MBCDA)
+  audit          Config: an audit, of any classifier or of its predictions
+                 alone
+  axes           Config: the axes of identity, by name or as a file of the
+                 user's
+  dataset        Config: which table, which text of it, and how text becomes
+                 ids
+  doors          Functions of the library: options from the knobs, mistakes in
+                 arguments
+  fairflow       Config: FairFlow, its attribute words, flow and votes; repair,
+                 rewrites
+  ignored_knobs  Config: knobs that a recipe does not read are refused where
+                 they are set
+  knob_aliases   Config: other programs' names for our knobs, to suggest ours
+  language       Config: corpora, text generation, pretraining, bias benchmarks
+  measuring      Config: what is measured, on which sets, and with which
+                 intervals
+  methods        Config: data-side methods, example scores, diets, instance
+                 weights
+  rewriting      Config: models that rewrite texts, and perturbations of one
+                 person
+  training       Config: the network, the training loop, and the layout of
+                 devices
+  writing        Config: what models write, of whom, and how it is scored
 """
 
 import dataclasses
@@ -34,7 +41,7 @@ import pathlib
 import runpy
 from typing import Any
 
-from fairjax.config import idle
+from fairjax.config import ignored_knobs
 from fairjax.config.adversary import Adversary
 from fairjax.config.audit import Audit
 from fairjax.config.dataset import Data, Planted, Tokens
@@ -189,24 +196,18 @@ RENAMED = {
   'benchmarks.eraser': 'benchmarks.mitigations',
   'generate.beams': 'generate.num_beams',
   'generate.max_new': 'generate.max_new_tokens',
-  'generate.no_repeat_ngram': 'generate.no_repeat_ngram_size',
 }
 
 
 def validate(config: Config) -> None:
   """Raises UserError with one sentence for the first field that is wrong."""
   knobs.check(config, Config)
-  train, generate = config.train, config.generate
-  recipe = idle.row(config.recipe)
+  train = config.train
+  recipe = ignored_knobs.row(config.recipe)
   if train.batch % train.microbatches:
     raise UserError(
       f'train.microbatches is {train.microbatches}; it must divide '
       f'train.batch ({train.batch})'
-    )
-  if generate.max_span < generate.min_span:
-    raise UserError(
-      f'generate.max_span is {generate.max_span}; it must be at least '
-      f'generate.min_span ({generate.min_span})'
     )
   for name in config.perturb.attributes:
     (axis,) = (axis for axis, names in AXES.items() if name in names)
@@ -223,7 +224,7 @@ def validate(config: Config) -> None:
       f'method.direction is {way!r}; it must be one of {", ".join(GENDERED)}'
     )
   if config.net.precision == 'int8' and not recipe.writes:
-    able = idle.recipes_where('writes')
+    able = ignored_knobs.recipes_where('writes')
     raise UserError(
       f"net.precision is 'int8', which recipe {config.recipe!r} does not take: "
       f'it is for writing texts ({" and ".join(able)}); take float32 or '
@@ -254,5 +255,5 @@ def validate(config: Config) -> None:
     raise UserError(f"reuse is {config.reuse!r}; name a run's folder")
   for leaf in knobs.leaves(Config):
     if (value := knobs.value(config, leaf.name)) != leaf.default:
-      idle.refuse(config.recipe, leaf.name, value)
-      idle.refuse_unmeasured(leaf.name, value, config.measures.sets)
+      ignored_knobs.refuse(config.recipe, leaf.name, value)
+      ignored_knobs.refuse_unmeasured(leaf.name, value, config.measures.sets)

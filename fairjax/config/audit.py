@@ -44,7 +44,7 @@ class Audit:
   intersections: bool = knob(True, 'also compare combinations of columns')
   cluster: str = knob(
     '',
-    "column of what rows hang together by; '' is equal texts, 'none' nothing",
+    "column of dependent rows (a writer); '' is equal texts, 'none' nothing",
   )
   weight: str = knob(
     '',
@@ -89,7 +89,6 @@ class Audit:
     "the 'whole' interval is beyond the gate's bound, 'part', or the 'value'",
     one_of('whole', 'part', 'value'),
   )
-  examples: int = knob(10, 'rows that flip, shown in the page', between(0, 100))
   serve: int = knob(
     0,
     'port of 127.0.0.1 at which sentences can be typed when the audit is done',

@@ -45,7 +45,12 @@ class Data:
     each(form(r'[\w.]+(/\S+)? [0-9a-f]{64} .+', "'KNOB SHA256 ORIGIN'")),
     changes=(),
   )
-  text: str = knob('text', 'column of the text', filled)
+  text: str = knob(
+    'text',
+    'column of the text, of shards of a corpus too',
+    filled,
+    changes=('data', 'texts', 'attributes'),
+  )
   text_pair: str = knob('', 'column of a second text (sentence pairs)')
   label: str = knob('label', "column of the label; an audit does without: ''")
   group: str = knob('', 'column of the group that the row is about')
@@ -117,11 +122,6 @@ class Tokens:
     4000,
     'vocabulary size of a tokenizer trained on the data',
     between(3, 2**24),
-  )
-  vocab_texts: int = knob(
-    200_000,
-    'texts that such a tokenizer is learned from; of more, a seeded sample',
-    at_least(1),
   )
   max_length: int = knob(
     0,

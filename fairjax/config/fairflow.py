@@ -25,9 +25,6 @@ class FairFlow:
   )
   second: str = knob('', "seed words of the other side, 'he' or 'he,his,him'")
   share: float = knob(1.0, 'share of the texts that is read', above(0, 1))
-  layer: int = knob(
-    -1, 'layer of the encoder whose output is read; -1 is the last'
-  )
   layers: int = knob(
     1, 'layers whose mean is read, from `layer` down', at_least(1)
   )
@@ -72,19 +69,10 @@ class FairFlow:
   hidden: int = knob(
     100, "width of the flow's perceptrons", between(1, 2**16), changes='flow'
   )
-  depth: int = knob(
-    2, "hidden layers of the flow's perceptrons", between(0, 64), changes='flow'
-  )
   factor: int = knob(
     0,
     "K: the factor's width; 0 takes Esser et al.'s estimate, -1 a tenth of all",
     at_least(-1),
-    changes='flow',
-  )
-  loss: str = knob(
-    'code',
-    "eq. 2 as the paper's 'code' trains it, or as the 'paper' prints it",
-    one_of('code', 'paper'),
     changes='flow',
   )
   rho: float = knob(
@@ -109,12 +97,6 @@ class FairFlow:
     'mean',
     "the factor becomes the other side's 'mean', a 'sample', or its 'shift'",
     one_of('mean', 'sample', 'shift'),
-    changes='words',
-  )
-  alpha: float = knob(
-    1.0,
-    'size of a shift, in gaps between the groups',
-    at_least(0),
     changes='words',
   )
   decoder: str = knob(
@@ -188,11 +170,6 @@ class Repair:
     "θ: a token that the detector scores above it is odd; 0 in MBCDA's paper, "
     "-1 in both papers' code",
   )
-  baseline: str = knob(
-    'none',
-    "'source': words that are odd in the source too stay",
-    one_of('none', 'source'),
-  )
 
 
 @dataclasses.dataclass(slots=True)
@@ -207,10 +184,10 @@ class Rewriters:
   )
   lr: float = knob(5e-5, 'peak learning rate of the generator', above(0, 10))
   batch: int = knob(32, 'pairs a step', between(1, 2**16))
-  epochs: float = knob(10.0, 'passes over the pairs', above(0, 1e6))
   patience: int = knob(
     2, 'evaluations without a gain before the generator stops', at_least(0)
   )
+  epochs: float = knob(10.0, 'passes over the pairs', above(0, 1e6))
   positive: str = knob(
     '', "the value of data.group that is attribute 1; '' is the first by name"
   )
@@ -247,12 +224,6 @@ class Rewriters:
     'share of attribute 1 in the training texts of label 1, mirrored in label '
     '0, and as many of each in test; 0 keeps all texts (.12 of biographies)',
     below(0, 1),
-  )
-  states: float = knob(
-    0.0,
-    'α of a contender that moves encoder states by α gaps of the groups and '
-    'writes the text from them; 0 leaves it out',
-    at_least(0),
   )
   gold: str = knob(
     '', 'folder of GECO, whose twins are known', existing, path=True

@@ -10,8 +10,8 @@ from fairjax.core.knobs import (
   entry,
   existing,
   filled,
+  form,
   knob,
-  number,
   one_of,
   or_else,
   within,
@@ -28,23 +28,15 @@ class Corpus:
   out: str = knob(
     '', "output folder; '' is corpus/ in the run's folder", changes=()
   )
-  column: str = knob(
-    'text',
-    'text column of jsonl and parquet files',
-    filled,
-    changes=('texts', 'attributes'),
-  )
   both: bool = knob(
     False, 'write each row followed by its twin, not the twin alone'
   )
   backend: str = knob(
     'local',
-    "where shards run: 'local' or 'dask'",
-    one_of('local', 'dask'),
+    "where shards run: 'local', 'dask' (a cluster of this machine), or the "
+    "address of a dask scheduler, 'tcp://HOST:PORT'",
+    form(r'local|dask|\w+://\S+', "'local', 'dask' or an address"),
     changes=(),
-  )
-  where: str = knob(
-    '', "address of a dask scheduler; '' starts one here", changes=()
   )
   workers: int = knob(
     0, 'number of processes; 0 is one per core', between(0, 4096), changes=()
@@ -77,24 +69,6 @@ class Generate:
     'largest number of tokens after the prompt, instead of max_length',
     or_else(-1, at_least(1)),
   )
-  min_length: int = knob(
-    -1, 'smallest number of tokens', or_else(-1, at_least(0))
-  )
-  no_repeat_ngram_size: int = knob(
-    -1,
-    'no n-gram of this size occurs twice; 0 allows all',
-    or_else(-1, at_least(0)),
-  )
-  length_penalty: str = knob(
-    '',
-    'exponent of the length; above 0 favours long beams',
-    or_else('', number()),
-  )
-  early_stopping: str = knob(
-    '',
-    "when beam search stops: 'true', 'false' or 'never'",
-    one_of('', 'true', 'false', 'never'),
-  )
   temperature: float = knob(
     -1.0,
     'above 0 each token is drawn, at this temperature; 0 takes the best, -1 '
@@ -112,20 +86,7 @@ class Generate:
     "draws are from so many likeliest tokens; 0: all, -1: the model's own",
     or_else(-1, at_least(0)),
   )
-  draft: int = knob(
-    -1,
-    'tokens drafted from the source per step; -1 chooses',
-    or_else(-1, at_least(0)),
-  )
-  min_span: int = knob(
-    0, 'smallest number of tokens for a mask (BART, task fill)', at_least(0)
-  )
   max_span: int = knob(10, 'largest number of tokens for a mask', at_least(1))
-  order: str = knob(
-    'left',
-    "how a masked LM fills: from the 'left', or all at 'once'",
-    one_of('left', 'once'),
-  )
   slots: int = knob(
     32, 'texts decoded in parallel', between(1, 65536), changes=()
   )
@@ -161,13 +122,7 @@ class Pretrain:
   )
   mask: float = knob(0.15, 'share of the tokens that is masked', within(0, 1))
   whole_word: bool = knob(False, 'mask whole words instead of single tokens')
-  spans: float = knob(
-    3.0, 'bart: mean length of a masked span (Poisson)', above(0, 100)
-  )
   permute: bool = knob(True, 'bart: shuffle the sentences')
-  weight: float = knob(
-    50.0, "electra: weight of the discriminator's loss", at_least(0)
-  )
 
 
 @dataclasses.dataclass(slots=True)
@@ -181,9 +136,6 @@ class Benchmarks:
   )
   data: str = knob(
     '', 'folder of your copies of the benchmark files', existing, path=True
-  )
-  against: str = knob(
-    '', 'folder of a second model, compared item by item', path=True
   )
   encodings: tuple[str, ...] = knob(
     ('mean',),

@@ -226,9 +226,6 @@ class Weighting:
       "'gender', 'terms', 'identity' or 'columns:a,b'",
     ),
   )
-  terms: str = knob(
-    '', "file of terms, one per line; '' is our own list", existing, path=True
-  )
   estimator: str = knob(
     'forest',
     "estimator of P(y|z): 'forest', 'logistic' or 'count'",

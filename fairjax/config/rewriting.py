@@ -5,7 +5,6 @@ import dataclasses
 from fairjax.core.knobs import (
   above,
   at_least,
-  below,
   each,
   existing,
   knob,
@@ -69,12 +68,6 @@ class Rewrite:
     "family of a model that is a size: 'bart', or 'gpt2', which reads both",
     one_of('bart', 'gpt2'),
   )
-  smoothing: float = knob(0.0, 'label smoothing ε', below(0, 1))
-  decoded: int = knob(
-    200,
-    'validation pairs written for train.metric_for_best=bleu',
-    at_least(1),
-  )
 
 
 @dataclasses.dataclass(slots=True)
@@ -98,18 +91,10 @@ class Perturb:
     existing,
     path=True,
   )
-  chains: int = knob(
-    5000,
-    "pairs of sources 'chains' and 'two_genders', from the texts of data.path",
-    at_least(1),
-  )
   learner: str = knob(
     'rewriter',
     "what is trained: a 'rewriter', or a 'tagger' whose words rules turn",
     one_of('rewriter', 'tagger'),
-  )
-  hints: bool = knob(
-    True, "a tagger reads which words our rules take for that person's"
   )
   by: str = knob(
     'rules',
@@ -124,36 +109,16 @@ class Perturb:
     changes='texts',
     path=True,
   )
-  forms: str = knob(
-    'model',
-    "what a rewriter's changes become: 'model', as it writes them; 'rules': "
-    'listed words that it changes are turned by rules, all others stay',
-    one_of('model', 'rules'),
-    changes='texts',
-  )
   axes: tuple[str, ...] = knob(
     PAPER_AXES,
     'axes whose words are perturbed',
     each(one_of(*AXES), least=1),
     changes='texts',
   )
-  mix: tuple[float, ...] = knob(
-    (),
-    'how often each of perturb.axes is drawn where a text has several; () is '
-    'alike',
-    each(at_least(0)),
-    changes='texts',
-  )
   attributes: tuple[str, ...] = knob(
     (),
     'what a person may become; () is all of the axis',
     each(_an_attribute),
-    changes='texts',
-  )
-  pick: str = knob(
-    'uniform',
-    "word and attribute drawn 'uniform', or by 'frequency' in `words`",
-    one_of('uniform', 'frequency'),
     changes='texts',
   )
   words: str = knob(
@@ -168,9 +133,6 @@ class Perturb:
     'held-out pairs written of each source',
     at_least(1),
     changes='measures',
-  )
-  samples: int = knob(
-    50, 'rewrites shown in the report', at_least(0), changes='measures'
   )
 
 
@@ -195,9 +157,6 @@ class Fairscore:
     'its mean class moves by more than this',
     at_least(0),
     changes='measures',
-  )
-  against: str = knob(
-    '', "a second classifier's folder, compared row by row", existing, path=True
   )
   rates: tuple[float, ...] = knob(
     (), 'learning rates swept; () is train.lr alone', each(above(0, 10))

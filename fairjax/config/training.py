@@ -27,11 +27,6 @@ class Net:
     "hidden dropout rate; -1 keeps the model's own",
     or_else(-1, below(0, 1)),
   )
-  attention_dropout: float = knob(
-    -1.0,
-    "attention dropout rate; -1 keeps the model's own",
-    or_else(-1, below(0, 1)),
-  )
   precision: str = knob(
     'auto',
     "'float32' or 'bfloat16'; 'auto' is bfloat16 off CPU; 'int8' is for texts "

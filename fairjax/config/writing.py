@@ -10,7 +10,6 @@ from fairjax.core.knobs import (
   existing,
   filled,
   knob,
-  one_of,
 )
 
 
@@ -39,19 +38,11 @@ class Writing:
     0, 'templates, or clusters of prompts, drawn by seed; 0 is all', at_least(0)
   )
   samples: int = knob(8, 'texts written for each prompt', between(1, 10000))
-  scored: str = knob(
-    'continuation',
-    "what is scored: the 'continuation', or the 'whole' with its prompt",
-    one_of('continuation', 'whole'),
-  )
   classifier: str = knob(
     '',
     'what scores the texts: all that audit.model takes, such as a folder or '
     "'module:function'",
     path=True,
-  )
-  positive: str = knob(
-    '', "the class whose probability is the score; '' where it can be told"
   )
   bound: float = knob(
     0.5, 'score from which on a text counts as positive', above(0, 1)
@@ -64,8 +55,8 @@ class Writing:
   )
   targets: str = knob(
     '',
-    "words whose company with groups' words is measured, one a line; '' is "
-    'occupations and traits',
+    "words whose co-occurrence with groups' words is measured, one a line; "
+    "'' is occupations and traits",
     existing,
     path=True,
   )
@@ -73,19 +64,9 @@ class Writing:
     '', "folder of an encoder of sentences, for their cosine; '' is none",
     path=True,
   )  # fmt: skip
-  fail_if: str = knob('', "a gate, as 'dp<0.9 or mean_score_gap>0.05'")
-  fail_on: str = knob(
-    'whole',
-    "the 'whole' interval is beyond the gate's bound, 'part', or the 'value'",
-    one_of('whole', 'part', 'value'),
-  )
   batch: int = knob(
     16, "prompts that a writer 'module:function' is given at once", at_least(1),
     changes=(),
-  )  # fmt: skip
-  retries: int = knob(
-    3, "times that a writer 'module:function' is asked again where it fails",
-    between(0, 100), changes=(),
   )  # fmt: skip
   rate: float = knob(
     0.0,
@@ -93,6 +74,3 @@ class Writing:
     at_least(0),
     changes=(),
   )  # fmt: skip
-  examples: int = knob(
-    6, 'texts shown in the page, those with the highest scores', between(0, 100)
-  )

@@ -69,9 +69,9 @@ def evidence(table: pd.DataFrame, config: Config) -> Evidence:
 
 
 def gender_words(config: Config) -> list[str]:
-  """The words of `weighting.terms`, or all of our own list."""
-  if config.weighting.terms:
-    return read_terms(config.weighting.terms)
+  """The words of `method.terms`, or all of our own list."""
+  if config.method.terms:
+    return read_terms(config.method.terms)
   ours = word_lists.gender()
   pairs = [word for row in ours.rows for word in row[:2]]
   words = [*PRONOUNS, *pairs, *ours.to_male, *ours.to_female]
@@ -79,8 +79,8 @@ def gender_words(config: Config) -> list[str]:
 
 
 def identity_terms(config: Config) -> list[str]:
-  """The terms of `weighting.terms`, or our own list."""
-  return read_terms(config.weighting.terms or OUR_TERMS)
+  """The terms of `method.terms`, or our own list."""
+  return read_terms(config.method.terms or OUR_TERMS)
 
 
 def _gender(table: pd.DataFrame, config: Config) -> Evidence:
@@ -191,6 +191,6 @@ def _used(counts, terms: list[str], what: str):
     raise UserError(
       f'none of the {len(terms)} {what} occurs in the texts; name what does '
       "with --config.weighting.z: 'gender', 'columns:NAME', or 'terms' with a "
-      'file of yours, --config.weighting.terms'
+      'file of yours, --config.method.terms'
     )
   return counts[:, columns], [terms[i] for i in columns]

@@ -10,8 +10,6 @@ In this room:
                  attribute (FairFlow)
   intercept      Exact per-example gradient norms of a user's own Flax (linen)
                  model
-  moved_states   A BART that decodes from encoder states moved to the other
-                 group
   objectives     Pretraining losses, as functions of a model and a batch
   pretraining    Initial models of pretraining: from a shape or a folder, for
                  each objective

@@ -23,6 +23,8 @@ from fairjax.models.folders import hf, hub
 from fairjax.models.layers.places import blank_batch
 from fairjax.models.words import lstm, text_cnn, word_level
 
+# more texts change few merges, and BPE learns for minutes
+VOCAB_TEXTS = 200_000
 PADDED = 'pre'  # where cnn and lstm pad and cut, as in the paper's code
 STREAM = 43  # of the sample that a vocabulary is learned from
 WORD_MODELS = {  # with the length of the texts and the dropout of its paper
@@ -191,13 +193,12 @@ def text_length(config: Config, longest: int) -> int:
 def with_dropout(shape: Any, config: Config) -> Any:
   """The shape with the config's dropout rates, where it names any.
 
-  `net.dropout` is every rate of the shape but that of attention.
+  `net.dropout` is every rate of the shape but that of attention, which stays
+  the model's own.
   """
   net, changed = config.net, {}
   for field in dataclasses.fields(shape):
-    if field.name == 'attention_dropout' and net.attention_dropout >= 0:
-      changed[field.name] = net.attention_dropout
-    elif field.name.endswith('dropout') and net.dropout >= 0:
+    if field.name.endswith('dropout') and net.dropout >= 0:
       if field.name != 'attention_dropout':
         changed[field.name] = net.dropout
   return dataclasses.replace(shape, **changed)
@@ -224,7 +225,7 @@ def find_tokenizer(
 ) -> Tokenizer:
   """The config's tokenizer, the model's, or one learned from tables.
 
-  Of more texts than `tokens.vocab_texts` it is learned from a sample.
+  Of more texts than VOCAB_TEXTS it is learned from a sample.
   """
   if config.tokens.tokenizer:
     return tokens.load_tokenizer(config.tokens.tokenizer)
@@ -233,7 +234,7 @@ def find_tokenizer(
   texts = [
     t for table in source for c in schema.TEXTS if c in table for t in table[c]
   ]
-  count, most = len(texts), config.tokens.vocab_texts
+  count, most = len(texts), VOCAB_TEXTS
   if count > most:
     draw = np.random.default_rng([config.seed, STREAM])
     chosen = draw.choice(count, most, replace=False)

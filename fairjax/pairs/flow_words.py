@@ -242,8 +242,7 @@ def write(
   if not len(pairs):
     raise UserError(
       'no two words vote for each other, so there is no dictionary; give more '
-      'text, lower --config.fairflow.threshold, or set another '
-      '--config.fairflow.alpha'
+      'text, or lower --config.fairflow.threshold'
     )
   text = io.StringIO()
   for line in about.splitlines():

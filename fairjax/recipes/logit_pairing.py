@@ -24,7 +24,7 @@ from fairjax.data.batching import batches
 from fairjax.data.tables import schema
 from fairjax.methods import diet_rows
 from fairjax.models import Bundle
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.results import Results
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
@@ -99,7 +99,7 @@ def pairs(job: loop.Job, partner: np.ndarray) -> batches.Batches:
     seeds=len(job.seeds),
     per_dispatch=job.per_dispatch,
     epoch=2 * n,
-    few=ways().few,
+    few=platform_traits().few,
   )
 
   def draw(seed: int, epoch: int) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from fairjax import results
-from fairjax.config import idle
+from fairjax.config import ignored_knobs
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables import answers
@@ -137,7 +137,7 @@ def _data(folder: pathlib.Path, found: Results) -> str:
   said = lambda section, key, other: config.get(section, {}).get(key, other)
   if data == 'file':
     data = _short(said('data', 'path', data))
-  row = idle.row(config.get('recipe', ''))
+  row = ignored_knobs.row(config.get('recipe', ''))
   if row and row.data_at:  # parallel text, and not that of data.name
     own = said(*row.data_at.split('.'), '') or data
     data = own if isinstance(own, str) else ' and '.join(own)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairjax import results as parts
-from fairjax.config import Config, idle
+from fairjax.config import Config, ignored_knobs
 from fairjax.core import artefacts
 from fairjax.metrics import measures
 from fairjax.report import (
@@ -96,7 +96,7 @@ def first_screen(
 
 def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
   """The command that a reader of this page may want next."""
-  row, kinds = idle.row(results.recipe), {one.kind for one in found}
+  row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
   name, again = shlex.quote(folder.name), _again(folder)
   gap = any(f.kind == 'gap' and f.verdict == findings.ABOVE for f in found)
   one_fit = len([*folder.glob('training/*/weights.safetensors')]) == 1

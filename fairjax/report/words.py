@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fairjax.config import idle
+from fairjax.config import ignored_knobs
 from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
 from fairjax.report import findings, render, tables
@@ -194,7 +194,7 @@ def rate_of(results: Results, one: Finding) -> tuple[str, str]:
 
 def _of_gap(results: Results, one: Finding) -> dict:
   label, done = rate_of(results, one)
-  row = idle.row(results.recipe)
+  row = ignored_knobs.row(results.recipe)
   lead = one.subject if len(results.contenders) > 1 else ''
   if one.verdict == VOID:
     return {}

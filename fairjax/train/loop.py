@@ -21,7 +21,7 @@ from fairjax.data.batching import batches as packing
 from fairjax.data.batching.batches import Pool
 from fairjax.models import Bundle
 from fairjax.models.kernels import kernel_table
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers import layer_params
 from fairjax.train import checkpoint, mesh, optim, step, stretch, watch
 
@@ -341,7 +341,7 @@ def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
     seeds=len(seeds),
     per_dispatch=job.per_dispatch,
     epoch=rows.shape[1],
-    few=ways().few,
+    few=platform_traits().few,
   )
   return packing.packed(
     job.train, rows, seeds, plan, accumulate, job.per_dispatch

@@ -57,7 +57,7 @@ JOBS = {
       '--config.perturb.data={sources}/panda',
       '--config.perturb.sources=panda',
     ),
-    *('--config.perturb.tested=6', '--config.perturb.samples=4'),
+    *('--config.perturb.tested=6',),
     *('--config.train.batch=8', '--config.train.epochs=2'),
     *('--config.train.save_every=3', '--config.measures.resamples=50'),
   ],

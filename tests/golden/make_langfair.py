@@ -63,7 +63,7 @@ def prepare() -> None:
   import nltk.tokenize
   from nltk.tokenize.destructive import NLTKWordTokenizer
 
-  from fairjax.metrics.texts.company import COMMON
+  from fairjax.metrics.texts.cooccurrence import COMMON
 
   words = types.SimpleNamespace(words=lambda language: sorted(COMMON))
   nltk.corpus.stopwords = words

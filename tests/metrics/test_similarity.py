@@ -5,7 +5,7 @@ import pytest
 
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference.intervals import IntervalOptions
-from fairjax.metrics.texts import company, hurtful, similarity
+from fairjax.metrics.texts import cooccurrence, hurtful, similarity
 
 HOW = IntervalOptions(0.95, 500, 0)
 
@@ -73,7 +73,7 @@ GROUPS = {'f': frozenset(['woman']), 'm': frozenset(['man'])}
 
 
 def test_resamples_of_an_association_are_those_of_each_alone():
-  measure = company._association(2, np.array([1, 2, 3]))
+  measure = cooccurrence._association(2, np.array([1, 2, 3]))
   sums = np.random.default_rng(0).integers(1, 9, (4, 6)).astype(float)
   np.testing.assert_allclose(measure(sums), [measure(one) for one in sums])
   # By hand: 4/1, 2/2 and 3/3 of the first target, 0 of the second.
@@ -88,9 +88,9 @@ def test_an_association_is_at_most_that_of_one_group_alone(groups):
   texts = [f'{g} j{g}' for g in names for _ in range(6)] + ['a jb']
   own = {g: frozenset([g]) for g in names}
   targets = [f'j{g}' for g in names]
-  one = company.association(texts, own, targets, None, HOW)
+  one = cooccurrence.association(texts, own, targets, None, HOW)
   assert one['low'] < one['value'] < one['high'] <= 1 - 1 / groups
-  sure = company.association(texts[:-1], own, targets, None, HOW)
+  sure = cooccurrence.association(texts[:-1], own, targets, None, HOW)
   assert sure['value'] == pytest.approx(1 - 1 / groups)
   assert sure['low'] is None or sure['low'] < sure['value'] <= sure['high']
 

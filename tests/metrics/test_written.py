@@ -11,7 +11,7 @@ import pytest
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference import group_means
 from fairjax.metrics.inference.intervals import IntervalOptions
-from fairjax.metrics.texts import company, hurtful, similarity
+from fairjax.metrics.texts import cooccurrence, hurtful, similarity
 
 GOLDEN = json.loads(
   (pathlib.Path(__file__).parents[1] / 'golden/langfair.json').read_text()
@@ -51,11 +51,11 @@ def test_words_are_parted_as_the_treebank_has_them():
 
 def test_associations_are_those_of_langfair():
   texts = GOLDEN['a'] + GOLDEN['b']
-  one = company.association(texts, WORDS, GOLDEN['targets'], None, HOW)
+  one = cooccurrence.association(texts, WORDS, GOLDEN['targets'], None, HOW)
   assert one['value'] == pytest.approx(FOUND['associations'], rel=1e-12)
   assert one['low'] < one['value'] < one['high']
   assert 0 < one['null'] < 1 and 0 < one['p'] <= 1
-  two = company.cooccurrence(texts, WORDS, GOLDEN['targets'], None, HOW)
+  two = cooccurrence.cooccurrence(texts, WORDS, GOLDEN['targets'], None, HOW)
   assert two['value'] == pytest.approx(FOUND['cobs'], rel=1e-12)
 
 
@@ -69,7 +69,7 @@ def test_a_planted_association_is_beyond_chance_and_none_is_not():
       for side in sides
     ]
     texts = [f'The {s} was a {j}' for s, j in zip(sides, jobs)]
-    one = company.association(texts, words, ['nurse', 'miner'], None, HOW)
+    one = cooccurrence.association(texts, words, ['nurse', 'miner'], None, HOW)
     assert (one['p'] < 0.05) == sure
     if sure:
       assert abs(one['value'] - (bias - 0.5)) < 0.1
@@ -82,14 +82,14 @@ def test_targets_of_several_words_are_counted():
   texts += ["A man and a driver's mate; an engineer, a mr. X."] * 2
   words = {'f': frozenset(['woman']), 'm': frozenset(['man'])}
   targets = ['software engineer', "driver's mate", 'engineer', 'mr.']
-  own, _ = company._counted(texts, words, targets)
+  own, _ = cooccurrence._counted(texts, words, targets)
   assert own.tolist() == [[1, 0, 1, 0]] * 2 + [[0, 1, 1, 1]] * 2
-  one = company.association(texts, words, targets[:2], None, HOW)
+  one = cooccurrence.association(texts, words, targets[:2], None, HOW)
   assert one['value'] == pytest.approx((0 + 1 / 2) / 2)
 
 
 def test_what_never_stands_together_is_told():
-  one = company.association(['A dog'], WORDS, ['nurse'], None, HOW)
+  one = cooccurrence.association(['A dog'], WORDS, ['nurse'], None, HOW)
   assert one['value'] is None and 'no target' in one['note']
 
 

@@ -158,7 +158,7 @@ def ours(chosen) -> tuple[Callable, dict]:
   from fairjax.data.batching import batches
   from fairjax.models.folders import hf
   from fairjax.models.kernels import kernel_table
-  from fairjax.models.kernels.ways import ways
+  from fairjax.models.kernels.platform_traits import platform_traits
   from fairjax.train import loop, mesh, step
 
   kernel_table.choose(chosen.kernels)
@@ -168,7 +168,10 @@ def ours(chosen) -> tuple[Callable, dict]:
     np.arange(len(pool.label), dtype=np.int32), (len(seeds), len(pool.label))
   )
   layout = batches.layout(
-    pool.tokens.lengths, chosen.batch, seeds=len(seeds), few=ways().few
+    pool.tokens.lengths,
+    chosen.batch,
+    seeds=len(seeds),
+    few=platform_traits().few,
   )
   source = batches.packed(pool, rows, seeds, layout)
   params = loop.initial(model, seeds)

@@ -21,6 +21,8 @@ from tokenizers import Tokenizer, models
 from fairjax.core.errors import UserError
 from fairjax.data.batching.rows import positions
 
+# ELECTRA's weight of the discriminator's loss (Clark et al. 2020)
+WEIGHT = 50.0
 MASKS = ('[MASK]', '<mask>')
 STOPS = ('.', '!', '?')
 # How tokenizers write the space before a word: byte-level ones, sentencepiece.
@@ -169,7 +171,6 @@ def hidden(
   words: Vocabulary,
   share: float = 0.15,
   whole_word: bool = False,
-  weight: float = 50.0,
 ) -> dict:
   """All places chosen become the mask; every real place is judged later."""
   column, mask = choose(units(rows, words, whole_word), share, draw)
@@ -177,7 +178,7 @@ def hidden(
   real = max(1, (rows['segment_ids'] > 0).sum())
   return _asked(rows, column, mask) | {
     'tokens': tokens,
-    'judged_share': np.float32(weight / real),
+    'judged_share': np.float32(WEIGHT / real),
   }
 
 

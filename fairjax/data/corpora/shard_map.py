@@ -7,6 +7,7 @@ the same command. An engine only decides where shards run: the bytes are the
 same from `local` processes and a `dask` cluster.
 """
 
+import functools
 import glob
 import os
 import pathlib
@@ -52,7 +53,6 @@ def shard_map(
   out: str | os.PathLike,
   made_from: str = '',
   backend: str = 'local',
-  where: str = '',
   workers: int = 0,
 ) -> list[dict]:
   """Runs `work` on each named shard of `source` that `out` does not have.
@@ -60,13 +60,17 @@ def shard_map(
   Returns a row for each shard, in order: shard, status ('made', 'kept' or
   'failed'), error, and the counts that `work` returned.
   """
-  if backend not in ENGINES:
-    raise UserError(f'backend is {backend!r}; it must be one of {[*ENGINES]}')
+  if backend not in ('local', 'dask') and '://' not in backend:
+    need = "'local', 'dask' or the address of a dask scheduler is needed"
+    raise UserError(where='backend', got=backend, expected=need)
   task = ShardTask(work, os.fspath(source), os.fspath(out), made_from)
   names = list(names)
   finished = {name: task.kept(name) for name in names}
   todo = [name for name in names if finished[name] is None]
-  results = ENGINES[backend](task, todo, where, workers) if todo else []
+  local = backend == 'local'
+  where = '' if backend == 'dask' else backend
+  run = _local if local else functools.partial(_dask, where=where)
+  results = run(task, todo, workers) if todo else []
   for name in names:
     _remove_parts(pathlib.Path(out) / name)
   rows = finished | dict(zip(todo, results))
@@ -134,7 +138,7 @@ class ShardTask(NamedTuple):
     return {'shard': name, 'status': 'kept', 'error': '', **record['counts']}
 
 
-def _local(task: ShardTask, names: list[str], where: str, workers: int) -> list:
+def _local(task: ShardTask, names: list[str], workers: int) -> list:
   """Processes of this machine; a killed worker costs only its shard's time."""
   import concurrent.futures as futures
   import multiprocessing
@@ -165,8 +169,8 @@ def _local(task: ShardTask, names: list[str], where: str, workers: int) -> list:
   return [results.get(name, {'shard': name, **killed}) for name in names]
 
 
-def _dask(task: ShardTask, names: list[str], where: str, workers: int) -> list:
-  """A dask cluster at the address `where`, or one of this machine."""
+def _dask(task: ShardTask, names: list[str], workers: int, where: str) -> list:
+  """A dask cluster at an address, or one of this machine."""
   try:
     import distributed
   except ImportError as error:
@@ -181,9 +185,6 @@ def _dask(task: ShardTask, names: list[str], where: str, workers: int) -> list:
   with distributed.Client(where or None, **({} if where else own)) as client:
     jobs = client.map(task, names, pure=False, retries=ATTEMPTS)
     return client.gather(jobs)
-
-
-ENGINES = {'local': _local, 'dask': _dask}
 
 
 def refuse_failed(rows: Sequence[dict], out: str | os.PathLike) -> None:

@@ -30,7 +30,7 @@ SIGN = re.compile(
 )
 
 
-def read_terms(path: str, field: str = 'weighting.terms') -> list[str]:
+def read_terms(path: str, field: str = 'method.terms') -> list[str]:
   """The terms of a file, one a line, lower-cased; empty lines are skipped."""
   if not path:
     raise UserError(f'{field} is empty; name a file with one term a line')

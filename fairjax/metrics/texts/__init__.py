@@ -2,7 +2,7 @@
 
 In this room:
 
-  company          The company of words: how texts bring targets and groups'
+  cooccurrence     Co-occurrence of words: how texts bring targets and groups'
                    words together
   counterfactual   Measures of counterfactual texts, with intervals and paired
                    tests

@@ -5,8 +5,8 @@ soon as a quarter of them is done, the loop on the device pauses, finished
 texts are read out and waiting ones take their places (continuous batching, Yu
 et al. 2022). The room for tokens starts near what a copy of the source needs
 and doubles when a text needs more; where compiling is dear there are fewer
-widths, and rooms grow fourfold (`Ways.sparing`). None of this changes a text:
-each slot has its own length, and nothing sees beyond it.
+widths, and rooms grow fourfold (`PlatformTraits.sparing`). None of this changes
+a text: each slot has its own length, and nothing sees beyond it.
 """
 
 import concurrent.futures
@@ -28,7 +28,7 @@ from fairjax.models import families, special
 from fairjax.models.decoding import decode, decode_slots, infill
 from fairjax.models.decoding.decode import Options, Rules, State
 from fairjax.models.decoding.sample import Streams
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers import int8, layer_params
 
 WIDTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
@@ -60,13 +60,13 @@ def ready(module: nn.Module, params: dict, integers: bool = False) -> dict:
   `integers`: of 8 bits (layers/int8.py), which changes the texts.
   """
   if integers:
-    if not ways().integers:
+    if not platform_traits().integers:
       raise UserError(
         "net.precision is 'int8', which is for CPUs; take bfloat16 on a "
         f'{backend.platform().upper()}'
       )
     return jax.jit(int8.quantised)(params)
-  if ways().by_library:
+  if platform_traits().by_library:
     return jax.jit(layer_params.transposed)(params)
   # Else every token would turn them to the type of the products anew.
   return jax.jit(layer_params.cast, static_argnums=1)(params, module.dtype)
@@ -164,7 +164,7 @@ class _Queue(NamedTuple):
     self, rows: np.ndarray, slots: np.ndarray, b: int
   ) -> decode_slots.Entries:
     """`rows` for `slots`, filled up to one of three sizes, or to all."""
-    sizes = (b,) if ways().sparing else (-(-b // 4), -(-b // 2), b)
+    sizes = (b,) if platform_traits().sparing else (-(-b // 4), -(-b // 2), b)
     size = next(one for one in sizes if one >= len(rows))
     sources, place = np.unique(self.of[rows], return_inverse=True)
     few = max(size // 4, 1)  # sources, of several rows each
@@ -244,7 +244,7 @@ def _run(
     if not len(waiting) and (holds < 0).all():
       return int(state.steps)
     if (length[~done] >= room).any():
-      times = 4 if ways().sparing else 2
+      times = 4 if platform_traits().sparing else 2
       room = max(min(_wider(times * room), most), room + 1)
       state = decode_slots.grow(state, room)
 
@@ -269,7 +269,7 @@ def _read(state: State, ready: np.ndarray) -> list[list[np.ndarray]]:
 
 
 def _wider(width: int) -> int:
-  widths = WIDTHS[2::2] if ways().sparing else WIDTHS
+  widths = WIDTHS[2::2] if platform_traits().sparing else WIDTHS
   return next((w for w in widths if w >= width), width)
 
 

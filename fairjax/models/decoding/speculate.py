@@ -33,7 +33,7 @@ from fairjax.models.decoding.decode import (
   last_tokens,
 )
 from fairjax.models.decoding.infill import Fill
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers.argmax import argmax
 
 SUFFIX = 4  # a longer agreement than this is as good
@@ -50,7 +50,7 @@ def longest(rows: int) -> int:
   An H200 balances at 184 places (peak / bandwidth: counted, not measured), so
   an accelerator gets somewhat fewer.
   """
-  most = min(ways().verified // rows, DRAFTS[-1])
+  most = min(platform_traits().verified // rows, DRAFTS[-1])
   return most if most > 2 else 0
 
 
@@ -82,7 +82,7 @@ def align(
 
 def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
   """At least one more token for each slot at work."""
-  if ways().waits_for_memory:
+  if platform_traits().waits_for_memory:
     return _verify(module, params, state, rules, rules.draft)
   working = ~state.done
   wishes = jnp.sum(jnp.where(working, state.draft.wish, 0))

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers.attention import (
   KeyValue,
   Merged,
@@ -155,7 +155,7 @@ def blank_cache(
   depth: int, rows: int, width: int, heads: int, features: int, dtype
 ) -> tuple[KeyValue | Merged, ...]:
   """An empty cache of `depth` layers."""
-  if ways().tiled_arrays:
+  if platform_traits().tiled_arrays:
     blank = jnp.zeros((rows, width, features), dtype)
     return tuple(Merged(blank, blank, heads) for _ in range(depth))
   blank = jnp.zeros((rows, heads, width, features // heads), dtype)

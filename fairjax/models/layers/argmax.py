@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Float, Int
 
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 
 FEW = 256  # scores; of a vocabulary there are more
 
@@ -17,7 +17,7 @@ def argmax(scores: Float[Array, '*s v']) -> Int[Array, '*s']:
   integers. The largest value and then the first place that has it take 0.6.
   """
   count = scores.shape[-1]
-  if count < FEW or not ways().by_library:
+  if count < FEW or not platform_traits().by_library:
     return jnp.argmax(scores, axis=-1).astype(jnp.int32)
   largest = lax.optimization_barrier(scores.max(-1, keepdims=True))
   places = jnp.arange(count, dtype=jnp.int32)

@@ -11,7 +11,7 @@ import numpy as np
 from flax import struct
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers.dropout import GOLDEN, hash32, survives
 from fairjax.models.layers.products import exact, summed
 
@@ -74,7 +74,7 @@ class Merged:
 
 def kept(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue | Merged:
   """The keys and values that one product gives, as decoding reads them."""
-  if not ways().tiled_arrays:
+  if not platform_traits().tiled_arrays:
     return split_key_value(key_value, heads)
   return Merged(*jnp.split(key_value, 2, axis=-1), heads)
 
@@ -184,7 +184,7 @@ def attention(
   r, heads, _, e = memory.keys.shape
   query = query.reshape(r, -1, heads, e) * e**-0.5
   product = functools.partial(jnp.einsum, precision=exact(query.dtype))
-  if ways().by_library:
+  if platform_traits().by_library:
     query = query.swapaxes(1, 2)
     scores = by_rows(query, memory.keys).astype(jnp.float32)
   else:
@@ -193,7 +193,7 @@ def attention(
   scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
   dtype = memory.values.dtype
   weights = _dropped(softmax(scores, dtype), drop).astype(dtype)
-  if ways().by_library:
+  if platform_traits().by_library:
     mixed = by_columns(weights, memory.values).swapaxes(1, 2)
   else:
     mixed = product('rhqk,rhke->rqhe', weights, memory.values)

@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from fairjax.core import backend
 from fairjax.models.kernels import kernel_table
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers.gathers import summed_by_id
 from fairjax.models.layers.products import (
   exact,
@@ -68,7 +68,7 @@ def is_direct(t: int, d: int, f: int, slots: int) -> bool:
   against 17.5 and 8.8; of 128 places, 256 × 256: 2.0 and .95 against 1.6 and
   .71. An accelerator waits for memory, where the Gram matrices are smaller.
   """
-  if ways().waits_for_memory or not slots:
+  if platform_traits().waits_for_memory or not slots:
     return False
   return t * (d + f) > 1.2 * slots * d * f
 
@@ -143,7 +143,7 @@ def dense(x, kernel, bias, sq, segment_ids, slots=0):
 
 
 def _dense_forward(x, kernel, bias, sq, segment_ids, slots):
-  if sq is not None and ways().by_library:
+  if sq is not None and platform_traits().by_library:
     # Else XLA makes x twice, once flat and once by rows.
     x = lax.optimization_barrier(flattened(x)).reshape(x.shape)
   given = x, kernel, bias, sq, segment_ids
@@ -224,7 +224,7 @@ def _norm_forward(x, scale, bias, sq, segment_ids, eps, centre, slots):
   y = (x.astype(jnp.float32) - mean) * rate * scale
   y = (y if bias is None else y + bias).astype(x.dtype)
   one_kernel = norm_in_one_kernel(x, sq, slots, centre)
-  if ways().recomputes and not one_kernel:
+  if platform_traits().recomputes and not one_kernel:
     # Else XLA computes them anew in the backward pass, in a kernel whose
     # products it writes out in float32 before it sums them.
     mean, rate = lax.optimization_barrier((mean, rate))
@@ -251,7 +251,7 @@ def norm_backward_plain(eps, centre, slots, residuals, g):
   if sq is not None:
     # ‖Σ_t v_t‖² of scale and bias.
     parts = [scaled] if bias is None else [scaled, g]
-    if ways().waits_for_memory:  # one product of both
+    if platform_traits().waits_for_memory:  # one product of both
       parts = [jnp.concatenate(parts, -1)]
     dsq = sum(
       _squares_of_sums(part.astype(x.dtype), segment_ids, sq.shape[0], slots)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import traverse_util
 
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 
 TILE = 128  # rows that the table of an accelerator is made of
 LARGE = 1024  # rows; a smaller table is left as it is
@@ -89,7 +89,7 @@ def padded(params: dict) -> dict:
   that its update costs five times as much. `Embed` never reads the rows of
   zeros, and `cut` takes them away before anyone else sees them.
   """
-  if not ways().tiled_tables:
+  if not platform_traits().tiled_tables:
     return params
 
   def pad(path, leaf):

@@ -19,7 +19,7 @@ from flax import struct, traverse_util
 from jaxtyping import Array, Float, Int
 
 from fairjax.core.errors import UserError
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers import exact_norms, int8
 from fairjax.models.layers.products import exact, few_places
 
@@ -173,7 +173,7 @@ class Embed(nn.Module):
     if self.int8:
       return int8.product(x, *self.int8).astype(self.dtype)
     table, x = self.embedding.astype(self.dtype), x.astype(self.dtype)
-    if ways().by_library:
+    if platform_traits().by_library:
       return few_places(x, table)
     y = jnp.einsum('rtd,vd->rtv', x, table, precision=exact(self.dtype))
     return y if table.shape[0] == self.count else y[..., : self.count]

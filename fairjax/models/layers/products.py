@@ -10,7 +10,7 @@ from jax.extend import core
 from jax.interpreters import mlir
 from jaxtyping import Array, Float
 
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 
 
 def exact(dtype: Any) -> lax.Precision | None:
@@ -18,7 +18,7 @@ def exact(dtype: Any) -> lax.Precision | None:
 
   Unnamed, a TPU would make bfloat16 of the operands and a GPU TF32.
   """
-  if dtype != jnp.float32 or not ways().shortens:
+  if dtype != jnp.float32 or not platform_traits().shortens:
     return None
   return lax.Precision.HIGHEST
 
@@ -62,7 +62,7 @@ def summed(a, b, dims, dtype=None):
   where the sum is float32 and a's contracted axis is its last.
   """
   dtype = dtype or a.dtype
-  if not ways().by_library:
+  if not platform_traits().by_library:
     return lax.dot_general(
       a, b, dims, precision=exact(a.dtype), preferred_element_type=dtype
     )
@@ -87,7 +87,7 @@ def flattened(x: Float[Array, '*s d']):
   A TPU's keep the axes: of [r·t, h·e], which XLA lays with the places on the
   lanes, it would turn every query, key and value twice to split r from t.
   """
-  return x if ways().tiled_arrays else x.reshape(-1, x.shape[-1])
+  return x if platform_traits().tiled_arrays else x.reshape(-1, x.shape[-1])
 
 
 def outer(x: Float[Array, '*n d'], g: Float[Array, '*n f'], dtype: Any):
@@ -95,7 +95,7 @@ def outer(x: Float[Array, '*n d'], g: Float[Array, '*n f'], dtype: Any):
 
   On a CPU the narrower side is turned in memory first.
   """
-  if not ways().by_library:
+  if not platform_traits().by_library:
     every = tuple(range(x.ndim - 1))
     return product(x, g, every, every, dtype)
   if x.shape[1] <= g.shape[1]:

@@ -27,7 +27,6 @@ from fairjax.models.reading import masked
 from fairjax.models.reading.masked import Copies
 
 MASKS = ('[MASK]', '<mask>')
-ORDERS = ('left', 'once')
 
 
 class Filled(NamedTuple):
@@ -90,7 +89,6 @@ def fill_texts(
   params: dict,
   tokenizer: Tokenizer,
   texts: Sequence[str],
-  order: str = 'left',
   placement: Placement = HERE,
   never: Sequence[int] = (),
 ) -> Filled:
@@ -104,7 +102,6 @@ def fill_texts(
     sources,
     number,
     (*special.ids(tokenizer), *never),
-    order,
     placement=placement,
   )
   spans = [
@@ -120,24 +117,19 @@ def fill(
   texts: Ragged,
   mask: int,
   never: Sequence[int] = (),
-  order: str = 'left',
   batch: int = masked.BATCH,
   placement: Placement = HERE,
 ) -> Ragged:
   """Each mask gets its likeliest token.
 
-  `left`: the first mask of every text, then the second in sight of what the
-  first became, and so on; `once`: all at a time, none sees another.
+  From the left: the first mask of every text, then the second in sight of what
+  the first became, and so on.
   """
-  if order not in ORDERS:
-    raise UserError(f'order is {order!r}; it must be one of {ORDERS}')
   never = np.array(sorted({mask, *never}), np.int32)
   at = np.flatnonzero(texts.flat == mask)
   text = np.searchsorted(texts.offsets, at, 'right') - 1
   # The how-manieth mask of its text each one is.
   turn = np.arange(len(at)) - np.searchsorted(text, text)
-  if order == 'once':
-    turn = np.zeros_like(turn)
   texts = texts._replace(flat=texts.flat.copy())
   # One layout for all turns: what is compiled for one serves all.
   copies = Copies(text, at - texts.offsets[text])

@@ -24,7 +24,7 @@ from fairjax.data.batching.batches import Layout
 from fairjax.data.batching.tokens import Ragged, offsets_of
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import special
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers.argmax import argmax
 from fairjax.models.layers.places import Batch
 
@@ -45,7 +45,7 @@ def every_place(texts: Ragged, chosen: np.ndarray) -> Copies:
 
 
 def copies_a_step() -> int:
-  return ways().copies
+  return platform_traits().copies
 
 
 def layout_of(

@@ -177,24 +177,15 @@ def draw(
   row: Sequence[Candidate],
   rng: np.random.Generator,
   pick: str = 'uniform',
-  shares: Mapping[str, float] | None = None,
   attributes: Sequence[str] = (),
 ) -> tuple[Candidate, str] | None:
   """A word and an attribute, uniformly or by frequency; None of nothing.
 
-  `shares` weigh the axes that a text offers; `attributes` are the only ones
-  drawn, where any are named.
+  `attributes` are the only ones drawn, where any are named.
   """
   able = [
     c for c in row if not attributes or set(attributes) & set(c.attributes)
   ]
-  if shares:
-    axes = [axis for axis in AXES if any(c.axis == axis for c in able)]
-    chances = np.array([shares.get(axis, 0.0) for axis in axes])
-    if not chances.sum():
-      return None
-    axis = axes[rng.choice(len(axes), p=chances / chances.sum())]
-    able = [c for c in able if c.axis == axis]
   if not able:
     return None
   weights = np.array([sum(c.weights) for c in able])

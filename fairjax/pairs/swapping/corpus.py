@@ -19,7 +19,6 @@ def swap_corpus(
   source: str | os.PathLike,
   out: str | os.PathLike,
   backend: str = 'local',
-  where: str = '',
   workers: int = 0,
   column: str = 'text',
   both: bool = False,
@@ -30,8 +29,7 @@ def swap_corpus(
   Args:
     source: a folder of .txt (a text a line), .jsonl and .parquet files.
     out: the folder of the results, laid out as `source`.
-    backend: 'local' or 'dask'.
-    where: address of a dask scheduler; '' starts one here.
+    backend: 'local', 'dask', or the address of a dask scheduler.
     workers: processes; 0 is one a core.
     column: of the text, in jsonl and parquet.
     both: write each row and, where it differs, its twin after it; else the
@@ -54,7 +52,7 @@ def swap_corpus(
     _swap_shard, column=column, both=both, made_from=made_from, **options
   )
   return shard_map(
-    work, source, find_shards(source), out, made_from, backend, where, workers
+    work, source, find_shards(source), out, made_from, backend, workers
   )
 
 

@@ -16,6 +16,7 @@ from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
 from fairjax.report import tables, words
 
+EXAMPLES = 10  # rows that flip, shown in the page: a screen of them
 RATIO = 'selection_rate_ratio'
 WORST = 8  # slices, words and differences in an open table
 PRECISION = (
@@ -235,7 +236,7 @@ def _examples(edits, edit, focus: Measured, config, table, classes) -> list:
   names = list(classes) or ['negative', 'positive']
   positive = config.measures.pos_label
   out = []
-  for row in rows[: config.audit.examples]:
+  for row in rows[:EXAMPLES]:
     one = {'text': table['text'].iloc[row], 'twin': edits.twins[row]}
     if binary:
       one['score'] = (

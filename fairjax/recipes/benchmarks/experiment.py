@@ -114,7 +114,7 @@ def _named(titles: list[str], config: Config) -> str:
   after = f'{titles[0]} before and after {mitigated} {word}'
   if config.method.axis != 'gender':
     after += f' of {exchange.called(config.method.axis)}'
-  return f'{after}, and {titles[-1]}' if config.benchmarks.against else after
+  return f'{after}, and {titles[-1]}' if config.audit.against else after
 
 
 def check(config: Config) -> None:
@@ -130,7 +130,7 @@ def check(config: Config) -> None:
       'benchmarks.data is empty; name the folder of your copies of the files '
       f'with --config.benchmarks.data ({sources})'
     )
-  words = [m for m in (config.model, options.against) if m]
+  words = [m for m in (config.model, config.audit.against) if m]
   words = [m for m in words if word_judge.is_table(m)]
   if words and (options.mitigations or options.task):
     raise UserError(
@@ -149,8 +149,8 @@ def contenders(
 ) -> dict[str, judges.Judge]:
   """The model, the model after each mitigation, and another one."""
   config, options = e.config, e.config.benchmarks
-  own = asked.load(config.model, config)
-  other = asked.load(options.against, config) if options.against else None
+  own, against = asked.load(config.model, config), config.audit.against
+  other = asked.load(against, config) if against else None
   for model in filter(None, (own, other)):  # before long work
     for name, items in tables.items():
       benchmarks.capability(name, model.able)
@@ -163,7 +163,7 @@ def contenders(
     target = e.folder / 'models' / kind
     out[f'{title} + {kind}'] = mitigate(own, texts, config, target, e.log)
   if other is not None:
-    second = title_of(options.against)
+    second = title_of(against)
     out[second if second not in out else f'{second} (2)'] = other
   return out
 

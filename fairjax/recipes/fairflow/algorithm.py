@@ -120,7 +120,7 @@ def model_of(e: Experiment) -> None:
   chosen = configs.shipped('pretrain_mlm_mini')
   chosen.model, chosen.seed = config.model, config.seed
   chosen.net, chosen.pretrain = config.net, config.pretrain
-  chosen.data.path, chosen.data.text = config.corpus.path, config.corpus.column
+  chosen.data.path, chosen.data.text = config.corpus.path, config.data.text
   chosen.tokens = config.tokens
   chosen.train.batch, chosen.measures = 32, config.measures
   chosen.train.save_every = config.train.save_every
@@ -200,7 +200,7 @@ class FittedFlow(NamedTuple):
   white: flow.Whitening
   fit: Any
 
-  def moved(self, m: moves.FlowInputs, move: str = '', alpha=None) -> list:
+  def moved(self, m: moves.FlowInputs, move: str = '', alpha=1.0) -> list:
     """What each seed's flow moves the embeddings to."""
     return [
       moves.by_flow(
@@ -247,10 +247,10 @@ def contend(
   asked = {*options.rivals, options.way}
   alone = lambda ballots: Contender([moves.entries(m, ballots)], ballots)
   if {'difference', 'procrustes'} & asked:
-    x = moves.by_difference(m, options.alpha)
+    x = moves.by_difference(m)
     out['difference'] = alone(moves.read(m, x))
   if 'discriminant' in asked:
-    x = moves.by_discriminant(m, options.alpha)
+    x = moves.by_discriminant(m)
     out['discriminant'] = alone(moves.read(m, x))
   if 'procrustes' in asked:
     x = moves.by_procrustes(m, out['difference'].pairs[0])

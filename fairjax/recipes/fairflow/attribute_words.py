@@ -57,7 +57,7 @@ def _blocks(
 ) -> Iterator[tuple[np.ndarray, list[str]]]:
   """Numbers and texts of the lines that are read, some at a time."""
   before = 0
-  for texts in shards.read(source, config.corpus.column):
+  for texts in shards.read(source, config.data.text):
     numbers = before + np.arange(len(texts))
     before += len(texts)
     priorities = attributes.priority(config.seed, shard, numbers) / 2.0**64
@@ -191,7 +191,6 @@ def _walk(
     out,
     identity(config, 'attributes', *content),
     chosen.backend,
-    config.corpus.where,
     chosen.workers or 1,  # a model takes all cores, or the whole accelerator
   )
   shard_map.refuse_failed(rows, out)
@@ -250,7 +249,7 @@ def _embed(
       first[np.searchsorted(used, mine['row'])] + start // inner,
       start % inner + len(vocabulary.first),
       mine['size'].to_numpy(),
-      config.fairflow.layer,
+      -1,  # the last layer, as the paper reads
       config.fairflow.layers,
       placement=mesh.placement(mesh.make(configs.Mesh(), 1)),
     )

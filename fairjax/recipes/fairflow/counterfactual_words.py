@@ -153,14 +153,14 @@ def entries(m: FlowInputs, ballots: pd.DataFrame) -> pd.DataFrame:
   return flow_words.mutual(votes, options.min_along)
 
 
-def by_difference(m: FlowInputs, alpha: float) -> np.ndarray:
+def by_difference(m: FlowInputs, alpha: float = 1.0) -> np.ndarray:
   """x ± α times the difference of the sides' means."""
   x, side = m.some.vector, m.some.side
   width = x.shape[1]
   return flow_words.moved(x, side, 'shift', alpha, width, typical=m.typical)
 
 
-def by_discriminant(m: FlowInputs, alpha: float) -> np.ndarray:
+def by_discriminant(m: FlowInputs, alpha: float = 1.0) -> np.ndarray:
   """x whose coordinate along a diagonal LDA becomes the other side's.
 
     x + (α m_other − w·x) / (w·δ) δ,   w = δ / σ²,   δ = μ₁ − μ₋₁
@@ -245,7 +245,7 @@ def _windows(
   where = [one.rsplit(':', 2) for one in id]
   shard = np.array([w[0] for w in where], object)
   row, start = (np.array([int(w[k]) for w in where]) for k in (1, 2))
-  root, column = pathlib.Path(m.config.corpus.path), m.config.corpus.column
+  root, column = pathlib.Path(m.config.corpus.path), m.config.data.text
   texts = np.full(len(where), '', object)
   for name in np.unique(shard):
     mine, before = np.flatnonzero(shard == name), 0
@@ -280,15 +280,15 @@ def by_flow(
   white: flow.Whitening,
   seed: int,
   move: str = '',
-  alpha: float | None = None,
+  alpha: float = 1.0,
 ) -> MovedEmbeddings:
   """T⁻¹ of the latents whose factor is the other side's.
 
-  By the config's `move` and `alpha`, or by others.
+  By the config's `move`, or another; a shift is of `alpha` gaps.
   """
   shape, dtype = model.module
   options = m.config.fairflow
-  how = move or options.move, options.alpha if alpha is None else alpha
+  how = move or options.move, alpha
 
   def over(function, rows):
     parts = [

@@ -22,6 +22,7 @@ from fairjax.stages.identity import identity
 from fairjax.train import loop, mesh
 from fairjax.train.step import CLASSES, Loss, Player
 
+DEPTH = 2  # hidden layers of the flow's perceptrons, as the paper's
 SAMPLE = 512  # embeddings that a flow starts from
 COIN = 25  # stream of the labels of the control
 
@@ -192,9 +193,7 @@ def flow_loss(objective: flow.FlowObjective) -> Loss:
 
 def objective_of(config: Config) -> flow.FlowObjective:
   options = config.fairflow
-  return flow.FlowObjective(
-    options.loss, options.rho, options.margin, options.leak
-  )
+  return flow.FlowObjective('code', options.rho, options.margin, options.leak)
 
 
 def factor_size(
@@ -228,7 +227,7 @@ def fit_flow(
   options = config.fairflow
   factor, _ = factor_size(config, vector, side)
   shape = flow.FlowShape(
-    vector.shape[1], options.steps, options.hidden, options.depth, factor
+    vector.shape[1], options.steps, options.hidden, DEPTH, factor
   )
   rows = np.flatnonzero((side != 0) & ~valid)
   draw = np.random.default_rng([config.seed, instances.PAIRS])

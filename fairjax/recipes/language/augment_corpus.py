@@ -15,9 +15,8 @@ def run(config: Config, out: pathlib.Path) -> list[dict]:
     options.path,
     out,
     options.backend,
-    options.where,
     options.workers,
-    options.column,
+    config.data.text,
     options.both,
     **dictionary.options(config.method, config.seed),
   )

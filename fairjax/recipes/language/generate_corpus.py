@@ -63,7 +63,6 @@ def run(config: Config, out: pathlib.Path) -> list[dict]:
     out / 'text',
     made_from,
     options.backend,
-    config.corpus.where,
     options.workers or 1,  # a model takes all cores, or the whole accelerator
   )
   for row in rows:
@@ -95,19 +94,8 @@ def load(config: Config) -> Bundle:
 
 def overrides(knobs: Generate) -> dict:
   """The decoding options that the config sets, by their names in Options."""
-  numbers = (
-    'num_beams',
-    'max_length',
-    'max_new_tokens',
-    'min_length',
-    'no_repeat_ngram_size',
-  )
+  numbers = ('num_beams', 'max_length', 'max_new_tokens')
   over = {k: getattr(knobs, k) for k in numbers if getattr(knobs, k) >= 0}
-  if knobs.length_penalty:
-    over['length_penalty'] = float(knobs.length_penalty)
-  if knobs.early_stopping:
-    values = {'true': True, 'false': False, 'never': 'never'}
-    over['early_stopping'] = values[knobs.early_stopping]
   if knobs.temperature >= 0:
     over['do_sample'] = knobs.temperature > 0
   for name in ('temperature', 'top_p', 'top_k'):
@@ -136,23 +124,18 @@ def options_of(config: Config, model: Bundle) -> Options:
       num_beams=options.num_beams,
       length_penalty=options.length_penalty,
       early_stopping=options.early_stopping,
-      min_span=knobs.min_span,
       max_span=knobs.max_span,
     )
   over = overrides(knobs)
   if 'max_length' in over and 'max_new_tokens' not in over:
     over['max_new_tokens'] = 0  # the one that was asked for counts
-  if 'min_length' in over:
-    over['min_new_tokens'] = 0
   options = dataclasses.replace(options, **over)
-  draft = knobs.draft
-  if draft < 0:  # a left-to-right model copies nothing
-    copies = (
-      options.num_beams == 1
-      and not options.do_sample
-      and 'infill' in families.find(model.family).heads
-    )
-    draft = speculate.longest(knobs.slots) if copies else 0
+  copies = (  # a left-to-right model copies nothing
+    options.num_beams == 1
+    and not options.do_sample
+    and 'infill' in families.find(model.family).heads
+  )
+  draft = speculate.longest(knobs.slots) if copies else 0
   options = dataclasses.replace(options, draft=draft)
   options.validate()
   return options
@@ -233,7 +216,7 @@ def _write_shard(
       _say(name, counts, time.monotonic() - began)
     return shards.whole(source, texts, outputs)
 
-  changed = shards.rewrite(source, target, run, config.corpus.column)['changed']
+  changed = shards.rewrite(source, target, run, config.data.text)['changed']
   _join(part_files, parts, pathlib.Path(out) / 'pairs' / f'{name}.parquet')
   return {**counts, 'changed': changed}
 
@@ -306,12 +289,9 @@ def _write(
   knobs = config.generate
   if model.can == 'mask':
     placement = mesh.placement(mesh.make(configs.Mesh(), 1))
-    filled = fill.fill_texts(
-      module, params, tokenizer, texts, knobs.order, placement
-    )
+    filled = fill.fill_texts(module, params, tokenizer, texts, placement)
     counts = [len(row) for row in filled.spans]
-    steps = [min(n, 1) if knobs.order == 'once' else n for n in counts]
-    return filled.texts, counts, steps
+    return filled.texts, counts, counts
   options = options_of(config, model)
   if knobs.task == 'fill':
     filled = fill.infill_texts(

@@ -209,7 +209,7 @@ def fit(
     sums = document_sums(
       job.model, objective.terms, params, job.valid, device_mesh
     )
-    return overall(objective.names, sums.sum(1), config.pretrain.weight)
+    return overall(objective.names, sums.sum(1))
 
   loss = step.Loss(*objectives.loss(objective.terms))
   task = loop.Task(source, (step.Player('model', loss),), measure)
@@ -245,14 +245,14 @@ def document_sums(
   return out
 
 
-def overall(names, sums: np.ndarray, weight: float) -> dict[str, np.ndarray]:
+def overall(names, sums: np.ndarray) -> dict[str, np.ndarray]:
   """The mean of each term, their loss and the perplexity, one a seed."""
   k = len(names)
   means = sums[:, :k] / np.maximum(sums[:, k:], 1)
   result = dict(zip(names, means.T))
   if 'detection_loss' in result:
     result['loss'] = (
-      result['generator_loss'] + weight * result['detection_loss']
+      result['generator_loss'] + corruption.WEIGHT * result['detection_loss']
     )
   result['perplexity'] = np.exp(means[:, 0])
   return result
@@ -286,13 +286,13 @@ def shares(
 def measure(e: Experiment, text: Text, model: Bundle, fit: loop.Fitted) -> None:
   """Each measure of held-out text, with intervals over documents and seeds."""
   objective, how = OBJECTIVES[e.config.pretrain.objective], e.how
-  weight, names = e.config.pretrain.weight, objective.names
+  names = objective.names
   sums = document_sums(
     model, objective.terms, fit.params, text.valid, model.device_mesh
   )
   draws = resampled(sums, how, text.hang)
-  values = overall(names, sums.sum(1), weight)
-  resamples = overall(names, draws.reshape(-1, sums.shape[2]), weight)
+  values = overall(names, sums.sum(1))
+  resamples = overall(names, draws.reshape(-1, sums.shape[2]))
   quality = {
     name: intervals.of_mean(
       value,

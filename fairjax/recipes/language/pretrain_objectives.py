@@ -40,7 +40,7 @@ OBJECTIVES = {
     objectives.detected,
     ('generator_loss', 'detection_loss', 'found', 'false_alarms'),
     corruption.hidden,
-    {'share': 'mask', 'whole_word': 'whole_word', 'weight': 'weight'},
+    {'share': 'mask', 'whole_word': 'whole_word'},
   ),
   'bart': PretrainObjective(
     'all tokens, from those before them and the corrupted text',
@@ -50,7 +50,6 @@ OBJECTIVES = {
     corruption.denoised,
     {
       'share': 'mask',
-      'mean': 'spans',
       'permute': 'permute',
       'whole_word': 'whole_word',
     },

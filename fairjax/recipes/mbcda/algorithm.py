@@ -1,12 +1,9 @@
 """MBCDA's training: a discriminator on logits, generators against it.
 
-    pairs → generator by tokens alone → discriminator on its logits
-    pairs, discriminator (fixed) → generator by tokens and discriminator
-
-'alternating' trains both from their start, step by step in turns.
+pairs → generator by tokens alone → discriminator on its logits
+pairs, discriminator (fixed) → generator by tokens and discriminator
 """
 
-import functools
 import pathlib
 from typing import Any, NamedTuple
 
@@ -41,10 +38,10 @@ class FittedDiscriminator(NamedTuple):
 
 
 class Pushed:
-  """Batches of pairs with w: a random-access source."""
+  """Batches of pairs with w = 1, as the paper: a random-access source."""
 
-  def __init__(self, pairs, weight: float):
-    self.pairs, self.weight = pairs, weight
+  def __init__(self, pairs):
+    self.pairs = pairs
     self.steps_per_epoch = pairs.steps_per_epoch
 
   def __len__(self) -> int:
@@ -52,18 +49,14 @@ class Pushed:
 
   def __getitem__(self, number: int) -> dict:
     batch = self.pairs[number]
-    return batch | {'push': np.full_like(batch['share'], self.weight)}
+    return batch | {'push': np.ones_like(batch['share'])}
 
 
 def two(config: Config, generator: Bundle) -> Bundle:
   """Both players, the discriminator as the config has it."""
-  options = config.adversary
-  return adversary.model(
-    generator,
-    rate=options.dropout,
-    centred=options.centred,
-    folded=options.noise == 'states',
-  )
+  # Softmax ignores the mean logit of a place, so the discriminator must too.
+  rate = config.adversary.dropout
+  return adversary.model(generator, rate=rate, centred=True)
 
 
 def discriminator_config(config: Config) -> Config:
@@ -153,47 +146,33 @@ def generator(
   pairs: pd.DataFrame,
   log: Log,
   against: FittedDiscriminator | None = None,
-  alternating: bool = False,
 ) -> rewriter.Rewriter:
   """A generator by the token loss alone, or against a discriminator too.
 
   What comes out is the generator by itself, whoever trained it.
   """
   start = rewriter.start(config, pairs)
-  if against is None and not alternating:
+  if against is None:
     return rewriter.fit(config, folder, pairs, log, model=start)
-  options, both = config.adversary, two(config, start)
-  players = (
-    step.Player('generator', GENERATOR, OWN[0], turns=(0, 1)),
-    step.Player(
-      'discriminator',
-      DISCRIMINATOR,
-      OWN[1],
-      discriminator_config(config).train,
-      turns=(1, 0),
-    ),
-  )
-  content = ['generator', identity(config, 'adversary')]
-  if against is not None:
-    known = jax.tree.map(lambda leaf: leaf[0], against.params)
+  known = jax.tree.map(lambda leaf: leaf[0], against.params)
 
-    def init(seed):
-      return {'generator': start.init(seed), 'discriminator': known}
-
-    both = both.replace(init=init)
-    players = (players[0]._replace(turns=(1,)),)
-    content += [np.asarray(leaf) for leaf in jax.tree.leaves(known)]
+  def init(seed):
+    return {'generator': start.init(seed), 'discriminator': known}
 
   result = rewriter.fit(
     config,
     folder,
     pairs,
     log,
-    model=both,
-    players=players,
+    model=two(config, start).replace(init=init),
+    players=(step.Player('generator', GENERATOR, OWN[0], turns=(1,)),),
     own=lambda params: params['generator'],
-    batches=functools.partial(Pushed, weight=options.weight),
-    content=tuple(content),
+    batches=Pushed,
+    content=(
+      'generator',
+      identity(config, 'adversary'),
+      *(np.asarray(leaf) for leaf in jax.tree.leaves(known)),
+    ),
   )
   alone = start.replace(params=result.model.params)
   return result._replace(model=alone)

@@ -43,6 +43,7 @@ from fairjax.results import Results, section, table, text
 from fairjax.stages import Experiment
 from fairjax.train import mesh
 
+SHEET = 100  # pairs of a contender for people: more than an hour is not given
 BART, AGAINST = 'BART on ', ' + discriminator'
 WITHOUT_NAMES = 'dictionary without names'
 CONTROL = 'control: shuffled groups'
@@ -71,7 +72,7 @@ def run(e: Experiment) -> Results:
   vectors(e, tables, rewrites, rivals)
   against = ('dictionary', *alone)
   known = texts.against_gold(m, tables['test'], writers, against, unlisted)
-  if e.config.adversary.sheet and mesh.is_main():
+  if mesh.is_main():
     write_sheet(e, tables, rewrites)
   facts |= counted(parallel)
   facts['words withheld from the targets'] = len(unlisted)
@@ -97,11 +98,6 @@ def check(config: Config) -> None:
     raise UserError(
       'rewriters.generator is empty; name the BART that is fine-tuned, a '
       'folder or a size, with --config.rewriters.generator'
-    )
-  if config.rewrite.smoothing and 'with' in config.adversary.players:
-    raise UserError(
-      'rewrite.smoothing needs all logits, which a generator with a '
-      'discriminator does not make; set --config.rewrite.smoothing=0'
     )
 
 
@@ -153,20 +149,16 @@ def players(
   """Generators of one seed: {'': by tokens alone, AGAINST: both losses}."""
   options, out = m.config.adversary, {}
   target = m.folder / 'generator' / f'{labels}{_numbered(seed)}'
-  alternating = options.regime == 'alternating'
-  if 'without' in options.players or not alternating:
-    m.log.line(f'generator on {labels}, token loss alone, seed {config.seed}')
-    plain = algorithm.generator(config, target / 'tokens', pairs, m.log)
-    if 'without' in options.players:
-      out[''] = plain
+  m.log.line(f'generator on {labels}, token loss alone, seed {config.seed}')
+  plain = algorithm.generator(config, target / 'tokens', pairs, m.log)
+  if 'without' in options.players:
+    out[''] = plain
   if 'with' in options.players:
-    against = None
-    if not alternating:
-      m.log.line(f'discriminator on the logits of that generator, {labels}')
-      against = discriminator(m, config, pairs, plain, labels, seed, lines)
+    m.log.line(f'discriminator on the logits of that generator, {labels}')
+    against = discriminator(m, config, pairs, plain, labels, seed, lines)
     m.log.line(f'generator on {labels}, against it, seed {config.seed}')
     out[AGAINST] = algorithm.generator(
-      config, target / 'adversary', pairs, m.log, against, alternating
+      config, target / 'adversary', pairs, m.log, against
     )
   return out
 
@@ -188,8 +180,7 @@ def discriminator(
   lines.append(_line(TITLES[labels], out))
   if note := blind(lines[-1]):
     m.log.line(f'warning: {note}')
-  first = labels == m.config.adversary.labels[0] and not seed
-  if m.config.adversary.control and first:
+  if labels == m.config.adversary.labels[0] and not seed:
     rng = np.random.default_rng([m.config.seed, 0xC0])
     shuffled = pairs.assign(label=rng.permutation(pairs['label'].to_numpy()))
     one = algorithm.discriminator(
@@ -227,12 +218,12 @@ def write_sheet(
   e: Experiment, tables: Tables, rewrites: contenders.Rewrites
 ) -> None:
   """Pairs of a source and a rewrite for people to rate."""
-  path, count = e.folder / 'sheet.csv', e.config.adversary.sheet
+  path = e.folder / 'sheet.csv'
   versions = {name: list(each['test'][0]) for name, each in rewrites.items()}
   sources = tables['test']['text'].tolist()
   said = f'{path} holds pairs for people to rate; python -m '
   said += f'fairjax.pairs.sheet {path} reads it back'
-  if not sheet.write(path, sources, versions, count, e.config.seed):
+  if not sheet.write(path, sources, versions, SHEET, e.config.seed):
     said += ' (it has answers, and is left as it was; move it away for a new '
     said += 'one)'
   e.log.line(said)

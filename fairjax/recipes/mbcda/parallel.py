@@ -35,6 +35,9 @@ from fairjax.recipes.rewriting.counterfactual_texts import (
 )
 from fairjax.train import mesh
 
+# a rewrite is kept where the other group is likelier than its own
+CONFIDENCE = 0.5
+CORPUS_ROWS = 10_000  # sentences of adversary.corpus, half of either gender
 WITHHELD = 72  # stream of the words
 WORDS = 5, 60  # of a sentence of a corpus
 CHUNK = 4096  # sentences looked at together
@@ -95,7 +98,7 @@ def parallel_text(m: RewriteInputs, tables: Tables) -> Parallel:
   )
   frame['turned'] = other('repaired')
   frame['changed'] = frame['dictionary'] != frame['source']
-  frame['kept'] = frame['turned'] >= m.config.adversary.confidence
+  frame['kept'] = frame['turned'] >= CONFIDENCE
   right = other('source') < 0.5
   accuracy = clusters.share_right(right, _hang(tables), options_of(m.config))
   one = Parallel(frame, names, accuracy)
@@ -153,7 +156,7 @@ def pairs_of(parallel: Parallel, labels: str) -> pd.DataFrame:
       raise UserError(
         f'of the {TITLES[labels]} pairs, split {split} holds sources of '
         f'{count(groups, "group")}; a discriminator needs both (give more '
-        'texts, or lower --config.adversary.confidence)'
+        'texts)'
       )
   return pd.DataFrame(
     {
@@ -207,9 +210,9 @@ def corpus(config: Config, tables: Tables) -> Tables:
   """
   options = config.adversary
   names = sorted({*tables['train']['group']} - {''})
-  wanted = options.corpus_rows // 2
+  wanted = CORPUS_ROWS // 2
   found: dict[bool, list[str]] = {True: [], False: []}
-  for texts in _sentences(options.corpus, POOL * options.corpus_rows, config):
+  for texts in _sentences(options.corpus, POOL * CORPUS_ROWS, config):
     women = says_women(texts)
     for side, own in found.items():
       own += [t for t, w in zip(texts, women) if w is side][: wanted - len(own)]
@@ -262,7 +265,7 @@ def _sentences(path: str, most: int, config: Config) -> Iterator[list[str]]:
   chosen: list[tuple[int, str]] = []
   for file in files:
     number = 0
-    for block in shards.read(file, config.corpus.column):
+    for block in shards.read(file, config.data.text):
       texts = [one for line in block for one in _ENDS.split(line)]
       at = number + np.arange(len(texts))
       number += len(texts)

@@ -63,7 +63,6 @@ def run(e: Experiment) -> Results:
     )
   if config.benchmarks.associations:
     return doses(e)
-  check_column(config)
   check_documents(config)
   paths = {PLAIN: config.data.path, FAIR: str(e.folder / 'text')}
   corpus_facts = perturbed(config, e.folder).facts
@@ -97,17 +96,6 @@ def run(e: Experiment) -> Results:
     notes=pretrain.seen_before(parts[PLAIN].facts)
     + pretrain.dependent(parts[PLAIN].hang, 'documents of the same words'),
   )
-
-
-def check_column(config: Config) -> None:
-  """Stops where one column would be perturbed and another trained on."""
-  perturbs, trains = config.corpus.column, config.data.text
-  if perturbs not in (Config().corpus.column, trains):
-    raise UserError(
-      f'corpus.column is {perturbs!r} and data.text {trains!r}, but FairBERTa '
-      'trains on the column that it perturbs; name it with --config.data.text '
-      'alone'
-    )
 
 
 def check_documents(config: Config) -> None:

@@ -27,7 +27,7 @@ from fairjax.train import mesh
 
 @stages.recipe
 def run(e: Experiment) -> Results:
-  """Scores config.model, and fairscore.against beside it."""
+  """Scores config.model, and audit.against beside it."""
   config, rows = e.config, None
   if not config.fairscore.path:
     e.load(trains=False)
@@ -59,7 +59,7 @@ def _data(config: Config) -> str:
 def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
   """{name: model, weights [s, …]}; a second one comes first."""
   device_mesh, out = mesh.make(config.mesh, 1), {}
-  for path in (config.fairscore.against, config.model):
+  for path in (config.audit.against, config.model):
     if path:
       name = _name(path, out)
       model, params = classifier(path)
@@ -103,5 +103,5 @@ def _name(path: str, known: dict) -> str:
     if name not in known:
       return name
   raise UserError(
-    f'fairscore.against is {path!r}, the model itself; name another one'
+    f'audit.against is {path!r}, the model itself; name another one'
   )

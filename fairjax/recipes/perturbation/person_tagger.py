@@ -6,7 +6,7 @@ the dictionary. A left-to-right model reads the text before that as well, since
 its places see nothing of what follows (Springer et al. 2024,
 arXiv:2402.15449). So a small model learns what rules are worst at, who is who,
 and leaves to rules what they do well, the forms. It copies nothing: a text can
-only change where a word of gender stands. With `perturb.hints` the words that
+only change where a word of gender stands. The words that
 our rules flag have HINT before them, so that it learns when to believe them.
 """
 
@@ -63,8 +63,7 @@ def start(config: Config, pairs: pd.DataFrame) -> Bundle:
 
   init = warm_start.init(build.model_folder(config), module)
   model = of_module(module, init, can=can, tokenizer=tokenizer)
-  hints = (HINT,) if config.perturb.hints else ()
-  return rewriting.grown(model, (*perturb.TOKENS, *hints))
+  return rewriting.grown(model, (*perturb.TOKENS, HINT))
 
 
 def _shape(config: Config, tokenizer: Tokenizer) -> tuple[Any, str]:

@@ -41,7 +41,6 @@ def rewritten(config: Config, out: pathlib.Path) -> list[dict]:
     out,
     identity(config, 'texts', config.seed),
     options.backend,
-    config.corpus.where,
     workers,
   )
 
@@ -72,7 +71,7 @@ def _perturb_shard(
     return shards.whole(source, texts, table['perturbed'].tolist())
 
   done = shards.rewrite(
-    source, target, swapped, config.corpus.column, config.corpus.both
+    source, target, swapped, config.data.text, config.corpus.both
   )
   return {
     'rows': done['rows'],

@@ -34,6 +34,9 @@ from fairjax.stages import Experiment
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
+SAMPLES = 50  # rewrites shown in the report: as many as a reader judges
+# pairs of sources 'chains' and 'two_genders', from the texts of data.path
+CHAINS = 5000
 RIVALS = ('rules', 'word', 'dictionary')
 LEARNED = 'perturber'
 FORMS = 'perturber, forms by rules'
@@ -50,7 +53,7 @@ def run(e: Experiment) -> Results:
   log.line(f'the perturber: {folder / "export" / LEARNED}')
   held = readable(result.model, tested(config, pairs), log)
   written = {LEARNED: asked(perturbing.writer(config, result.model), held)}
-  if config.perturb.learner == 'rewriter' and config.perturb.forms == 'model':
+  if config.perturb.learner == 'rewriter':
     forms = lambda texts, words, spans, attributes: perturbing.by_forms(
       texts, spans, attributes, written[LEARNED]
     )
@@ -120,7 +123,7 @@ def read(config: Config, log: Log) -> pd.DataFrame:
       options.data,
       config.data.split_seed,
       plain,
-      options.chains,
+      CHAINS,
     )
   for what, count in pairs.attrs['left out'].items():
     log.line(f'left out: {count:,} ({what})')
@@ -277,7 +280,7 @@ def shown(
   config: Config, held: pd.DataFrame, written: dict[str, list[str]]
 ) -> list[dict]:
   """Rewrites for a reader to judge: half of them right, half wrong."""
-  most, out = config.perturb.samples, []
+  most, out = SAMPLES, []
   right = counts(held, written[LEARNED])[:, 6].astype(bool)
   for title, rows, k in (
     ('Rewrites that equal their target', right, most // 2),

@@ -114,10 +114,7 @@ def _by_model(config, model, texts, words, spans, attributes) -> list[str]:
     for text, word, attribute in zip(texts, words, attributes)
   ]
   written = rewriter.write(config, model, prompts)
-  written = [recase.restore(a, b) for a, b in zip(texts, written)]
-  if config.perturb.forms == 'rules':
-    return by_forms(texts, spans, attributes, written)
-  return written
+  return [recase.restore(a, b) for a, b in zip(texts, written)]
 
 
 def by_forms(texts, spans, attributes, written) -> list[str]:
@@ -190,22 +187,13 @@ def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
   """(candidate, attribute) of each text, a function of (seed, text)."""
   options = config.perturb
   words = counted_words(config)
-  if options.pick == 'frequency' and words is None:
-    raise UserError(
-      'perturb.pick is frequency, but perturb.words names no table to count'
-    )
-  if options.mix and len(options.mix) != len(options.axes):
-    raise UserError(
-      f'perturb.mix has {len(options.mix)} numbers for {len(options.axes)} '
-      'axes; give one for each'
-    )
-  shares = dict(zip(options.axes, options.mix)) if options.mix else None
+  pick = 'uniform' if words is None else 'frequency'
   out = []
   offered = perturb.candidates(texts, options.axes, words)
   for text, row in zip(texts, offered):
     digest = hashlib.blake2b(text.encode(errors='surrogatepass')).digest()
     rng = np.random.default_rng([config.seed, *digest[:8]])
-    out.append(perturb.draw(row, rng, options.pick, shares, options.attributes))
+    out.append(perturb.draw(row, rng, pick, options.attributes))
   return out
 
 

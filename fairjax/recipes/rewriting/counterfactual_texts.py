@@ -26,7 +26,7 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables, has_twin
 from fairjax.metrics import measures
-from fairjax.models import Bundle, moved_states, rewriting
+from fairjax.models import Bundle, rewriting
 from fairjax.pairs import recase, rewrite_errors
 from fairjax.pairs.swapping import dictionary, swap_eval
 from fairjax.recipes.rewriting import (
@@ -99,11 +99,6 @@ def material(e: Experiment, words: pathlib.Path | None) -> RewriteInputs:
 
 def look(config: Config) -> None:
   """Looks early at folders that are read late."""
-  if config.rewriters.states and not config.rewriters.generator:
-    raise UserError(
-      'rewriters.states moves the states of a BART, and rewriters.generator '
-      'names none; name its folder'
-    )
   if config.rewriters.generator:
     rewriter.check_folder(generator_config(config))
   if config.rewriters.fluency:
@@ -207,7 +202,7 @@ def repairs_of(
     for split, rows in tables.items():
       sources = rows['text'].tolist()
       swaps = swap(sources)
-      frame = repairing.repaired(m.config, m.helpers, swaps, sources)
+      frame = repairing.repaired(m.config, m.helpers, swaps)
       frame.insert(0, 'source', sources)
       frame.insert(0, 'id', rows['id'].to_numpy())
       stages.write_table(path / f'{split}.parquet', frame)
@@ -259,8 +254,6 @@ def writers_of(
       targets = {s: list(f['repair']) for s, f in repairs[name].items()}
       title = f'{name} + repair + BART'
       out[title] = generator(m, tables, targets, f'{name}-repair', facts)
-  if m.config.rewriters.states:
-    out['states moved + BART'] = by_states(m, tables, facts)
   return out
 
 
@@ -270,7 +263,7 @@ def repair_by(
   """Texts swapped and repaired, but for those whose repair is known."""
   rest = [*dict.fromkeys(text for text in texts if text not in known)]
   if rest:
-    frame = repairing.repaired(m.config, m.helpers, swap(rest), rest)
+    frame = repairing.repaired(m.config, m.helpers, swap(rest))
     known = {**known, **dict(zip(rest, frame['repair'], strict=True))}
   return [known[text] for text in texts]
 
@@ -292,22 +285,6 @@ def generator(
 def writer(config: Config, model: Bundle) -> Writer:
   """A generator as a writer."""
   return Writer(functools.partial(written, config, model), model)
-
-
-def by_states(m: RewriteInputs, tables: Tables, facts: dict) -> list[Writer]:
-  """The 2024 rival: encoder states moved, and the text written from them.
-
-  The generator learns to write its own source; models/moved_states.py.
-  """
-  own = {s: rows['text'].tolist() for s, rows in tables.items()}
-  shows = contenders.attribute(m.config, tables['train'])
-  out = []
-  for config in generator_configs(m.config):
-    model = tuned(m, config, tables, own, 'states', facts)
-    alpha = config.rewriters.states
-    moved = moved_states.moved(model, own['train'], shows, alpha)
-    out.append(writer(config, moved))
-  return out
 
 
 def tuned(
@@ -348,8 +325,8 @@ def generator_config(config: Config) -> Config:
   chosen = config.rewriters
   own = {'optimizer': 'adamw', 'warmup': 0.0, 'weight_decay': 0.0}
   own |= {'max_grad_norm': 1.0, 'eps': 1e-8, 'load_best': True}
-  for name in ('lr', 'batch', 'epochs', 'patience'):
-    own[name] = getattr(chosen, name)
+  own |= {'lr': chosen.lr, 'epochs': chosen.epochs}
+  own |= {'batch': chosen.batch, 'patience': chosen.patience}
   return changed(config, model=chosen.generator, seeds=1, train=LINEAR | own)
 
 
@@ -440,7 +417,6 @@ def once(
     ('texts', 'repair', 'data'),
     name,
     artefacts.content(m.words) if m.words else '',
-    m.config.rewriters.states,
     *(list(some) for some in texts.values()),
     *(one.tokenizer.to_str() for one in models),
     *(np.asarray(leaf) for x in models for leaf in jax.tree.leaves(x.params)),

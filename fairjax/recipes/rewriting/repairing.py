@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.core import alignment
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption
 from fairjax.data.batching.tokens import Ragged, ragged
@@ -103,48 +102,14 @@ def odd(
   ]
 
 
-def unlike_source(
-  source: str, known: Sequence[Span], text: str, spans: Sequence[Span]
-) -> list[Span]:
-  """The odd words of `text` that are not odd words of its source as well."""
-  same = {}
-  for a, b, size in alignment.blocks(source, text):
-    same.update({b + k: a + k for k in range(size)})
-  odd = {place for start, end in known for place in range(start, end)}
-  return [
-    (start, end)
-    for start, end in spans
-    if not all(same.get(k, -1) in odd for k in range(start, end))
-  ]
-
-
 def repaired(
   config: Config,
   helpers: Helpers,
   swaps: Sequence[str],
-  sources: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-  """A row a text: swap, mask, repair, how many words were odd, if it fits.
-
-  `sources` are needed where repair.baseline is 'source'.
-  """
-  options = config.repair
+  """A row a text: swap, mask, repair, how many words were odd, if it fits."""
   swaps = list(swaps)
-  spans = odd(helpers.detector, swaps, options.threshold)
-  if options.baseline == 'source':
-    if sources is None:
-      raise UserError(
-        "repair.baseline is 'source', but the sources of the swaps are not "
-        'known here; set --config.repair.baseline=none'
-      )
-    rows = [i for i, one in enumerate(spans) if one]
-    before = odd(
-      helpers.detector,
-      [sources[i] for i in rows],
-      options.threshold,
-    )
-    for i, known in zip(rows, before):
-      spans[i] = unlike_source(sources[i], known, swaps[i], spans[i])
+  spans = odd(helpers.detector, swaps, config.repair.threshold)
   mask = fill.mask_of(helpers.filler.tokenizer)
   # A BART takes masks side by side for one; a masked LM fills each by a token.
   merge = helpers.filler.can == 'infill'

@@ -30,12 +30,14 @@ from fairjax.models import Bundle, build, objectives, rewriting, special
 from fairjax.models.decoding import decode_texts, speculate
 from fairjax.models.decoding.decode import Options
 from fairjax.models.folders import hf
-from fairjax.models.kernels.ways import ways
+from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.recipes.language.generate_corpus import overrides
 from fairjax.stages.identity import identity
 from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
 
+# validation pairs written where 'bleu' chooses: more cost an epoch
+DECODED = 200
 NAMES = ('loss', 'changed_loss', 'token_accuracy', 'changed_accuracy')
 
 
@@ -79,7 +81,7 @@ def loss(config: Config, more: Callable | None = None) -> step.Loss:
   `more(logits, params, batch)` -> objectives.Terms; a module-level function,
   so that the same loss is the same program.
   """
-  objective = objectives.rewriting(config.rewrite.smoothing, more)
+  objective = objectives.rewriting(more=more)
   return step.Loss(*objectives.loss(objective))
 
 
@@ -155,7 +157,7 @@ def pair_batches(job: loop.Job, _) -> batches.Batches:
     options.batch,
     options.microbatches,
     job.device_mesh.shape['data'],
-    ways().few,
+    platform_traits().few,
   )
 
 
@@ -163,7 +165,7 @@ def _decoded(config: Config) -> list:
   """What evaluations by BLEU depend on, beside the training."""
   if config.train.metric_for_best != 'bleu':
     return []
-  return [config.rewrite.decoded, *dataclasses.astuple(config.generate)]
+  return [DECODED, *dataclasses.astuple(config.generate)]
 
 
 def parts(pairs: seq2seq.PairPool) -> tuple:
@@ -276,7 +278,7 @@ def _measured(
     sums(job.model, params, job.valid, job.device_mesh, batch).sum(1)
   )
   if job.config.train.metric_for_best == 'bleu':
-    rows = pairs[pairs['split'] == 'valid'][: job.config.rewrite.decoded]
+    rows = pairs[pairs['split'] == 'valid'][: job.DECODED]
     host = own(mesh.to_host(params))
     each = []
     for i in range(len(job.seeds)):
@@ -314,10 +316,8 @@ def options_of(config: Config, model: Bundle, longest: int) -> Options:
   over.pop('max_new_tokens', None)  # a length here counts the prompt
   over.setdefault('max_length', min(model.longest, 2 * longest + 16))
   beams = over.get('num_beams', 1)
-  draft = (
-    options.draft if options.draft >= 0 else speculate.longest(options.slots)
-  )
-  return Options(**over, draft=draft if beams == 1 else 0)
+  draft = speculate.longest(options.slots) if beams == 1 else 0
+  return Options(**over, draft=draft)
 
 
 def write_tokens(

@@ -17,8 +17,8 @@ In this room:
               classes it is
   templates   Prompts of templates: people of every group of an axis, and of
               none
-  words       Words of groups, to mask and to count, and targets of their
-              company
+  words       Words of groups, to mask and to count, and targets that may co-
+              occur
   writers     Who writes: a causal model of ours, or any function of prompts to
               texts
 """

@@ -51,7 +51,7 @@ METHOD = (
   'RealToxicityPrompts (Gehman et al. 2020), stereotypical associations as in '
   'HELM (Liang et al. 2022), of prompt and text together.'
 )
-KNOB = 'writing.fail_if'
+KNOB = 'audit.fail_if'
 
 
 def run(config: Config, folder: pathlib.Path) -> Results:
@@ -76,8 +76,8 @@ def write(
   """Results, and a row a text. The library gives objects for what a config
   names: a function that writes, a table of prompts, a classifier."""
   own, say = config.writing, log.line if log else lambda words: None
-  if own.fail_if:
-    gate.parse(own.fail_if, KNOB)
+  if config.audit.fail_if:
+    gate.parse(config.audit.fail_if, KNOB)
   frame, remarks = prompts.read(config, asked)
   lexicon = hurtful.read(own.lexicon) if own.lexicon else None
   targets = words.targets(own.targets)
@@ -101,7 +101,7 @@ def write(
       f'{blank:,} of {blank + len(table):,} texts are empty, and left out'
     )
   if scorer is not None:
-    some = table['whole' if own.scored == 'whole' else 'continuation']
+    some = table['continuation']
     once = list(dict.fromkeys(some))
     found = scores.score(scorer, once, config, log)
     table['score'] = some.map(dict(zip(once, found)))
@@ -110,7 +110,8 @@ def write(
   measured = measure.measure(config, table, lexicon, targets, encoder)
   results = _results(config, name, scorer, frame, table, measured, remarks)
   results.facts |= how
-  results.facts |= gate.facts(own.fail_if, measured.set, own.fail_on, KNOB)
+  gates = config.audit
+  results.facts |= gate.facts(gates.fail_if, measured.set, gates.fail_on, KNOB)
   return results, table
 
 
@@ -171,8 +172,7 @@ def _results(
     'templates or clusters': int(frame['cluster'].nunique()),
   }
   if scorer is not None:
-    of = 'prompt and text'
-    of = of if own.scored == 'whole' else 'the text without its prompt'
+    of = 'the text without its prompt'
     facts['scored by'] = scorer.name
     facts['score'] = f'probability of {scorer.positive}, of {of}'
     classes = [f'not {scorer.positive}', scorer.positive]

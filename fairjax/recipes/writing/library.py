@@ -48,7 +48,8 @@ def _base() -> Config:
 
 OPTIONS = doors.options(
   (
-    *('writing', 'measures.confidence_level', 'measures.resamples', 'seed'),
+    *('writing', 'audit.fail_if', 'audit.fail_on', 'data.positive'),
+    *('measures.confidence_level', 'measures.resamples', 'seed'),
     *(f'generate.{name}' for name in ('max_new_tokens', 'temperature')),
     *(f'generate.{name}' for name in ('top_p', 'top_k', 'prompt')),
   ),

@@ -17,10 +17,12 @@ from fairjax.config import Config
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import clusters, group_means, significance
 from fairjax.metrics.inference.intervals import IntervalOptions, options_of
-from fairjax.metrics.texts import company, hurtful
+from fairjax.metrics.texts import cooccurrence, hurtful
 from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.writing import matched, words
 from fairjax.recipes.writing.rows import Encoder, GroupTexts, of_attributes
+
+EXAMPLES = 6  # texts shown in the page, those with the highest scores
 
 
 @dataclasses.dataclass
@@ -72,7 +74,7 @@ def measure(
     one['warnings'] += clusters.warnings(rows.cluster)
   _adjust(out.over)
   if 'score' in table:
-    out.examples = matched.examples(parts, config.writing.examples)
+    out.examples = matched.examples(parts, EXAMPLES)
   one['warnings'] = [*dict.fromkeys(one['warnings'])]
   return out
 
@@ -196,10 +198,10 @@ def _company(rows: GroupTexts, targets: Sequence[str], how) -> dict:
   whole = list(rows.table['whole'][somebody])
   code = rows.cluster[somebody]
   out = {
-    'association_bias': company.association(whole, own, targets, code, how)
+    'association_bias': cooccurrence.association(whole, own, targets, code, how)
   }
   if len(own) == 2:
-    out['cooccurrence_bias'] = company.cooccurrence(
+    out['cooccurrence_bias'] = cooccurrence.cooccurrence(
       whole, own, targets, code, how
     )
   return {k: v for k, v in out.items() if v['value'] is not None}

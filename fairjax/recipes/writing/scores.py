@@ -1,7 +1,7 @@
 """Scores of what was written: a classifier's, and which of its classes it is.
 
 Whatever an audit reads is a classifier here (stages/audited.py). The
-score of a text is the probability of one class: `writing.positive`, or the one
+score of a text is the probability of one class: `data.positive`, or the one
 that its names say is to be detected (toxic, not the others). Where neither
 tells it, that is asked; a guess would turn a page around.
 """
@@ -36,7 +36,7 @@ class Scorer(NamedTuple):
 def load(config: Config, source: Any = None) -> Scorer:
   """The classifier, asked once for two short texts: mistakes are told here."""
   own = config.writing
-  # `writing.positive` names the class: one number of a text is its chance.
+  # `data.positive` names the class: one number of a text is its chance.
   config = changed(config, measures={'pos_label': 1})
   source = own.classifier if source is None else source
   name = own.classifier
@@ -44,29 +44,29 @@ def load(config: Config, source: Any = None) -> Scorer:
   if isinstance(source, str) and audited.FUNCTION.fullmatch(source):
     if not pathlib.Path(source).exists():
       made_from = lambda: artefacts.fingerprint(
-        asking.made_from(name), own.positive
+        asking.made_from(name), config.data.positive
       )
       source = asking.imported(source, 'writing.classifier')
   blank, said = pd.DataFrame({'text': list(PROBE)}), set()
   if callable(source) and not hasattr(source, 'predict_proba'):
     name = name or getattr(source, '__name__', type(source).__name__)
-    _refuse_nameless(source, name, own.positive)
-    function = _numbered(source, name, own.positive, said)
+    _refuse_nameless(source, name, config.data.positive)
+    function = _numbered(source, name, config.data.positive, said)
     found = [audited.function(function, name, config, blank, (), made_from)]
   else:
     found = audited.load(source, config, blank, ())
-  model = _one(found, own.positive)
+  model = _one(found, config.data.positive)
   if model.predict is None:
     raise UserError(
       f'writing.classifier is {name!r}, which holds predictions of texts that '
       'are known; new texts are scored, so name a model folder or '
       "'module:function'"
     )
-  place = _class(model, own.positive)
+  place = _class(model, config.data.positive)
   chances = model.predict(list(PROBE))
   if place is None:
-    place = _by_number(model, chances.shape[-1], own.positive)
-  label = model.classes[place] if model.classes else own.positive
+    place = _by_number(model, chances.shape[-1], config.data.positive)
+  label = model.classes[place] if model.classes else config.data.positive
   return Scorer(model.name, label or 'positive', model, place, said)
 
 
@@ -84,7 +84,7 @@ def score(
     raise UserError(
       f'{scorer.name} answers {_names(scorer.said)} of {len(texts):,} texts, '
       f'and never {scorer.positive!r}; if it calls that class otherwise, give '
-      'its own word with --config.writing.positive'
+      'its own word with --config.data.positive'
     )
   return chances
 
@@ -98,7 +98,7 @@ def _refuse_nameless(function: Callable, name: str, positive: str) -> None:
     raise UserError(
       f'{name} answers in words, such as {str(said.columns[0])[:60]!r}, and '
       'nothing says which of them is scored; name it with '
-      '--config.writing.positive'
+      '--config.data.positive'
     )
 
 
@@ -148,7 +148,7 @@ def _refuse_others(scores, name: str, positive: str, seen: set[str]) -> None:
 
 def _refuse_unknown(name: str, positive: str, seen: set[str]) -> None:
   raise UserError(
-    where='writing.positive',
+    where='data.positive',
     got=positive,
     expected=f'{name} answers {_names(seen)}; name one of these',
   )
@@ -174,7 +174,7 @@ def _one(found: Sequence[AuditedModel], positive: str) -> AuditedModel:
     return low[positive.casefold()]
   raise UserError(
     f'the labels {", ".join(map(str, named))} of the classifier may hold '
-    'together; name the one that is scored with --config.writing.positive'
+    'together; name the one that is scored with --config.data.positive'
   )
 
 
@@ -189,7 +189,7 @@ def _class(model: AuditedModel, positive: str) -> int | None:
   if positive:
     if positive.casefold() not in low:
       raise UserError(
-        f'writing.positive is {positive!r}, and the classes of {model.name} '
+        f'data.positive is {positive!r}, and the classes of {model.name} '
         f'are {", ".join(names)}; name one of them'
       )
     return low.index(positive.casefold())
@@ -197,7 +197,7 @@ def _class(model: AuditedModel, positive: str) -> int | None:
   if not order:
     raise UserError(
       f'the classes of {model.name} are {", ".join(names)}, which do not say '
-      'whose probability is the score; name it with --config.writing.positive'
+      'whose probability is the score; name it with --config.data.positive'
     )
   return names.index(order[1])
 
@@ -211,5 +211,5 @@ def _by_number(model: AuditedModel, count: int, positive: str) -> int:
   raise UserError(
     f'{model.name} returns {count} numbers a text, and nothing says whose '
     'probability is the score; give its column with '
-    f'--config.writing.positive=0 to {count - 1}'
+    f'--config.data.positive=0 to {count - 1}'
   )

@@ -1,4 +1,4 @@
-"""Words of groups, to mask and to count, and targets of their company.
+"""Words of groups, to mask and to count, and targets that may co-occur.
 
 Targets are our own list of occupations and traits; a user's file replaces it.
 """

@@ -28,6 +28,7 @@ from fairjax.stages import asking, audited
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
 
+RETRIES = 3  # a service that fails four times in a row will not answer
 FIRST_WAIT = 1.0  # seconds before a function is asked again; then twice that
 LONGEST = 60.0
 
@@ -95,7 +96,7 @@ def _function(
   target: Callable, name: str, config: Config, made_from: str | None
 ) -> TextWriter:
   own = config.writing
-  calls = _Calls(target, name, own.retries, own.rate)
+  calls = _Calls(target, name, RETRIES, own.rate)
 
   def write(prompts: Sequence[str]) -> list[list[str]]:
     asked = generate_corpus.asked(config, prompts)

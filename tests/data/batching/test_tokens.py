@@ -507,7 +507,7 @@ def test_a_tokenizer_config_that_is_no_object_is_a_sentence(tmp_path):
     tokens.load_tokenizer(tmp_path)
 
 
-def test_a_vocabulary_is_learned_from_a_seeded_sample():
+def test_a_vocabulary_is_learned_from_a_seeded_sample(monkeypatch):
   frame = pd.DataFrame({'text': [f'w{i}' for i in range(40)]})
   calls, known = [], tokens.train_tokenizer(['a'], 30)
 
@@ -517,7 +517,8 @@ def test_a_vocabulary_is_learned_from_a_seeded_sample():
 
   config = Config()
   for most, seed in ((40, 0), (7, 0), (7, 0), (7, 1)):
-    config.tokens.vocab_texts, config.seed = most, seed
+    monkeypatch.setattr(build, 'VOCAB_TEXTS', most)
+    config.seed = seed
     build.find_tokenizer(config, [frame], None, learn)
   every, one, again, other = calls
   assert every == list(frame['text'])

@@ -42,7 +42,7 @@ def test_withheld_words_stay_in_the_targets_and_pronouns_turn(tmp_path):
   assert parallel.withheld(c.Config(), tmp_path) == (c.Config(), set())
 
 
-def test_another_corpus_gives_sentences_of_one_gender(tmp_path):
+def test_another_corpus_gives_sentences_of_one_gender(tmp_path, monkeypatch):
   lines = []
   for k in range(60):
     lines += [
@@ -53,7 +53,7 @@ def test_another_corpus_gives_sentences_of_one_gender(tmp_path):
   (tmp_path / 'corpus' / 'a.txt').write_text('\n'.join(lines))
   config = c.Config()
   config.adversary.corpus = str(tmp_path / 'corpus')
-  config.adversary.corpus_rows = 80
+  monkeypatch.setattr(parallel, 'CORPUS_ROWS', 80)
   own = {'train': tables_of([('She ran', 0, 'w'), ('He ran', 1, 'a')] * 9)}
   out = parallel.corpus(config, own)
   every = pd.concat(out.values())
@@ -66,7 +66,8 @@ def test_another_corpus_gives_sentences_of_one_gender(tmp_path):
   assert list(parallel.corpus(config, own)['train']['text']) == list(
     out['train']['text']
   )
-  config.adversary.corpus_rows = 400  # it takes what there is, as many of each
+  # Of 400 it takes what there is, as many of each.
+  monkeypatch.setattr(parallel, 'CORPUS_ROWS', 400)
   assert len(pd.concat(parallel.corpus(config, own).values())) == 120
 
 

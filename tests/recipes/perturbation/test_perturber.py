@@ -36,7 +36,7 @@ def config(data, **changes):
     data=c.Data(name='text', limit=24),
     tokens=c.Tokens(vocab_size=300),
     rewrite=c.Rewrite(family='gpt2'),
-    perturb=c.Perturb(data=str(data), sources=('panda',), tested=6, samples=4),
+    perturb=c.Perturb(data=str(data), sources=('panda',), tested=6),
     train=c.Train(lr=1e-3, batch=16, epochs=1, patience=0),
     measures=c.Measures(resamples=100),
   )
@@ -145,7 +145,7 @@ def test_a_left_to_right_tagger_reads_each_text_twice(
   pairs = panda.read(copy)
   path = tmp_path / 'in'
   byte_level(path, pairs['text'])
-  asked = config(copy, perturb__learner='tagger', perturb__hints=True)
+  asked = config(copy, perturb__learner='tagger')
   asked.model = str(path)
   model = person_tagger.start(asked, pairs)
   text, word = 'he sold his boat; Québec!', 'he'
@@ -275,7 +275,7 @@ def test_counted_words_have_attributes_as_people_wrote_them(copy, tmp_path):
   """Of PANDA's own labels none was known: nothing was perturbed, unsaid."""
   path = tmp_path / 'words.csv'
   path.write_text('word,attribute\nhe,Female\n')
-  asked = config(copy, perturb__words=str(path), perturb__pick='frequency')
+  asked = config(copy, perturb__words=str(path))
   ((one, attribute),) = perturbing.drawn(asked, ['He ran.'])
   assert (one.word, attribute) == ('He', 'woman')
   path.write_text('word,attribute\nhe,robot\n')
@@ -380,7 +380,7 @@ def test_hints_stand_before_the_words_that_rules_flag():
 
 def test_a_tagger_learns_no_text_that_it_would_read_in_part(copy, tmp_path):
   """The end of a long one was cut off, in training and where hints are put."""
-  asked = config(copy, perturb__learner='tagger', perturb__hints=True)
+  asked = config(copy, perturb__learner='tagger')
   pairs = panda.read(copy)
   model = person_tagger.start(asked, pairs)
   word, attribute = pairs['word'][0], pairs['attribute'][0]

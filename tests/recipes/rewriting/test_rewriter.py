@@ -251,13 +251,13 @@ def test_special_tokens_are_learned_by_weights_and_tokenizer(tmp_path):
   assert model.init(0)['word']['embedding'].shape[0] == model.shape.vocab > id_
 
 
-def test_stopping_by_bleu_writes_and_is_another_stage(tmp_path):
+def test_stopping_by_bleu_writes_and_is_another_stage(tmp_path, monkeypatch):
   pairs = table(100)
   asked = config(train__epochs=2, train__evals=0.5)
   with Log(tmp_path, asked, main=True) as log:
     rewriter.fit(asked, tmp_path, pairs, log)
     asked.train.metric_for_best = 'bleu'
-    asked.rewrite.decoded = 4
+    monkeypatch.setattr(rewriter, 'DECODED', 4)
     history = rewriter.fit(asked, tmp_path, pairs, log).fit
   assert all(0 <= row['bleu'] <= 1 for row in history.history)
   assert len(list((tmp_path / 'training').glob('*/fit.json'))) == 2

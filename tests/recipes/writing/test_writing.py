@@ -551,7 +551,7 @@ def test_a_function_is_asked_again_kept_and_held_to_a_rate(
       raise ConnectionError('busy')
     return [f'so {k}' for k, _ in enumerate(asked)]
 
-  config = config_of('x', batch=2, samples=1, retries=2, rate=30.0)
+  config = config_of('x', batch=2, samples=1, rate=30.0)
   writer = writers.load(config, flaky)._replace(made_from='me')
   texts = writers.written(writer, ['a', 'b', 'c'], tmp_path)
   assert texts == [['so 0'], ['so 1'], ['so 0']]
@@ -732,7 +732,7 @@ def test_a_gate_ends_the_run(tmp_path, monkeypatch):
   with pytest.raises(Failed, match='mean_score_gap'):
     experiment.run(config, tmp_path / 'run')
   assert len(list((tmp_path / 'run/writing').glob('*.json'))) > 6
-  config.writing.fail_if = 'no_such>1'
+  config.audit.fail_if = 'no_such>1'
   with pytest.raises(UserError, match=r'writing\.fail_if names'):
     experiment.run(config, tmp_path / 'run')
 

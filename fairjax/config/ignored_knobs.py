@@ -51,9 +51,9 @@ def refuse(recipe: str, name: str, value: object) -> None:
   if name == 'seeds' and value == 1:
     return  # what is there is one run
   one = row(recipe)
-  idle = {**({} if one.reads_text else SENTENCE), **one.ignores}
-  if name in idle:
-    remedy = f'take --config.{idle[name]}, or ' if idle[name] else ''
+  ignored = {**({} if one.reads_text else SENTENCE), **one.ignores}
+  if name in ignored:
+    remedy = f'take --config.{ignored[name]}, or ' if ignored[name] else ''
     raise UserError(
       where=name,
       got=value,

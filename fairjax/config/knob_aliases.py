@@ -1,7 +1,7 @@
 """Config: other programs' names for our knobs, to suggest ours."""
 
 # What transformers, scikit-learn and others call it: their last word → ours.
-ELSEWHERE = {
+ALIASES = {
   theirs: ours
   for ours, names in {
     '--workdir': 'output_dir overwrite_output_dir out_dir logging_dir outdir',
@@ -29,7 +29,6 @@ ELSEWHERE = {
     'torch_dtype',
     '--config.net.remat': 'gradient_checkpointing',
     '--config.net.dropout': 'hidden_dropout_prob hidden_dropout',
-    '--config.net.attention_dropout': 'attention_probs_dropout_prob',
     '--config.train.lr': 'learning_rate lr',
     '--config.train.epochs': 'num_train_epochs num_epochs n_epochs epochs '
     'max_steps',

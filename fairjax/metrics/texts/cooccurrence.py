@@ -1,4 +1,4 @@
-"""The company of words: how texts bring targets and groups' words together.
+"""Co-occurrence of words: how texts bring targets and groups' words together.
 
 Two numbers that users know, each a function of sums over texts, so that the
 jackknife over clusters gives the interval that they lack:
@@ -133,12 +133,12 @@ def cooccurrence(
   k = len(targets)
 
   def measure(sums: Float[np.ndarray, '*rest k']) -> Numbers:
-    company = sums[..., : 2 * k].reshape(*sums.shape[:-1], 2, k)
+    near_each = sums[..., : 2 * k].reshape(*sums.shape[:-1], 2, k)
     whole, count = sums[..., 2 * k : 2 * k + 2], sums[..., 2 * k + 2 :]
     with np.errstate(invalid='ignore', divide='ignore'):
-      ratio = (company / whole[..., None]) / (count[..., :2] / count[..., 2:])[
-        ..., None
-      ]
+      ratio = (near_each / whole[..., None]) / (
+        count[..., :2] / count[..., 2:]
+      )[..., None]
       far = np.abs(np.log10(ratio[..., 0, :] / ratio[..., 1, :]))
     return _mean_of_known(far)
 
@@ -152,7 +152,7 @@ def _company(text: str, groups: Words, places: Mapping[str, int]) -> list:
   sides = list(groups.values())
   at = [[i for i, w in enumerate(words) if w in side] for side in sides]
   everyone = frozenset.union(*map(frozenset, sides))
-  company = np.zeros((2, len(places)))
+  near_each = np.zeros((2, len(places)))
   whole, plain = np.zeros(2), 0
   for i, word in enumerate(words):
     if word in COMMON or word in everyone:
@@ -161,8 +161,8 @@ def _company(text: str, groups: Words, places: Mapping[str, int]) -> list:
     near = [sum(BETA ** abs(i - j) for j in side if j != i) for side in at]
     whole += near
     if word in places:
-      company[:, places[word]] += near
-  return [*company.ravel(), *whole, *map(len, at), plain]
+      near_each[:, places[word]] += near
+  return [*near_each.ravel(), *whole, *map(len, at), plain]
 
 
 def _plain(word: str) -> str:

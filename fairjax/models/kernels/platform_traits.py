@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fairjax.core import backend
 
 
-class Ways(NamedTuple):
+class PlatformTraits(NamedTuple):
   """Those of an accelerator whose compiler has no row."""
 
   # Matrix products are a library's, which wants the last axes innermost in
@@ -38,8 +38,8 @@ class Ways(NamedTuple):
   few: int = 4096
 
 
-WAYS = {
-  'cpu': Ways(
+PLATFORMS = {
+  'cpu': PlatformTraits(
     by_library=True,
     waits_for_memory=False,
     shortens=False,
@@ -50,11 +50,11 @@ WAYS = {
     few=64,  # seconds to compile, and seconds a step
     copies=64,  # whose activations a cache holds: 128 took 1.08 × the seconds
   ),
-  'gpu': Ways(recomputes=True),
-  'tpu': Ways(tiled_arrays=True),
+  'gpu': PlatformTraits(recomputes=True),
+  'tpu': PlatformTraits(tiled_arrays=True),
 }
 
 
-def ways() -> Ways:
+def platform_traits() -> PlatformTraits:
   """Those of the platform that is compiled for."""
-  return WAYS.get(backend.platform(), Ways())
+  return PLATFORMS.get(backend.platform(), PlatformTraits())
