@@ -169,22 +169,6 @@ def test_deterministic_in_the_seed():
   assert one(0) == one(0) != one(1)
 
 
-def test_order_of_rows_changes_no_value():
-  labels, scores, members = some()
-  rows = np.random.default_rng(0).permutation(len(labels))
-  a = assess(labels, scores, members, ['a', 'b'], options=draws(0))
-  b = assess(
-    labels[rows],
-    scores[:, rows],
-    members[:, rows],
-    ['a', 'b'],
-    options=draws(0),
-  )
-  for room in ('quality', 'fairness'):
-    x, y = values(a, room), values(b, room)
-    assert x == {k: pytest.approx(v, abs=1e-12) for k, v in y.items()}
-
-
 def test_two_columns_of_probabilities_are_the_binary_case():
   labels, scores, members = some()
   both = np.stack([1 - scores, scores], -1)

@@ -1,8 +1,5 @@
 """Weights of rows: points of scikit-learn's and of repeated rows, intervals."""
 
-import importlib.util
-import pathlib
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +7,7 @@ from sklearn import metrics as theirs
 
 import fairjax
 from fairjax import UserError
-from fairjax.metrics import calibration, contrasts, counts, thresholds
+from fairjax.metrics import calibration, contrasts, thresholds
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import clustered_rates, row_weights
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -64,23 +61,19 @@ def assessed(case, weight=None, resamples=0, **more):
 
 
 def test_whole_weights_are_repeated_rows(case):
+  """Of three classes, and of equal error; test_properties.py has the rest."""
   y, p, members, names, attributes = case
   times = np.random.default_rng(1).integers(0, 4, N)
   often = np.repeat(np.arange(N), times)
-  again = y[often], p[:, often], members[:, often], names, attributes
-  for limit in (0.5, 'eer'):
-    one = assessed(case, row_weights.given(times, N), threshold=limit)
-    two = assessed(again, threshold=limit)
+  many = np.stack([p / 2, p / 2, 1 - p], -1)
+  for label, score in ((y, p), (y + (p[0] > 0.7), many)):
+    one = assessed(
+      (label, score, *case[2:]), row_weights.given(times, N), threshold='eer'
+    )
+    again = label[often], score[:, often], members[:, often]
+    two = assessed((*again, names, attributes), threshold='eer')
     assert one['threshold'] == two['threshold']
     assert_same(values(one), values(two))
-  many = np.stack([p / 2, p / 2, 1 - p], -1)
-  label = y + (p[0] > 0.7)
-  assert_same(
-    values(assessed((label, many, *case[2:]), row_weights.given(times, N))),
-    values(
-      assessed((label[often], many[:, often], members[:, often], *case[3:]))
-    ),
-  )
 
 
 def test_points_are_those_of_scikit_learn(case):
@@ -404,41 +397,6 @@ def test_what_an_audit_does_not_weight_is_refused(rows, more, words):
   with pytest.raises(UserError) as told:
     audited(rows, **more)
   assert words in str(told.value)
-
-
-# Intervals
-
-
-@pytest.fixture(scope='module')
-def table():
-  path = pathlib.Path(__file__).parents[1] / 'coverage.py'
-  spec = importlib.util.spec_from_file_location('coverage_table', path)
-  module = importlib.util.module_from_spec(spec)
-  spec.loader.exec_module(module)
-  return module
-
-
-@pytest.mark.parametrize('kind', ['lognormal weights', 'weights of selection'])
-def test_intervals_of_weighted_rows_cover(table, kind):
-  """Of the rates and the gap that most read, 50 sets of 300 rows."""
-  y, p, members = table.classifier(np.random.default_rng(3), 200_000)
-  chosen = p[0] >= 0.5
-  apart = chosen[members[0]].mean() - chosen[members[1]].mean()
-  truth = {'fpr': chosen[y == 0].mean(), 'fnr': 1 - chosen[y == 1].mean()}
-  truth['dp'] = 1 - abs(apart)
-  rng, held = np.random.default_rng(0), {name: [] for name in truth}
-  for seed in range(50):
-    (y, p, members), w = table.sampled(rng, N, kind, 1.0)
-    how = IntervalOptions(0.95, 200, seed)
-    masks, w = [*members, np.ones(N, bool)], row_weights.given(w, N)
-    found = counts.tabulate(y, (p >= 0.5).astype(int), masks, 2, seed, weight=w)
-    rates = counts.rates(found, counts.draw(found, how), how)
-    one = counts.of_group(found, rates, -1, how)
-    one |= counts.gaps(rates, [0, 1], how)
-    for name, value in truth.items():
-      held[name].append(one[name]['low'] <= value <= one[name]['high'])
-  # .95 less 3.3 standard errors; Kish's n in a Beta holds fnr in .75 of them.
-  assert min(map(np.mean, held.values())) >= 0.84, held
 
 
 def test_few_draws_vary_together_as_those_of_every_cluster_do():

@@ -1,0 +1,164 @@
+"""What algebra says of every measure of an assessment, on drawn rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairjax
+from fairjax.metrics import groups
+from fairjax.metrics.assess import assess
+from fairjax.metrics.inference import row_weights
+from fairjax.metrics.inference.intervals import IntervalOptions
+
+ROW = st.tuples(
+  st.integers(0, 1),  # label
+  st.tuples(*[st.integers(0, 19)] * 2),  # scores of two seeds, none at .5
+  st.sampled_from('abc'),
+  st.integers(1, 3),  # weight
+)
+ROWS = st.lists(ROW, min_size=4, max_size=30)
+TRIED = settings(max_examples=25, deadline=None)
+# A measure, and what it becomes where labels, scores and decisions are turned.
+TURNED = {
+  **{'tpr': 'tnr', 'fpr': 'fnr', 'bpsn_auc': 'bnsp_auc'},
+  **{'fped': 'fned', 'tped': 'tned', 'eqopp1': 'eqopp0'},
+  'bpsn_auc_min': 'bnsp_auc_min',
+  **{'positive_aeg': 'negative_aeg', 'positive_aeg_max': 'negative_aeg_max'},
+}
+TURNED |= {other: one for one, other in TURNED.items()}
+COMPLEMENT = 'base_rate', 'selection_rate'
+OF_ONE_CLASS = 'precision', 'f1', 'pearson'  # not symmetric in the classes
+EXTREME = {'min': 'max', 'max': 'min'}
+
+
+def rows_of(drawn):
+  label, scores, group, weight = zip(*drawn)
+  return (
+    np.array(label),
+    (np.array(scores).T + 0.5) / 20,
+    np.array(group),
+    np.array(weight, float),
+  )
+
+
+def measured(label, scores, group, weight=None, **attributes) -> dict:
+  """{(where, measure): numbers} of points and of intervals in closed form."""
+  found = groups.memberships({'group': group, **attributes})
+  if weight is not None:
+    weight = row_weights.given(weight, len(label))
+  one = assess(
+    *(label, scores, *found[:2]),
+    attributes=found[2],
+    options=IntervalOptions(resamples=0),
+    min_group=1,
+    weight=weight,
+  )
+  parts = {'': one['quality'] | one['fairness'], **one['groups']}
+  return {
+    (part, name): estimate
+    for part, each in parts.items()
+    for name, estimate in each.items()
+    if isinstance(estimate, dict)
+  }
+
+
+def numbers(estimate: dict, ends: bool) -> np.ndarray:
+  kept = estimate.get('seeds', [estimate['value']])
+  if ends:
+    kept = [*kept, estimate.get('low'), estimate.get('high')]
+  return np.array(kept, float)
+
+
+def assert_same(one: dict, two: dict, ends: bool = True) -> None:
+  assert one.keys() == two.keys()
+  for key in one:
+    x, y = (numbers(each[key], ends) for each in (one, two))
+    assert np.allclose(x, y, 1e-6, 1e-6, equal_nan=True), (key, x, y)
+
+
+@TRIED
+@given(ROWS, st.randoms())
+def test_the_order_of_rows_is_nothing(drawn, random):
+  again = list(drawn)
+  random.shuffle(again)
+  assert_same(measured(*rows_of(drawn)), measured(*rows_of(again)))
+
+
+@TRIED
+@given(ROWS)
+def test_a_weight_of_two_is_a_row_twice(drawn):
+  label, scores, group, weight = rows_of(drawn)
+  often = np.repeat(np.arange(len(label)), weight.astype(int))
+  many = measured(label[often], scores[:, often], group[often])
+  assert_same(measured(label, scores, group, weight), many, ends=False)
+
+
+@TRIED
+@given(ROWS)
+def test_groups_under_other_names_have_the_same_numbers(drawn):
+  label, scores, group, weight = rows_of(drawn)
+  name = {'a': 'z', 'b': 'y', 'c': 'x'}
+  again = measured(label, scores, np.array([name[g] for g in group]), weight)
+  back = {v: k for k, v in name.items()}
+  again = {(back.get(p, p), m): one for (p, m), one in again.items()}
+  assert_same(measured(label, scores, group, weight), again)
+
+
+@TRIED
+@given(ROWS)
+def test_classes_the_other_way_round_exchange_their_measures(drawn):
+  label, scores, group, weight = rows_of(drawn)
+  one = measured(label, scores, group, weight)
+  two = measured(1 - label, 1 - scores, group, weight)
+  for (part, name), estimate in one.items():
+    rate, _, way = name.rpartition('_')
+    complement = name in COMPLEMENT or (rate in COMPLEMENT and way in EXTREME)
+    if name in OF_ONE_CLASS or rate in OF_ONE_CLASS:
+      continue
+    if rate in COMPLEMENT and way == 'ratio':
+      continue
+    turned = TURNED.get(name, name)
+    if rate in TURNED and name not in TURNED:
+      turned = f'{TURNED[rate]}_{way}'
+    if rate in COMPLEMENT and way in EXTREME:
+      turned = f'{rate}_{EXTREME[way]}'
+    x, y = numbers(estimate, False), numbers(two[part, turned], False)
+    y = 1 - y if complement else -y if name.endswith('_aeg') else y
+    assert np.allclose(x, y, 1e-5, 1e-6, equal_nan=True), (name, x, y)
+
+
+@TRIED
+@given(ROWS, st.randoms())
+def test_a_second_attribute_changes_nothing_of_the_first(drawn, random):
+  label, scores, group, weight = rows_of(drawn)
+  other = np.array([random.choice(['', 'u', 'v']) for _ in group])
+  one = measured(label, scores, group, weight)
+  two = measured(label, scores, group, weight, other=other)
+  for (part, name), estimate in one.items():
+    key = (f'group: {part}' if part else '', name)
+    if key not in two:
+      key = part, f'group/{name}'
+    x, y = numbers(estimate, True), numbers(two[key], True)
+    assert np.allclose(x, y, 1e-6, 1e-6, equal_nan=True), (key, x, y)
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_predictions_in_two_files_and_any_order_are_those_of_one(seed):
+  rng = np.random.default_rng(seed)
+  data = pd.DataFrame(
+    {
+      'uid': rng.permutation(1000)[:80],
+      'label': np.arange(80) % 2,
+      'group': rng.choice(list('ab'), 80),
+    }
+  )
+  said = pd.DataFrame({'uid': data['uid'], 'score': rng.random(80)})
+  halves = said.sample(frac=1, random_state=seed)
+  joined = pd.concat([halves[:31], halves[31:]], ignore_index=True)
+  whole, again = (
+    fairjax.audit(one, data, groups='group', n_resamples=100).results
+    for one in (said, joined)
+  )
+  assert whole.contenders == again.contenders
