@@ -12,7 +12,7 @@ import pytest
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data import load_tables
-from fairjax.metrics import calibration, contrasts, groups
+from fairjax.metrics import calibration, contrasts, counts, groups
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import (
   clustered_rates,
@@ -269,6 +269,17 @@ def test_draws_of_clustered_rates_lie_about_the_rate_with_half_a_row(unit):
   straight = clustered_rates.straight(draws, rows, given)
   assert np.median(straight[..., r]) == pytest.approx(0.1, abs=0.008)
   assert np.isnan(draws[..., groups.NAMES.index('tpr')]).all()
+
+
+def test_gaps_of_clusters_are_made_of_straight_draws():
+  decided = (np.arange(40) < 4).astype(int)[None]
+  table = counts.tabulate(
+    *(np.zeros(40, int), decided, [np.ones(40, bool)], 2, 0),
+    cluster=np.arange(40) // 2,
+  )
+  drawn = counts.rates(table, counts.draw(table, HOW), HOW).draws
+  fpr = drawn[..., groups.NAMES.index('fpr')]
+  assert np.median(fpr) == pytest.approx(0.1, abs=0.008)
 
 
 def test_clusters_that_agree_count_as_a_row_each():
