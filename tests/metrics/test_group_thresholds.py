@@ -389,6 +389,9 @@ def test_rows_that_hang_together_are_in_one_half_and_judge_as_one():
   assert not {*text[own]} & {*text[held]}
   assert sorted([*own, *held]) == [*range(960)]
   assert abs(len(own) - 480) <= 8
+  for seed in range(8):  # a cluster is where its middle is, first or last
+    code = np.repeat([0, 1], [1, 99])
+    assert all(map(len, group_thresholds.halves(100, 0.5, seed, cluster=code)))
   wide = lambda found: (
     found.price['difference']['high'] - found.price['difference']['low']
   )

@@ -1,5 +1,7 @@
 """Weights of rows: points of scikit-learn's and of repeated rows, intervals."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -201,12 +203,8 @@ def test_calibration_contrasts_costs_and_thresholds(case):
       for r in within
       for k in ('selection_rate', 'tpr')
     }
-    out |= {
-      f'{g} {r["bin"]} {k}': r[k]
-      for g, c in curves.items()
-      for r in c
-      for k in ('mean score',)
-    }
+    for (g, c), k in itertools.product(curves.items(), ('value', 'mean score')):
+      out |= {f'{g} {r["bin"]} {k}': (r | r['share positive'])[k] for r in c}
     sweep = thresholds.sweep(label, score, group, 10, weight)
     out |= {f'{k} at {t}': v[t] for k, v in sweep.items() for t in (20, 50, 70)}
     for rule in ('accuracy', 'balanced_accuracy', 'eer'):

@@ -16,6 +16,7 @@ import sklearn.metrics
 from fairjax.config import Config, Train
 from fairjax.core import announce, backend, keys, memory
 from fairjax.core.errors import Interrupted, UserError
+from fairjax.data.batching import batches
 from fairjax.data.batching.batches import Pool
 from fairjax.data.batching.tokens import Ragged, take
 from fairjax.models import Bundle, families, of_module
@@ -108,6 +109,21 @@ def assert_same(a, b, **close):
 @pytest.fixture(scope='module')
 def whole(tmp_path_factory):
   return fit(tmp_path_factory.mktemp('whole'))
+
+
+def test_a_loss_is_the_weighted_sum_of_its_examples():
+  layout = batches.layout(TRAIN.tokens.lengths, 16)
+  source = batches.packed(TRAIN, np.arange(75)[None], [0], layout)
+  params, batch = (
+    jax.tree.map(lambda a: jnp.asarray(a[0]), tree)
+    for tree in (loop.initial(PLAIN, [0]), source[0])
+  )
+  total = lambda weight: float(
+    step.weighted_sum(PLAIN, params, batch | {'weight': weight}, None)[0]
+  )
+  each = np.array([total(one) for one in np.eye(16, dtype=np.float32)])
+  weight = np.asarray(batch['weight'])
+  assert total(weight) == pytest.approx(each @ weight, 1e-5)
 
 
 def test_it_learns(whole):

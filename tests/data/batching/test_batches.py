@@ -249,6 +249,16 @@ def test_a_seed_is_the_same_alone_and_in_a_stack():
       np.testing.assert_array_equal(a[name][1], b[name][0])
 
 
+def test_seeds_of_a_stack_have_labels_of_their_own():
+  pool = make_pool(np.full(40, 5))
+  pool = pool._replace(label=np.arange(120, dtype=np.int32).reshape(3, 40))
+  layout = batches.layout(pool.tokens.lengths, 16, seeds=3)
+  batch = packed(pool, every(40, 3), [7, 8, 9], layout)[0]
+  expected = batch['example'] + np.array([[0], [40], [80]])
+  real = batch['example'] >= 0
+  np.testing.assert_array_equal(batch['label'][real], expected[real])
+
+
 @pytest.mark.parametrize('threads', [1, 3])
 def test_stream_is_the_batches_in_order(threads):
   lengths = np.random.default_rng(4).integers(2, 40, 90)
