@@ -18,8 +18,8 @@ import pandas as pd
 from fairjax.config import Config, doors
 from fairjax.core import announce
 from fairjax.core.errors import UserError as UserError
-from fairjax.core.errors import need
-from fairjax.data.tables import inputs, join
+from fairjax.core.errors import need, same_index
+from fairjax.data.tables import inputs
 from fairjax.report.faces import SET, Comparison, Equalized, Face
 from fairjax.results import Results
 from fairjax.stages.assessed import Assessment as Assessment
@@ -103,7 +103,7 @@ def assess(
     metrics is None or isinstance(metrics, Mapping),
     *('metrics', metrics, '{name: function} is needed'),
   )
-  join.same_index(
+  same_index(
     y_true=y_true,
     y_score=y_score,
     groups=groups,
@@ -303,7 +303,7 @@ def thresholds(
   inputs.options(
     threshold, confidence_level, n_resamples, random_state, min_group
   )
-  join.same_index(
+  same_index(
     y_true=y_true,
     y_score=y_score,
     groups=groups,

@@ -8,7 +8,7 @@ names that its caller can write. A leaf of the config stands in a sentence as
 import difflib
 import re
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 LONGEST = 600  # letters of a sentence
@@ -152,3 +152,28 @@ def need(right: Any, name: str, value: Any, wanted: str) -> None:
 def count(number: int, one: str, many: str = '') -> str:
   """'1 row' or '2 rows', as a sentence says it."""
   return f'{number:,} {one if number == 1 else many or one + "s"}'
+
+
+def same_index(**given: Any) -> None:
+  """Refuses pandas columns whose indices hold the same labels in another
+  order: read by their places, rows of different examples would be paired."""
+  first = None
+  for name, values in _indexed(given):
+    index = values.index
+    if first is None:
+      first = name, index
+    elif len(index) == len(first[1]) and not index.equals(first[1]):
+      if set(index) == set(first[1]):
+        raise UserError(
+          f'{name} has the index labels of {first[0]} in another order; align '
+          f'them, as in {name}.loc[{first[0]}.index], or say that the rows '
+          'stand in the same order with .reset_index(drop=True) on both'
+        )
+
+
+def _indexed(given: Mapping[str, Any]):
+  for name, values in given.items():
+    if hasattr(values, 'iloc'):  # a column or a table of pandas
+      yield name, values
+    elif isinstance(values, Mapping):
+      yield from _indexed({f'{name}[{k!r}]': v for k, v in values.items()})

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core import escape
-from fairjax.core.errors import UserError, is_listed, need, shown
+from fairjax.core.errors import UserError, is_listed, need, same_index, shown
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.results import Results, write
 
@@ -176,6 +176,7 @@ class Equalized:
   def predict(self, y_score: Sequence, groups: Sequence) -> np.ndarray:
     """1 where a row is decided positive."""
     need(is_listed(groups), 'groups', groups, 'a group a score is needed')
+    same_index(y_score=y_score, groups=groups)
     try:
       scores = np.asarray(y_score, float)
       right = scores.ndim == 1 and ((scores >= 0) & (scores <= 1)).all()

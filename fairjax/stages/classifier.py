@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import doors
-from fairjax.core.errors import UserError, need
+from fairjax.core.errors import UserError, need, same_index
 from fairjax.data.tables import inputs
 
 PRECISIONS = ('float32', 'bfloat16', 'int8')
@@ -135,6 +135,7 @@ class Classifier:
     """
     from fairjax.models.families import chances
 
+    same_index(texts=texts, groups=groups)
     found = self.predict_proba(texts, batch_size)
     if thresholds is not None:
       return self.classes_[self._by_group(found, thresholds, groups)]

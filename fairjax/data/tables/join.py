@@ -154,28 +154,3 @@ def _same_texts(rows: pd.DataFrame, table: pd.DataFrame, where: str) -> None:
       f'{where} has another text in row {int(apart.argmax())} than the data: '
       'these are predictions of other rows, or in another order'
     )
-
-
-def same_index(**given: Any) -> None:
-  """Refuses pandas columns whose indices hold the same labels in another
-  order: read by their places, rows of different examples would be paired."""
-  first = None
-  for name, values in _indexed(given):
-    index = values.index
-    if first is None:
-      first = name, index
-    elif len(index) == len(first[1]) and not index.equals(first[1]):
-      if set(index) == set(first[1]):
-        raise UserError(
-          f'{name} has the index labels of {first[0]} in another order; align '
-          f'them, as in {name}.loc[{first[0]}.index], or say that the rows '
-          'stand in the same order with .reset_index(drop=True) on both'
-        )
-
-
-def _indexed(given: Mapping[str, Any]):
-  for name, values in given.items():
-    if isinstance(values, pd.Series | pd.DataFrame):
-      yield name, values
-    elif isinstance(values, Mapping):
-      yield from _indexed({f'{name}[{k!r}]': v for k, v in values.items()})

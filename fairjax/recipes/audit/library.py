@@ -12,7 +12,7 @@ import pandas as pd
 from fairjax import stages
 from fairjax.config import Config, doors
 from fairjax.core import cache
-from fairjax.core.errors import UserError, need
+from fairjax.core.errors import UserError, need, same_index
 from fairjax.data.tables import audit_table, inputs, join, labels, readers
 from fairjax.recipes.audit import recipe
 from fairjax.recipes.audit.what_if import WhatIf
@@ -132,7 +132,7 @@ def audit(
   if data is None:
     model, data = None, model
   groups = inputs.groups_of(groups, sensitive_features)
-  join.same_index(
+  same_index(
     data=data,
     **join.without_key(data, model=model, against=against),
     groups=groups,

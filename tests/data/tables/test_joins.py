@@ -65,12 +65,14 @@ SERIES = {
   'decide_by': lambda one: fairjax.thresholds(
     SERIED['y'], P, SEX, decide_by=one(SEX)
   ),
+  'groups of a rule': lambda one: RULE.predict(pd.Series(P), one(SEX)),
   'columns': lambda one: fairjax.assess(
     SERIED['y'], P, groups={'a': SEX, 'b': one(SEX)}
   ),
   'model': lambda one: audit(one(P), DATA),
   'table': lambda one: audit(one(P).to_frame('score'), DATA),
 }
+RULE = fairjax.thresholds(Y, P, SEX, n_resamples=100)
 SERIED = {'y': pd.Series(Y), 'sex': pd.Series(SEX)}
 
 
