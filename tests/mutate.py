@@ -25,10 +25,8 @@ ROOMS = {  # sources, and the tests that are to see their mutants
   'fairjax/data/tables/answers.py': TABLES,
   'fairjax/data/tables/join.py': TABLES,
 }
-LOADED = (  # before a fork, by all of them
-  *('pandas', 'scipy.stats', 'sklearn.metrics', 'fairlearn.metrics', 'jax'),
-  'hypothesis',
-)
+# Loaded once, before the forks.
+LOADED = 'pandas', 'scipy.stats', 'sklearn.metrics', 'jax', 'hypothesis'
 SECONDS = 300  # a mutant that takes longer has made a loop endless: seen
 SWAPS = {
   **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult},
@@ -63,10 +61,6 @@ def kind_of(node: ast.AST, field: str):
     return [kind(), *old[1:]] if kind else None
   kind = SWAPS.get(type(old))
   return kind() if kind else None
-
-
-def mutate(node: ast.AST, field: str) -> None:
-  setattr(node, field, kind_of(node, field))
 
 
 def mutants() -> list[tuple[str, int, list[str]]]:
@@ -104,8 +98,8 @@ def fails(copy: pathlib.Path, tests: list[str]) -> bool:
 def killed(copy: pathlib.Path, path: str, tests: list[str]) -> bool:
   """Its own test file first, which fails soonest; then those of its room."""
   name = f'**/test_{pathlib.Path(path).stem}.py'
-  own = [str(p) for test in tests for p in ROOT.glob(f'{test}/{name}')]
-  own = [str(pathlib.Path(p).relative_to(ROOT)) for p in own]
+  found = [p for test in tests for p in ROOT.glob(f'{test}/{name}')]
+  own = [str(p.relative_to(ROOT)) for p in found]
   return bool(own and fails(copy, own)) or fails(copy, tests)
 
 
@@ -125,7 +119,7 @@ def main(count: str = '100', seed: str = '0', only: str = '') -> None:
       tree = ast.parse((ROOT / path).read_text())
       node, field = places(tree)[k]
       before = ast.unparse(node).splitlines()[0]
-      mutate(node, field)
+      setattr(node, field, kind_of(node, field))
       (copy / path).write_text(ast.unparse(tree))
       if not killed(copy, path, tests):
         alive += 1
