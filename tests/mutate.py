@@ -2,10 +2,9 @@
 
   python tests/mutate.py [COUNT [SEED [PART OF A PATH]]]
 
-A mutant is one operator, comparison, constant or branch exchanged. Each runs
-in a fork that has the libraries loaded, on a copy of the tree, against the
-tests of its room. Prints the survivors and the score; a survivor is a missing
-test, or a change that changes nothing.
+A mutant is one operator, comparison, constant or branch exchanged in a copy of
+the tree. Prints the survivors and the score; a survivor is a missing test, or
+a change that changes nothing.
 """
 
 import ast
