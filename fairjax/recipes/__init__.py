@@ -36,7 +36,8 @@ class Recipe(NamedTuple):
   data_at: str = ''  # the knob that names its data, if not data.name
   seeds_at: str = ''  # the knob of how many models it trains, if not seeds
   measures: str = 'texts'  # what its page calls 100 of
-  then: tuple[str, ...] = ()  # a sentence and the command to type next
+  # A sentence and the command to type next, of {run} or made {again}.
+  then: tuple[str, ...] = ()
 
 
 def _none_of(*names: str) -> dict[str, str]:
@@ -102,6 +103,10 @@ RECIPES = {
   'audit': Recipe(
     'fairjax.recipes.audit.recipe:run',
     'any classifier, or its predictions alone, into one page',
+    then=(
+      'Next, let a build fail where this gets worse:',
+      "{again} --config.audit.fail_if='eqodd<0.8'",
+    ),
     ignores={
       **_METHOD,
       **_SEEDS,
@@ -123,6 +128,10 @@ RECIPES = {
   'benchmarks': Recipe(
     'fairjax.recipes.benchmarks.experiment:run',
     'bias benchmarks of a language model, with intervals and tests',
+    then=(
+      'Next, erase the direction of gender, and measure again:',
+      '{again} --config.benchmarks.mitigations=leace --config.data.path=my.csv',
+    ),
     ignores={
       **_TEXTS,
       **_SEEDS,

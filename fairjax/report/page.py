@@ -99,18 +99,20 @@ def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
   row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
   name, again = shlex.quote(folder.name), _again(folder)
   gap = any(f.kind == 'gap' and f.verdict == findings.ABOVE for f in found)
+  trained = row and row.exports and (folder / kept.METRICS).exists()
   one_fit = len([*folder.glob('training/*/weights.safetensors')]) == 1
-  if row and row.then:
-    text, command = (part.format(run=name) for part in row.then)
-  elif row and row.exports and ((folder / 'export').is_dir() or one_fit):
+  if trained and ((folder / 'export').is_dir() or one_fit):
     text = 'Next, audit what was trained, on data of your own:'
     command = f'fairjax audit {name} {_rows(folder, "groups")}'
-  elif row and row.exports and again:
+  elif trained and again and not row.then:
     text = 'Next, keep the classifier as a folder, which can be audited:'
     command = f'{again} --config.train.export'
   elif gap and 'quality' in kinds and len(results.contenders) == 1:
     text = 'Next, train a fairer classifier:'
-    command = f'fairjax diet {_rows(folder, "group")}'
+    texts = any('texts' in one for one in results.sets.values())
+    command = f'fairjax diet {_rows(folder, "group") if texts else "my.csv"}'
+  elif row and row.then and (again or '{again}' not in row.then[1]):
+    text, command = (p.format(run=name, again=again) for p in row.then)
   else:
     text = 'To see this page again, and its numbers in a terminal:'
     command = f'fairjax report {name}'
@@ -134,8 +136,7 @@ def _rows(folder: pathlib.Path, group: str) -> str:
 def _again(folder: pathlib.Path) -> str:
   """The command that made the run of a folder; '' where it is not known."""
   words = (kept.described(folder, kept.VERSIONS) or {}).get('command', [])
-  trained = (folder / kept.METRICS).exists()
-  return shlex.join(['fairjax', *words[1:]]) if words and trained else ''
+  return shlex.join(['fairjax', *words[1:]]) if words else ''
 
 
 def _picture(results: Results, found) -> list[dict]:
