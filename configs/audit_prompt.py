@@ -5,11 +5,8 @@
       --config.data.path=comments.csv --config.data.text=comment \\
       --config.data.label=toxic --workdir=runs/audit_prompt
 
-`toxic` below is the function that is audited: a comment is put into a question,
-and its score is how likely the model goes on with yes rather than no. A hosted
-model is a function of the same form: a list of texts to probabilities, or to
-labels in words as the data calls them; its answers are kept in the run's
-folder. GGUF names another file of a model.
+`toxic` below is audited: how likely the model answers yes rather than no. A
+hosted model is a function of the same form.
 
 Measured: configs/RESULTS.md, "What models write".
 """

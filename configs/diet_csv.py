@@ -2,9 +2,7 @@
 
   fairjax diet comments.csv --text comment --label toxic --group gender
 
-Columns are named as for configs/train_csv.py, and the model is chosen as
-there. A probe of one epoch scores the rows by GE; 40 % of them at random and
-the twins of the 40 % with the highest GE train the model.
+Columns and model as for configs/train_csv.py.
 """
 
 from fairjax import config as c

@@ -1,10 +1,6 @@
-"""A grid of diets on the embedded data, whose bias is known.
+"""A grid of diets on the embedded data, whose bias is known: 17 cells, 3 seeds.
 
-  python -m fairjax.main --config=configs/diet_planted.py
-
-17 cells of a tiny model with 3 seeds: about half an hour on 2 cores. Shows the
-curves, the choice on validation rows and the verdicts that
-configs/rank_twitter.py gives for the tweets.
+python -m fairjax.main --config=configs/diet_planted.py
 """
 
 from fairjax import config as c

@@ -3,9 +3,7 @@
   python -m fairjax.main --config=configs/diet_twitter.py \\
       --config.data.path=FOLDER_OR_ZIP --config.model=path/to/MiniLM
 
-Experiment 2 at two values of a and of b, experiment 1 by GE and at random. The
-probe is scored after its second epoch, when it has learned something. For the
-paper's grid see configs/rank_twitter.py.
+Two values of a and of b; the paper's grid is configs/rank_twitter.py.
 
 Measured: configs/RESULTS.md, "Healthy data diet".
 """

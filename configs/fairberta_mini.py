@@ -3,10 +3,8 @@
   python -m fairjax.main --config=configs/fairberta_mini.py \\
       --config.data.path=FOLDER_OF_TEXT
 
---config.model=FOLDER goes on from any masked LM (MiniLM, RoBERTa). What comes
-out, plain/export/seed_0 and perturbed/export/seed_0, is what
-configs/fairtune_sst2.py and configs/benchmarks.py (--config.audit.against)
-take.
+--config.model=FOLDER goes on from a masked LM. plain/export/seed_0 and
+perturbed/export/seed_0 are models for configs/fairtune_sst2.py.
 
 Measured: configs/RESULTS.md, "Perturbation augmentation".
 """

@@ -3,12 +3,9 @@
   python -m fairjax.main --config=configs/fairflow_axis.py \\
       --config.model=FOLDER --config.corpus.path=FOLDER_OF_COMMENTS
 
-FOLDER is a masked LM. Another axis is two words:
---config.fairflow.first=muslim --config.fairflow.second=christian, or several
-a side ('muslim,muslims,islam'). There is no list of known pairs to mark the
-entries by: read dictionary.csv before you use it, and delete what is wrong.
-With --config.data.path (a label and a group) stages 4 to 6 follow, by the
-flow's dictionary alone, since no list by hand is for this axis.
+FOLDER is a masked LM. Another axis: --config.fairflow.first=muslim
+--config.fairflow.second=christian, or several words a side. No list marks the
+entries of dictionary.csv, so read them before use.
 
 Measured: configs/RESULTS.md, "FairFlow".
 """

@@ -4,12 +4,8 @@
       --config.model=FOLDER --config.corpus.path=FOLDER_OF_TEXT \\
       --config.fairflow.known=PAIRS.csv --workdir=runs/fairflow_gender
 
-FOLDER is a BERT, RoBERTa, … with its masked-LM head. dictionary.csv in the
-run's folder is a word list for --config.method.words. `known` (female,male a
-line, optional) marks the pairs. `share` says how much of the text is read.
-
-Stages 4 to 6 follow where texts with a label and a group are named; each is
-an option by itself:
+dictionary.csv is a word list for --config.method.words; `known` (optional,
+female,male a line) marks its pairs. Stages 4 to 6 follow where texts are named:
 
       --config.data.name=file --config.data.path=BIOS.csv \\
       --config.data.label=profession --config.data.group=gender \\
@@ -17,22 +13,10 @@ an option by itself:
       --config.rewriters.generator=BART --config.rewriters.fluency=LM \\
       --config.rewriters.gold=GECO
 
-ELECTRA and BART can start from FOLDER (models/warm_start.py):
-
-  python -m fairjax.main --config=configs/pretrain_electra_mini.py \\
-      --config.model=FOLDER --config.data.path=FOLDER_OF_TEXT \\
-      --config.pretrain.length=64 --config.train.batch=16 \\
-      --config.train.lr=3e-4 --config.pretrain.whole_word=true
-  python -m fairjax.main --config=configs/pretrain_bart_mini.py \\
-      --config.model=FOLDER --config.data.path=FOLDER_OF_TEXT \\
-      --config.pretrain.length=64 --config.train.batch=8 \\
-      --config.train.lr=4e-4 --config.pretrain.permute=false
-
-The dictionary is the flow's, at the paper's settings. Simpler ways stand beside
-it (--config.fairflow.rivals), and each can write it instead, as in
---config.fairflow.way=difference, the difference of the sides' means. Pairs are
-mutual modes; --config.fairflow.votes=paper (or directed) joins them as the
-paper's program does.
+ELECTRA and BART can start from FOLDER: configs/pretrain_electra_mini.py and
+configs/pretrain_bart_mini.py with --config.model=FOLDER. The flow has the
+paper's settings; --config.fairflow.way=difference writes a rival's dictionary,
+--config.fairflow.votes=paper joins pairs as the paper's program does.
 
 Measured: configs/RESULTS.md, "FairFlow".
 """

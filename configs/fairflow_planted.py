@@ -2,15 +2,14 @@
 
 python -m fairjax.main --config=configs/fairflow_planted.py
 
-Measured: configs/RESULTS.md, "FairFlow".
-
-The paper's own setting stays as options: --config.fairflow.grow=0
---config.fairflow.head=mlp --config.fairflow.threshold=3
---config.fairflow.factor=-1 --config.fairflow.rho=0.98
---config.fairflow.margin=0 --config.fairflow.leak=0
+The paper's own setting: --config.fairflow.grow=0 --config.fairflow.head=mlp
+--config.fairflow.threshold=3 --config.fairflow.factor=-1
+--config.fairflow.rho=0.98 --config.fairflow.margin=0 --config.fairflow.leak=0
 --config.fairflow.move=mean --config.fairflow.decoder=head
 --config.fairflow.candidates=all --config.fairflow.min_along=-1
 --config.fairflow.votes=paper --config.train.epochs=5.
+
+Measured: configs/RESULTS.md, "FairFlow".
 """
 
 from fairjax import config as c

@@ -3,11 +3,9 @@
   python -m fairjax.main --config=configs/fairtune_glue.py --config.model=FOLDER
 
 downloads GLUE; --config.data.path=GLUE reads GLUE/CoLA/train.tsv, dev.tsv and
-so on (.csv, .jsonl and .parquet too), each with a header.
---config.fairscore.tasks=cola,rte names some of cola, sst2, stsb, qqp, rte and
-qnli. The paper's sweep is --config.seeds=5
---config.fairscore.rates=1e-5,2e-5,3e-5 --config.fairscore.batches=16,32. Its
-averages, of quality over the six and of fairscores over the five but STS-B:
+so on. --config.fairscore.tasks=cola,rte names some tasks. The paper's sweep is
+--config.seeds=5 --config.fairscore.rates=1e-5,2e-5,3e-5
+--config.fairscore.batches=16,32; its mean quality and fairscore:
 
   model                original        fairtuned
   RoBERTa, 16 GB       83.26   4.75    82.37   4.08

@@ -4,13 +4,9 @@
       --config.data.path=SST-2/train.csv \\
       --config.data.test_path=SST-2/dev.csv --config.model=FOLDER
 
-Other tasks: their files and columns (data.text, data.text_pair, data.label);
-pairs of texts are joined before they are perturbed. The paper's sweep is
---config.fairscore.rates=1e-5,2e-5,3e-5 --config.fairscore.batches=16,32.
-CoLA is chosen by --config.train.metric_for_best=mcc, STS-B by pearson. It is a
-regression: --config.data.labels=round makes its scores six grades,
-and --config.fairscore.tolerance=0.5 counts a prediction as changed where the
-mean grade moves by more than that (0: where the likeliest grade does).
+Other tasks name their files and columns (data.text, data.text_pair, data.label)
+and --config.train.metric_for_best=mcc (CoLA) or pearson (STS-B, with
+--config.data.labels=round --config.fairscore.tolerance=0.5).
 
 Measured: configs/RESULTS.md, "Perturbation augmentation".
 """

@@ -2,10 +2,8 @@
 
   python -m fairjax.main --config=configs/ge_jigsaw.py
 
-Civil Comments through TFDS; 125,000 rows drawn by seed (the paper took the
-first 125,000 of the Kaggle file), toxic above 0.5. Twins are made by our word
-lists and names. (a, b) is the paper's choice for both models, 40 % and 50 %.
-Else as configs/ge_twitter.py; needs an accelerator.
+125,000 rows of Civil Comments, drawn by seed (the paper: the first 125,000), at
+the paper's (a, b). Else as configs/ge_twitter.py; needs an accelerator.
 """
 
 from fairjax import config as c

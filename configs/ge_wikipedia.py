@@ -3,11 +3,9 @@
   python -m fairjax.main --config=configs/ge_wikipedia.py \\
       --config.data.path=FOLDER
 
-Twins are made by our word lists and names. (a, b) is the paper's choice for
-BERT, 30 % and 10 %; for --config.model=roberta-base it is 30 % and 30 %
-(--config.diet.counterfactual=0.3). Else as configs/ge_twitter.py. 128,000
-training rows: an accelerator, or --config.data.limit=5000 --config.model=mini
---config.train.lr=1e-3 --config.train.epochs=3 to see it run.
+(a, b) is the paper's for BERT, 30 % and 10 %; for --config.model=roberta-base
+--config.diet.counterfactual=0.3. Else as configs/ge_twitter.py. To see it run:
+--config.data.limit=5000 --config.model=mini --config.train.lr=1e-3.
 """
 
 from fairjax import config as c

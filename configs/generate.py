@@ -4,17 +4,11 @@
       --config.corpus.path=my_corpus --config.model=FOLDER \\
       --workdir=runs/my_generation
 
-A BART rewrites each text, a GPT-2 continues it. Shards are .txt (a text a
-line), .jsonl and .parquet files; runs/my_generation/corpus/text holds what was
-written, laid out as the source, and corpus/pairs a table for each shard: id,
-source, generated, tokens, steps and tokens_per_step (above 1 where drafts
-copied from the source were right). Decoding is as the folder's
-generation_config.json says, unless --config.generate.num_beams and its
-neighbours say otherwise. After a crash run the same command: whole shards are
-kept, and of one that is not whole every chunk of --config.generate.chunk texts.
-
-  --config.generate.task=fill       write only in place of <mask> or [MASK]
-  --config.data.on_bad=drop         empty and too long lines stay as they are
+A BART rewrites each text, a GPT-2 continues it; with
+--config.generate.task=fill only <mask> or [MASK] is written. corpus/text is
+laid out as the source, corpus/pairs has a table a shard. Decoding is as the
+folder's generation_config.json says. After a crash run the same command.
+--config.data.on_bad=drop leaves empty and too long lines as they are.
 """
 
 from fairjax import config as c

@@ -3,9 +3,8 @@
   python -m fairjax.main --config=configs/logit_pairing_planted.py
 
 Garg et al. 2019 (arXiv:1809.10610): the logits of a text and of its twin are
-drawn together, with the weight λ of --config.pairing.weights, beside no
-mitigation and CDA. On a csv of your own: --config.data.name=file
---config.data.path=my.csv and the columns as in configs/train_csv.py.
+drawn together, with weight λ (--config.pairing.weights), beside no mitigation
+and CDA. Your own csv: --config.data.name=file --config.data.path=my.csv.
 """
 
 from fairjax import config as c

@@ -6,17 +6,10 @@
       --config.rewriters.generator=BART --config.repair.detector=ELECTRA \\
       --config.repair.filler=BART --config.rewriters.fluency=LANGUAGE_MODEL
 
-The six ablations of the paper: with and without discriminator × targets that
-are repaired and filtered, repaired, or plain swaps. Its code trains 4 epochs,
-its text says 2 (--config.rewriters.epochs); batches of 48, 2e-5.
-
-The paper's protocol: --config.adversary.corpus=FOLDER trains the generators on
-sentences of another corpus; a label of many occupations becomes two, those that
-women and those that men dominate; and --config.rewriters.imbalance=.12 draws as
-many women in training as FairFlow's Table 1 has, and as many of each group in
-test. --config.adversary.withheld=.5 leaves half of the gender words out of the
-targets, so that the page says who goes beyond the list. Each generator has
-three seeds.
+The paper's six ablations, three seeds; 4 epochs as its code (its text says 2).
+Its protocol: --config.adversary.corpus=FOLDER to train on, and FairFlow's Table
+1 by --config.rewriters.imbalance=.12. --config.adversary.withheld=.5 leaves
+half of the gender words out of the targets.
 
 Measured: configs/RESULTS.md, "MBCDA".
 """

@@ -2,13 +2,11 @@
 
   python -m fairjax.main --config=configs/mbcda_planted.py
 
-The whole system in 3 min 18 s of one core with AVX-512. One generator of either
-kind and one classifier of each contender: what is decided is of these models,
-over the test texts, and says nothing of other seeds (twelve of them:
-configs/claims/mbcda_planted.py). The sentences are short and their dictionary
-swaps right by construction, so this says little of real text. With a detector
-(--config.repair.detector=ELECTRA --config.repair.filler=BART) the targets are
-repaired; without one the repaired texts are the dictionary's.
+One generator of either kind and one classifier each, in about 3 minutes: it
+decides nothing of other seeds (configs/claims/mbcda_planted.py has twelve), and
+swaps of the short sentences are right by construction. With
+--config.repair.detector=ELECTRA --config.repair.filler=BART targets are
+repaired.
 
 Measured: configs/RESULTS.md, "MBCDA".
 """

@@ -5,12 +5,9 @@
       --config.data.path=TEXTS.csv --config.benchmarks.task=TASK.csv \\
       --workdir=runs/mitigations
 
-The model beside itself after linear erasers (LEACE, INLP, SentenceDebias),
-after continued pretraining on the texts that speak of men or women (as they
-are: the control; with their twins; with more dropout), and under Self-Debias.
-Each is measured by all the benchmarks named, by the perplexity of texts that
-none was fitted on, and by a linear classifier of TASK (columns text and label)
-on frozen vectors. TEXTS has a column text; models are exported to models/.
+Linear erasers (LEACE, INLP, SentenceDebias), continued pretraining (control,
+with twins, with dropout) and Self-Debias, each by the benchmarks, by perplexity
+of texts that none was fitted on, and by a linear classifier of TASK.
 
 Measured: configs/RESULTS.md, "Benchmarks and mitigations of language models".
 """

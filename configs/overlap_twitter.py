@@ -3,11 +3,9 @@
   python -m fairjax.main --config=configs/overlap_twitter.py \\
       --config.data.path=FOLDER_OR_ZIP
 
-Figures 5 to 8 of the diet paper: overlaps of the first 10 to 50 % of the
-tweets, as they are and with ties broken by lot (64 % of the tweets have no twin
-that differs, and so GE 0: their order is that of their ids, which every ranking
-shares). The paper's published columns give BERT and RoBERTa
-.693/.815/.913/.974/.961 at 10/20/30/40/50 %.
+Figures 5 to 8 of the diet paper: overlaps of the first 10 to 50 %, as they are
+and with ties (64 % of the tweets have GE 0) broken by lot. The paper's columns
+give BERT and RoBERTa .693/.815/.913/.974/.961.
 """
 
 from fairjax import config as c

@@ -3,14 +3,10 @@
   python -m fairjax.main --config=configs/perturber_mini.py \\
       --config.model=FOLDER --config.perturb.data=DIR
 
-DIR holds geco/ and bias_eval/ (persons/parallel.py); with
---config.perturb.sources=panda it is your copy of PANDA. FOLDER is a BART, a
-BERT that becomes both sides of one, or a GPT-2, which reads both texts; with
---config.perturb.learner=tagger it is any encoder, or a GPT-2 or Llama, which
-reads each text twice: it learns who is who and leaves the forms to rules. The
-paper's schedule is --config.train.lr=1e-5 --config.train.batch=64
---config.train.patience=10, the step with the least validation loss kept; its
-file keeps the best BLEU-4 (--config.train.metric_for_best=bleu).
+DIR holds geco/ and bias_eval/, or (--config.perturb.sources=panda) PANDA.
+FOLDER is a BART, BERT or GPT-2; with --config.perturb.learner=tagger any
+encoder, GPT-2 or Llama learns who is who, and rules write the forms. The
+paper's schedule: configs/perturber_panda.py.
 
 Measured: configs/RESULTS.md, "Perturbation augmentation".
 """

@@ -3,14 +3,10 @@
   python -m fairjax.main --config=configs/perturber_panda.py \\
       --config.perturb.data=FOLDER
 
-FOLDER is your copy of PANDA (facebook/panda: train.jsonl, valid.jsonl, with
-original, selected_word, target_attribute, perturbed; 94,966 and 10,551 rows);
-BART-large is read from the hub, or from --config.model=FOLDER. The paper: a
-rate of 1e-5 after 1,200 steps of 64, .01 of it at a plateau, patience of 10
-evaluations (four an epoch in its file), gradients clipped to .1; about 4 hours
-on 8 V100, BLEU-4 88.0 and perplexity 1.06 on the validation rows. Not run here,
-for want of PANDA, of the weights and of the machine: the same steps on made
-rows in PANDA's format are in tests/recipes/perturbation/test_perturber.py.
+FOLDER is your copy of facebook/panda (94,966 and 10,551 rows); BART-large comes
+from the hub or --config.model=FOLDER. The paper: about 4 hours on 8 V100,
+BLEU-4 88.0 and perplexity 1.06. Not run here, for want of PANDA; the same steps
+on made rows: tests/recipes/perturbation/test_perturber.py.
 """
 
 from fairjax import config as c

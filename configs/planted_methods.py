@@ -2,8 +2,7 @@
 
   python -m fairjax.main --config=configs/planted_methods.py
 
-About 12 minutes on two cores. --config.method.compare=augment,blind takes some
-methods only; what has been trained is not trained again.
+--config.method.compare=augment,blind takes some methods only.
 
 Measured: configs/RESULTS.md, "Healthy data diet".
 """

@@ -4,14 +4,10 @@
       --config.data.path=CORPUS \\
       --config.tokens.tokenizer=FOLDER_OF_A_ROBERTA --config.mesh.fsdp=true
 
-RoBERTa-base, 15 % masked, rows of 512, batches of 8,192 in micro-batches of
-32, 500,000 steps (100,000 for the 16 GB corpus), peak rate 6e-4 after 24,000
-steps, then linear to 0; weight decay .01, no clipping (Qian et al. 2022, Table
-6, with Adam's .9, .999 and 1e-8 as printed there). RoBERTa's own Adam (Liu et
-al. 2019): --config.train.beta2=0.98 --config.train.eps=1e-6.
-
-The corpus is a folder of shards; configs/augment_corpus.py makes the perturbed
-one. Without a tokenizer, one of tokens.vocab_size is learned from the text.
+Table 6 of Qian et al. 2022: RoBERTa-base, rows of 512, batches of 8,192,
+500,000 steps (100,000 for the 16 GB corpus). RoBERTa's own Adam (Liu et al.
+2019): --config.train.beta2=0.98 --config.train.eps=1e-6. The perturbed corpus
+is made by configs/perturb_corpus.py.
 """
 
 from fairjax import config as c

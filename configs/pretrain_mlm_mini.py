@@ -3,13 +3,11 @@
   python -m fairjax.main --config=configs/pretrain_mlm_mini.py \\
       --config.data.path=FOLDER_OF_TEXT
 
-A folder (or file) of .txt, .jsonl and .parquet. In a .txt a blank line ends a
-document; --config.pretrain.document=line makes each line one. A WordPiece of
-8,192 tokens is learned from the text, 1 % of the documents are held out, rows
-are full. --config.pretrain.whole_word=true masks whole words, and
---config.model=FOLDER continues from any masked LM. What comes out,
-export/seed_0, is a folder for transformers and for --config.model. On an
-accelerator --config.model=medium has 8 layers of 512.
+A folder or file of .txt, .jsonl and .parquet; a blank line ends a document of a
+.txt, or each line (--config.pretrain.document=line). A WordPiece is learned
+from the text, 1 % of the documents are held out. --config.model=FOLDER goes on
+from a masked LM; export/seed_0 is a folder for transformers. On an accelerator
+--config.model=medium has 8 layers of 512.
 
 Measured: configs/RESULTS.md, "Perturbation augmentation".
 """

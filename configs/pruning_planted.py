@@ -2,12 +2,9 @@
 
   python -m fairjax.main --config=configs/pruning_planted.py
 
-DRoP (Vysogorets et al., ICLR 2025, arXiv:2404.05579) finds that keeping the
-rows of highest or lowest score makes classifiers more biased than keeping rows
-at random, and mends it with quotas by class. Here half of the rows of the
-embedded data, whose bias is known, are kept by GE and EL2N from either end, by
-DRoP's quotas, by as many rows of each label and group, and at random; no twins
-are added. (With two labels as frequent as each other PVI orders as EL2N.)
+DRoP (Vysogorets et al., ICLR 2025, arXiv:2404.05579) finds that it does, and
+mends it with quotas by class. Half of the embedded rows are kept by GE and EL2N
+from either end, by DRoP's quotas, by label and group, and at random.
 
 Measured: configs/RESULTS.md, "Healthy data diet".
 """

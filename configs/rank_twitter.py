@@ -3,16 +3,11 @@
   python -m fairjax.main --config=configs/rank_twitter.py \\
       --config.data.path=FOLDER_OR_ZIP
 
-Figures 2 to 4, table 5, the fairness–quality front, a page of verdicts. Killed
-at any time, the same command resumes; cells that hold the same rows are
-trained once. Over several machines that share a folder: first
-
-  … --workdir=runs/rank_twitter --config.grid.cells=none
-
-for the scores, then on each machine some cells (--config.grid.cells=0-39, …),
-at the end the first command, which merges and reports. grid.csv lists what is
-done. The best (a, b) is chosen by the readings of the validation tweets as of a
-man and as of a woman, within 3 % of the AUC (--config.grid.budget).
+Figures 2 to 4 and table 5. Killed at any time, the same command resumes. Over
+machines that share a folder: first --config.grid.cells=none for the scores, on
+each machine some cells (--config.grid.cells=0-39), then the first command. The
+best (a, b) is chosen on the validation tweets and their twins, within 3 % of
+the AUC (--config.grid.budget).
 """
 
 from fairjax import config as c

@@ -5,11 +5,8 @@
       --config.model=SmolLM2-135M-Instruct.Q4_1.gguf \\
       --config.corpus.path=FOLDER --workdir=runs/rewrite_prompt
 
-FOLDER holds .txt (a text a line), .jsonl or .parquet; each text is put in the
-place of {text} in generate.prompt, here in the form of SmolLM2's chats with an
-example, and what is answered is kept: corpus/text, and pairs with the tokens
-that each took. What the word lists do of the same texts: configs/swap.py and
-configs/augment_corpus.py.
+Each text of FOLDER stands for {text} in generate.prompt; what is answered is
+kept in corpus/text. Word lists on the same texts: configs/augment_corpus.py.
 
 Measured: configs/RESULTS.md, "FairFlow".
 """

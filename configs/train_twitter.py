@@ -3,12 +3,10 @@
   python -m fairjax.main --config=configs/train_twitter.py \\
       --config.data.path=FOLDER_OR_ZIP
 
-Without data.path the paper's zip is downloaded and checked. Learning rate
-1e-6, batch 64, 15 epochs, early stopping after 3 evaluations without a lower
-validation loss, 5 seeds; DP on pairs of identity templates. One row of the
-published file is a spreadsheet error (`#NAME?`), so bad rows are dropped and
-listed. On a CPU take a smaller model: --config.model=path/to/MiniLM
---config.train.lr=2e-5 --config.train.epochs=2 --config.seeds=1.
+Without data.path the paper's zip is downloaded and checked. 1e-6, batch 64, 15
+epochs, patience 3, 5 seeds. A spreadsheet error (`#NAME?`) in the published
+file is dropped. On a CPU: --config.model=path/to/MiniLM --config.train.lr=2e-5
+--config.train.epochs=2 --config.seeds=1.
 """
 
 from fairjax import config as c

@@ -5,13 +5,9 @@
       --config.data.label=toxic --config.method.terms=terms.txt \\
       --config.measures.groups=terms:terms.txt
 
-terms.txt holds one term a line; without it our own identity terms count. For
-columns that say whom a row speaks of: --config.weighting.z=columns:gender,age
-(numbers as they are, words one indicator a value). A GloVe file
-(--config.net.glove=FILE) makes the small LSTM better, and a folder with a
-pretrained encoder better still: --config.model=FOLDER --config.train.lr=2e-5
---config.train.optimizer=adamw. Weights after augmentation:
---config.method.name=augment.
+terms.txt holds a term a line (without it: our own); or columns say of whom a
+row speaks: --config.weighting.z=columns:gender,age. A pretrained encoder:
+--config.model=FOLDER --config.train.lr=2e-5 --config.train.optimizer=adamw.
 """
 
 from fairjax import config as c

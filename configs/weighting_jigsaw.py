@@ -4,13 +4,12 @@
       --config.net.glove=glove.840B.300d.txt \\
       --config.measures.madlibs=bias_madlibs_77k.csv
 
-Civil Comments through TFDS. z are the annotated identities, counts of identity
-terms and the length; 100 trees of depth 20, 25 folds. For the third row add
---config.weighting.rows=baseline,supplement,weight, the comments to draw from,
---config.method.table=FILE, and --config.method.how=share. What the paper
-reports: configs/RESULTS.md, "Instance weighting".
+Civil Comments through TFDS, 1.8 million rows: a GPU, or
+--config.data.limit=50000 --config.seeds=3. The third row needs
+--config.weighting.rows=baseline,supplement,weight, --config.method.table=FILE
+and --config.method.how=share.
 
-1.8 million rows: a GPU, or --config.data.limit=50000 --config.seeds=3.
+The paper's: configs/RESULTS.md, "Instance weighting".
 """
 
 from fairjax import config as c

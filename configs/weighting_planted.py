@@ -3,7 +3,7 @@
   python -m fairjax.main --config=configs/weighting_planted.py
 
 In training, gender words agree with the label in 90 % of the rows; the test
-split is balanced. z are the gender words. Two minutes of one core.
+split is balanced.
 
 What its size decides, four times of five: with 21 seeds ±.09 and ±.13 of FPED
 and FNED, ±.13 of AUC.

@@ -4,14 +4,9 @@
       --config.data.path=FOLDER_OR_ZIP --config.net.glove=glove.840B.300d.txt \\
       --config.measures.gender_file=madlib.csv
 
-The paper's LSTM on the tweets (its authors could still fetch 12,097; here are
-the 16,907 of the healthy-data-diet paper, so numbers will differ): z from
-gender words by tf·idf, 1000 trees of depth 27, 250 folds over the rows with a
-gender word; RMSprop 1e-3, clip 5, batch 256, patience 5, 10 runs. What the
-paper reports: configs/RESULTS.md, "Instance weighting".
-
-About ten minutes of forests on 16 cores, then minutes of training a row. On a
-smaller machine: --config.weighting.estimator=count --config.seeds=3.
+On the 16,907 tweets of the healthy-data-diet paper (its authors fetched
+12,097). Smaller: --config.weighting.estimator=count --config.seeds=3. The
+paper's: configs/RESULTS.md, "Instance weighting".
 """
 
 from fairjax import config as c

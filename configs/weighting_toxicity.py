@@ -4,15 +4,11 @@
       --config.data.path=FOLDER --config.net.glove=glove.6B.100d.txt \\
       --config.measures.madlibs=bias_madlibs_77k.csv
 
-z are counts of identity terms and the length; 100 trees of depth 18, 5 folds.
-RMSprop 5e-5, batch 128, at most 20 epochs, patience 1, 10 runs. For the third
-row add --config.weighting.rows=baseline,supplement,weight and the table of
-comments to draw from: --config.method.table=FILE.
+For the third row add --config.weighting.rows=baseline,supplement,weight and
+--config.method.table=FILE. On a laptop: --config.data.limit=6000
+--config.seeds=3 --config.tokens.max_length=100 --config.train.lr=5e-4.
 
-On a laptop: --config.data.limit=6000 --config.seeds=3
---config.tokens.max_length=100 --config.train.lr=5e-4.
-
-Measured, and what the paper reports: configs/RESULTS.md, "Instance weighting".
+Measured: configs/RESULTS.md, "Instance weighting".
 """
 
 from fairjax import config as c

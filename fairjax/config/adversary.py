@@ -15,7 +15,7 @@ from fairjax.core.knobs import (
 
 @dataclasses.dataclass(slots=True)
 class Adversary:
-  """MBCDA's parallel text, discriminator and grid (mbcda/recipe.py)."""
+  """MBCDA's parallel text, discriminator and grid (mbcda/algorithm.py)."""
 
   labels: tuple[str, ...] = knob(
     ('filtered', 'unfiltered', 'dictionary'),

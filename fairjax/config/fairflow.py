@@ -17,7 +17,7 @@ from fairjax.core.knobs import (
 
 @dataclasses.dataclass(slots=True)
 class FairFlow:
-  """From one pair of words to a dictionary (fairflow/recipe.py)."""
+  """From one pair of words to a dictionary (fairflow/algorithm.py)."""
 
   first: str = knob(
     '',

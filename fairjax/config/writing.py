@@ -15,7 +15,7 @@ from fairjax.core.knobs import (
 
 @dataclasses.dataclass(slots=True)
 class Writing:
-  """What is asked, how often, and what is measured (writing/recipe.py)."""
+  """What is asked, how often, and what is measured (writing/experiment.py)."""
 
   prompts: str = knob(
     '',

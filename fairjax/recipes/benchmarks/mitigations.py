@@ -2,7 +2,7 @@
 
 Each of recipes.MITIGATIONS is fitted on the user's own texts (erasers and
 pretraining that goes on) or on nothing (Self-Debias), and is then measured
-like any other model by benchmarks/recipe.py. `continued` mitigates nothing:
+like any other model by benchmarks/experiment.py. `continued` mitigates nothing:
 it is what pretraining on the same texts does by itself, the control of the
 three that train.
 """
