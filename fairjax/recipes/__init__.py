@@ -151,6 +151,10 @@ RECIPES = {
   'writing': Recipe(
     'fairjax.recipes.writing.experiment:run',
     'what a model writes of whom: prompts, texts, scores, gaps',
+    then=(
+      'Next, let a build fail where this gets worse:',
+      "{again} --config.audit.fail_if='dp<0.8'",
+    ),
     ignores={
       **_DECIDED,
       **_TESTED,

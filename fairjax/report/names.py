@@ -47,6 +47,9 @@ SETS = {
   'lpbs': 'log-probability bias',
   'sembias': 'SemBias',
   'eec': 'the Equity Evaluation Corpus',
+} | {
+  f'perturbed by {by}': f'texts perturbed by {by}'
+  for by in ('rules', 'dictionary', 'word', 'model', 'file')
 }
 PATH = re.compile(r'(?:[A-Za-z]:)?[\w.~-]*(?:[/\\][\w.@+~=-]+){2,}[/\\]?')
 # module:function; no option (balance:how=up), no file (terms:FILE.txt).

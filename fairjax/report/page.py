@@ -218,29 +218,27 @@ def _contenders(results: Results, name: str) -> list[dict]:
 
 def _scores(results: Results, one: findings.Finding) -> dict:
   """What leads first: of every contender, or the measures of the only one."""
-  key, label = one.measure, measures.label(one.measure)
+  key, where = one.measure, names.of_set(one.set)
   if len(results.contenders) > 1:
-    hundred = findings.SCORES[findings.start(key)].scale == '100'
-    label += ', of 100' * hundred
-    shown = {
-      names.named(c): findings.scaled(
-        results.measured(c, one.set)[key], 100 if hundred else 1
-      )
-      for c in results.contenders
-      if defined(results.measured(c, one.set).get(key))
+    each = {
+      c: results.measured(c, one.set).get(key) for c in results.contenders
     }
-    axis = label
+    shown = {names.named(c): v for c, v in each.items() if defined(v)}
+    keys, axis = [key], measures.label(key)
   else:
     values = results.measured(one.subject, one.set)
-    shown = {measures.label(k): values[k] for k in findings.led(values)}
-    axis = f'on {names.of_set(one.set)}'
-  null = one.bound
-  if null is None and measures.measure(key).ideal == 0:
-    null = 0.0
-  caption = f'{measured.capital(key)} on {names.of_set(one.set)}'
-  if null is not None:
-    caption += f'; the line at {null:.3g} is no preference'
-  return drawn('answer', plots.forest(shown, axis, zero=null), f'{caption}.')
+    keys, axis = findings.led(values), f'on {where}'
+    shown = {measures.label(k): values[k] for k in keys}
+  rows = [findings.SCORES[findings.start(k)] for k in keys]
+  if all(row.scale == '100' for row in rows):  # as the sentences have it
+    shown = {k: findings.scaled(v, 100) for k, v in shown.items()}
+    axis += ', of 100'
+  caption = f'{measured.capital(key)} on {where}'
+  if one.bound is not None:
+    neutral = findings.SCORES[findings.start(key)].neutral
+    caption += f'; the line at {one.bound:.3g} is what {neutral} gives'
+  plot = plots.forest(shown, axis, zero=one.bound)
+  return drawn('answer', plot, f'{caption}.')
 
 
 def _rests_on(results: Results) -> list[Section]:
@@ -317,7 +315,7 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
   name = results.data or folder.name
   if name == 'file':
     data = (kept.described(folder, kept.CONFIG) or {}).get('data', {})
-    name = pathlib.PurePath(data.get('path') or name).stem
+    name = pathlib.PurePath(data.get('path') or name).name
   others = [c for c in results.contenders if c != results.focus]
   if results.focus and others:
     against = ', '.join(others[:3]) + (', …' if len(others) > 3 else '')

@@ -21,6 +21,7 @@ from fairjax.report.findings import (
   SCORES,
   SMALL,
   VOID,
+  WELL,
   Finding,
   Saying,
 )
@@ -91,7 +92,7 @@ def _say(part: str, *values) -> str:
     **{'people': people, 'estimate': tables.estimate, 'p_said': _p_said},
     **{'negated': findings.negated, 'side': findings.side},
   }
-  room = {'little': f'{LITTLE:.0%}', 'rare': f'{RARE:.0%}'}
+  room = {'little': f'{LITTLE:.0%}', 'rare': f'{RARE:.0%}', 'well': WELL}
   template = render.template('words.txt', filters)
   text = getattr(template.make_module(room), part)(*values)
   return printable(' '.join(text.split()))
@@ -149,7 +150,9 @@ def _light(results: Results, one: Finding) -> Light | None:
     title = measures.label(one.measure)
   else:
     states, title = STATES[one.kind], one.kind
-  state = states[one.verdict] if interval else 'unsure'
+  wide = one.kind == 'quality' and one.estimate.get('high', 0) >= WELL
+  vague = not interval or (wide and one.verdict == VOID)
+  state = 'unsure' if vague else states[one.verdict]
   facts = _facts(results, one)
   said = (_say(f'{one.kind}_{part}', one, facts) for part in ('light', 'rule'))
   return Light(title[:1].upper() + title[1:], state, *said)
@@ -235,7 +238,9 @@ def _of_score(results: Results, one: Finding) -> dict:
   show = lambda v: _in_unit(row, v)
   why = tables.too_wide(estimate)
   number = show(estimate['value'])
-  number += f' ({why} for an interval)' if why else bracketed(estimate, show)
+  note = f'{why} for an interval' if why else estimate.get('note')
+  shown = '' if why else bracketed(estimate, show)
+  number += shown or (f' ({note})' if note else '')
   label = measures.label(one.measure)
   axis = map(printable, estimate.get('of', ('male', 'female')))
   known = defined({'value': one.bound})
