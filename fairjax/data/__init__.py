@@ -21,63 +21,31 @@ DATASETS = {
   'file': Entry(
     'fairjax.data.tables.files:load', 'your csv, tsv, json, jsonl or parquet'
   ),
-  'twitter_sexism': Entry(
-    'fairjax.data.sets.datasets:load',
-    'sexist tweets with gender-swapped twins (healthy data diet)',
-  ),
-  'wiki_toxicity': Entry(
-    'fairjax.data.sets.datasets:load',
-    'Wikipedia talk-page toxicity, from your files',
-  ),
-  'bias_in_bios': Entry(
-    'fairjax.data.sets.datasets:load',
-    'biographies: profession and gender, from your files',
-  ),
-  'echr': Entry(
-    'fairjax.data.sets.datasets:load',
-    'human-rights cases of FairLex, from your files',
-  ),
-  'panda': Entry(
-    'fairjax.data.sets.datasets:load',
-    'sentences and their demographic rewrites, from your files',
-  ),
-  'civil_comments/CivilCommentsIdentities': Entry(
-    'fairjax.data.sets.datasets:load', 'news comments with 24 identities'
-  ),
-  'wikipedia_toxicity_subtypes/EnglishSubtypes': Entry(
-    'fairjax.data.sets.datasets:load', 'Wikipedia toxicity (Jigsaw)'
-  ),
-  'glue/cola': Entry(
-    'fairjax.data.sets.datasets:load',
-    'GLUE: is the sentence acceptable English',
-  ),
-  'glue/sst2': Entry(
-    'fairjax.data.sets.datasets:load', 'GLUE: sentiment of film reviews'
-  ),
-  'glue/mrpc': Entry(
-    'fairjax.data.sets.datasets:load', 'GLUE: do two sentences mean the same'
-  ),
-  'glue/qqp': Entry(
-    'fairjax.data.sets.datasets:load', 'GLUE: do two questions mean the same'
-  ),
-  'glue/stsb': Entry(
-    'fairjax.data.sets.datasets:load',
-    'GLUE: similarity 0 to 5 (data.labels: round, or a threshold)',
-  ),
-  'glue/mnli': Entry(
-    'fairjax.data.sets.datasets:load',
-    'GLUE: entailment, neutral, contradiction',
-  ),
-  'glue/qnli': Entry(
-    'fairjax.data.sets.datasets:load',
-    'GLUE: does the sentence answer the question',
-  ),
-  'glue/rte': Entry(
-    'fairjax.data.sets.datasets:load', 'GLUE: entailment or not'
-  ),
-  'glue/wnli': Entry(
-    'fairjax.data.sets.datasets:load', 'GLUE: entailment by pronoun'
-  ),
+  **{
+    name: Entry('fairjax.data.sets.datasets:load', about)
+    for name, about in {
+      'twitter_sexism': 'sexist tweets with their twins (healthy data diet)',
+      'wiki_toxicity': 'Wikipedia talk-page toxicity, from your files',
+      'bias_in_bios': 'biographies: profession and gender, from your files',
+      'echr': 'human-rights cases of FairLex, from your files',
+      'panda': 'sentences and their demographic rewrites, from your files',
+      'civil_comments/CivilCommentsIdentities': (
+        'news comments with 24 identities'
+      ),
+      'wikipedia_toxicity_subtypes/EnglishSubtypes': (
+        'Wikipedia toxicity (Jigsaw)'
+      ),
+      'glue/cola': 'GLUE: is the sentence acceptable English',
+      'glue/sst2': 'GLUE: sentiment of film reviews',
+      'glue/mrpc': 'GLUE: do two sentences mean the same',
+      'glue/qqp': 'GLUE: do two questions mean the same',
+      'glue/stsb': 'GLUE: similarity 0 to 5 (data.labels: round, or cut)',
+      'glue/mnli': 'GLUE: entailment, neutral, contradiction',
+      'glue/qnli': 'GLUE: does the sentence answer the question',
+      'glue/rte': 'GLUE: entailment or not',
+      'glue/wnli': 'GLUE: entailment by pronoun',
+    }.items()
+  },
 }
 
 # Each is load(config) -> DataFrame with `group`; `measures.sets` names them

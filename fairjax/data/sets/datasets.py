@@ -1,9 +1,10 @@
-"""Published data sets through tensorflow-datasets, as tables.
+"""Published data sets, the user's copies and tensorflow-datasets', as tables.
 
-A builder prepares its records once (array_record); they are parsed straight
-from the stored protos into columns (60 times the speed of tfds' decoding) and
-kept as parquet under the cache folder, keyed by the content of the source
-files. After that neither tfds nor the source is read again.
+The user's copies are read by own_sets.py. A builder of tfds prepares its
+records once (array_record); they are parsed straight from the stored protos (60
+times the speed of tfds' decoding). Either way the columns are kept as parquet
+under the cache folder, keyed by the content of the source files; after that
+neither tfds nor the source is read again.
 
 Column names, labels and groups have defaults per data set; the fields of
 `config.data` override them. Splits that a data set lacks are cut from its
@@ -17,6 +18,8 @@ import hashlib
 import io
 import os
 import pathlib
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,34 +28,11 @@ from absl import logging
 from fairjax.config import Data
 from fairjax.core import artefacts, cache
 from fairjax.core.errors import UserError
+from fairjax.data.sets import own_sets
 from fairjax.data.tables import files
 from fairjax.data.tables.schema import Tables
 
-OWN = {  # builder class and defaults of config.data
-  'twitter_sexism': ('TwitterSexism', {'text': 'tweet', 'label': 'Class'}),
-  'wiki_toxicity': (
-    'WikiToxicity',
-    {'text': 'comment', 'label': 'toxicity', 'labels': '>0.5'},
-  ),
-  'bias_in_bios': ('BiasInBios', {'label': 'profession', 'group': 'gender'}),
-  'echr': (
-    'Echr',
-    {
-      'label': 'violation',
-      'labels': 'no=0,yes=1',
-      'group': 'defendant_state',
-    },
-  ),
-  'panda': (
-    'Panda',
-    {
-      'text': 'original',
-      'label': 'target_attribute',
-      'group': 'target_attribute',
-    },
-  ),
-}
-TWINS = {'twitter_sexism': 'twin', 'panda': 'perturbed'}
+VERSION = 2  # of the columns of own_sets.py, as they are kept
 
 IDENTITIES = (
   *('male', 'female', 'transgender', 'other_gender', 'heterosexual'),
@@ -63,88 +43,99 @@ IDENTITIES = (
   *('intellectual_or_learning_disability', 'psychiatric_or_mental_illness'),
   'other_disability',
 )
-_PAIRS = {
-  'mrpc': ('sentence1', 'sentence2'),
-  'rte': ('sentence1', 'sentence2'),
-  'stsb': ('sentence1', 'sentence2'),
-  'wnli': ('sentence1', 'sentence2'),
-  'qqp': ('question1', 'question2'),
-  'qnli': ('question', 'sentence'),
-  'mnli': ('premise', 'hypothesis'),
-}
-BUILTIN = {
-  'civil_comments/CivilCommentsIdentities': {
-    'label': 'toxicity',
-    'labels': '>=0.5',
-    'group': 'identity',
-  },
-  'wikipedia_toxicity_subtypes/EnglishSubtypes': {
-    'label': 'toxicity',
-    'labels': '>=0.5',
-  },
-  'glue/cola': {'text': 'sentence'},
-  'glue/sst2': {'text': 'sentence'},
-  **{
-    f'glue/{task}': {'text': one, 'text_pair': two}
-    for task, (one, two) in _PAIRS.items()
-  },
-}
-CLASSES = {  # names of the published numbers, where data.labels is not given
-  'twitter_sexism': ('not sexist', 'sexist'),
-  'glue/cola': ('unacceptable', 'acceptable'),
-  'glue/sst2': ('negative', 'positive'),
-  'glue/mrpc': ('not_equivalent', 'equivalent'),
-  'glue/qqp': ('not_duplicate', 'duplicate'),
-  'glue/mnli': ('entailment', 'neutral', 'contradiction'),
-  'glue/qnli': ('entailment', 'not_entailment'),
-  'glue/rte': ('entailment', 'not_entailment'),
-  'glue/wnli': ('not_entailment', 'entailment'),
-}
-SPLITS = {  # of a built-in: ours -> tfds'
-  'glue/mnli': {'train': 'train', 'test': 'validation_matched'},
-  'glue': {'train': 'train', 'test': 'validation'},
-  'wikipedia_toxicity_subtypes': {'train': 'train', 'test': 'test'},
-  'civil_comments': {'train': 'train', 'valid': 'validation', 'test': 'test'},
+
+
+class PublishedSet(NamedTuple):
+  """What is known of a data set beside its rows."""
+
+  columns: Mapping[str, str]  # defaults of config.data
+  twin: str = ''  # the column of counterfactual texts
+  classes: tuple[str, ...] = ()  # of numbers, where data.labels is not given
+  # Of tfds' sets ours -> theirs; the others are read by own_sets.py.
+  splits: Mapping[str, str] = {}
+
+
+def _glue(one: str, two: str = '', *classes: str, test: str = 'validation'):
+  columns = {'text': one, 'text_pair': two} if two else {'text': one}
+  splits = {'train': 'train', 'test': test}
+  return PublishedSet(columns, classes=classes, splits=splits)
+
+
+_ENTAILED = 'entailment', 'not_entailment'
+_SENTENCES = 'sentence1', 'sentence2'
+_QUESTIONS = 'question1', 'question2'
+SETS = {
+  'twitter_sexism': PublishedSet(
+    {'text': 'tweet', 'label': 'Class'}, 'twin', ('not sexist', 'sexist')
+  ),
+  'wiki_toxicity': PublishedSet(
+    {'text': 'comment', 'label': 'toxicity', 'labels': '>0.5'}
+  ),
+  'bias_in_bios': PublishedSet({'label': 'profession', 'group': 'gender'}),
+  'echr': PublishedSet(
+    {'label': 'violation', 'labels': 'no=0,yes=1', 'group': 'defendant_state'}
+  ),
+  'panda': PublishedSet(
+    {
+      'text': 'original',
+      **dict.fromkeys(('label', 'group'), 'target_attribute'),
+    },
+    'perturbed',
+  ),
+  'civil_comments/CivilCommentsIdentities': PublishedSet(
+    {'label': 'toxicity', 'labels': '>=0.5', 'group': 'identity'},
+    splits={'train': 'train', 'valid': 'validation', 'test': 'test'},
+  ),
+  'wikipedia_toxicity_subtypes/EnglishSubtypes': PublishedSet(
+    {'label': 'toxicity', 'labels': '>=0.5'},
+    splits={'train': 'train', 'test': 'test'},
+  ),
+  'glue/cola': _glue('sentence', '', 'unacceptable', 'acceptable'),
+  'glue/sst2': _glue('sentence', '', 'negative', 'positive'),
+  'glue/stsb': _glue(*_SENTENCES),
+  'glue/mrpc': _glue(*_SENTENCES, 'not_equivalent', 'equivalent'),
+  'glue/rte': _glue(*_SENTENCES, *_ENTAILED),
+  'glue/wnli': _glue(*_SENTENCES, *_ENTAILED[::-1]),
+  'glue/qqp': _glue(*_QUESTIONS, 'not_duplicate', 'duplicate'),
+  'glue/qnli': _glue('question', 'sentence', *_ENTAILED),
+  'glue/mnli': _glue(
+    *('premise', 'hypothesis', 'entailment', 'neutral', 'contradiction'),
+    test='validation_matched',
+  ),
 }
 
 
 def load(config) -> Tables:
   """Raw tables of the data set `config.data.name`, from OWN or BUILTIN."""
   data = config.data
-  name = data.name
-  if name in OWN:
+  name, one = data.name, SETS[data.name]
+  if not one.splits:
     frames = _own(name, data.path)
-    where, defaults = data.path or name, OWN[name][1]
   elif data.path:
     raise UserError(
       f'{name} is downloaded and data.path is not read; leave it out, or read '
       f'{data.path} with --config.data.name=file'
     )
   else:
-    frames = _builtin(name)
-    where, defaults = name, BUILTIN[name]
+    frames = _builtin(name, one.splits)
   for split, frame in frames.items():
-    frame.attrs = {'source': f'{where} ({split})'}
-  options = with_defaults(data, defaults)
+    frame.attrs = {'source': f'{data.path or name} ({split})'}
+  options = with_defaults(data, one.columns)
   twins = {}
-  if name in TWINS:
-    for split, frame in frames.items():
-      twin = frame[TWINS[name]].rename(options.text)
-      if (twin != '').any():
-        twins[split] = twin.to_frame()
-        twins[split].attrs = frame.attrs
+  for split, frame in frames.items() if one.twin else ():
+    twin = frame[one.twin].rename(options.text)
+    if (twin != '').any():
+      twins[split] = twin.to_frame()
+      twins[split].attrs = frame.attrs
   tables = files.to_tables(frames, options, twins)
-  if name in CLASSES and not data.labels and options.label == _label(defaults):
+  usual = one.columns.get('label', Data().label)
+  if one.classes and not data.labels and options.label == usual:
     for table in tables.values():
-      table.attrs['classes'] = CLASSES[name]
+      table.attrs['classes'] = one.classes
   return tables
 
 
-def _label(defaults: dict[str, str]) -> str:
-  return defaults.get('label', Data().label)
-
-
-def with_defaults(data: Data, defaults: dict[str, str]) -> Data:
+def with_defaults(data: Data, defaults: Mapping[str, str]) -> Data:
   """`data` with a data set's column names where the user named none."""
   plain = Data()
   names = [field.name for field in dataclasses.fields(data)]
@@ -156,27 +147,16 @@ def with_defaults(data: Data, defaults: dict[str, str]) -> Data:
 
 
 def _own(name: str, source: str) -> dict[str, pd.DataFrame]:
-  from fairjax.data.sets import tfds_builders  # imports tfds: slow
-
-  kind = getattr(tfds_builders, OWN[name][0])
-  key = f'{name}-{kind.VERSION}-{content(source)}'
-
-  def make():
-    place = cache.folder('tfds') / key
-    builder = kind(source=source, data_dir=place)
-    splits = {s: s for s in files.SPLIT_NAMES.values()}
-    return prepared(builder, splits)
-
-  return cached(key, make)
+  key = f'{name}-{VERSION}-{content(source)}'
+  return cached(key, lambda: getattr(own_sets, name)(source))
 
 
-def _builtin(name: str) -> dict[str, pd.DataFrame]:
+def _builtin(name: str, splits: Mapping[str, str]) -> dict[str, pd.DataFrame]:
   from fairjax.data.sets import tfless
 
   tfds = tfless.datasets()
   root = cache.folder('tfds')
   builder = tfds.builder(name, data_dir=root, file_format='array_record')
-  splits = SPLITS.get(name) or SPLITS[name.split('/')[0]]
   key = f'{name.replace("/", "-")}-{builder.version}'
   frames = cached(key, lambda: prepared(builder, splits))
   if name.startswith('civil_comments'):
@@ -234,7 +214,7 @@ def cached(key: str, make) -> dict[str, pd.DataFrame]:
   return cache.stage('columns', key, key, write, read)
 
 
-def prepared(builder, splits: dict[str, str]) -> dict[str, pd.DataFrame]:
+def prepared(builder, splits: Mapping[str, str]) -> dict[str, pd.DataFrame]:
   """Downloads and writes a builder's records, and reads them as columns.
 
   Records have checksums of their own; damaged ones are prepared again.
@@ -254,14 +234,7 @@ def _prepare(builder) -> None:
   try:
     with contextlib.redirect_stdout(io.StringIO()):  # tfds is talkative
       builder.download_and_prepare()
-  except UserError:
-    raise
   except Exception as error:
-    cause = error
-    while cause.__cause__ is not None:
-      cause = cause.__cause__
-    if isinstance(cause, UserError):
-      raise cause from error
     raise UserError(
       f'cannot prepare {builder.info.full_name}: {type(error).__name__}: '
       f'{str(error).splitlines()[0] if str(error) else "no details"}; check '
@@ -269,7 +242,7 @@ def _prepare(builder) -> None:
     ) from error
 
 
-def _read_splits(builder, splits: dict[str, str]) -> dict[str, pd.DataFrame]:
+def _read_splits(builder, splits: Mapping[str, str]) -> dict[str, pd.DataFrame]:
   there = builder.info.splits
   return {s: columns(builder, t) for s, t in splits.items() if t in there}
 

@@ -25,7 +25,7 @@ from fairjax.config import Config
 from fairjax.core import cache as kept
 from fairjax.core.errors import UserError
 from fairjax.data import load_tables
-from fairjax.data.sets import datasets
+from fairjax.data.sets import datasets, own_sets
 from fairjax.data.tables import files
 
 
@@ -74,7 +74,7 @@ def csv_text(header, rows) -> str:
 
 def test_every_name_has_defaults_and_every_default_a_name():
   listed = set(rooms.DATASETS) - {'planted', 'file'}
-  assert listed == set(datasets.OWN) | set(datasets.BUILTIN)
+  assert listed == set(datasets.SETS)
 
 
 def test_registry_does_not_import_pandas():
@@ -135,12 +135,10 @@ def twitter_zip(shared, path, change=lambda name, rows: rows):
 
 
 def test_twitter_is_downloaded_checked_and_kept(shared, server, monkeypatch):
-  from fairjax.data.sets import tfds_builders
-
   folder, address = server
   twitter_zip(shared, folder / 'd.zip')
   url = f'{address}/d.zip'
-  monkeypatch.setattr(tfds_builders.TwitterSexism, 'URL', url)
+  monkeypatch.setattr(own_sets, 'TWEETS', url)
   config = config_for('twitter_sexism', on_bad='drop')
   tables, _, _ = load_tables(config)
   assert sizes(tables) == {'train': 13524, 'valid': 1691, 'test': 1691}
@@ -153,8 +151,6 @@ def test_twitter_is_downloaded_checked_and_kept(shared, server, monkeypatch):
 
 
 def test_other_rows_than_the_published_are_refused(shared, server, monkeypatch):
-  from fairjax.data.sets import tfds_builders
-
   folder, address = server
 
   def change(name, rows):
@@ -163,16 +159,14 @@ def test_other_rows_than_the_published_are_refused(shared, server, monkeypatch):
     return rows
 
   twitter_zip(shared, folder / 'd.zip', change)
-  monkeypatch.setattr(tfds_builders.TwitterSexism, 'URL', f'{address}/d.zip')
+  monkeypatch.setattr(own_sets, 'TWEETS', f'{address}/d.zip')
   with pytest.raises(UserError, match='published valid_twin rows'):
     load_tables(config_for('twitter_sexism'))
 
 
 def test_no_network_is_a_sentence(server, monkeypatch):
-  from fairjax.data.sets import tfds_builders
-
   _, address = server
-  monkeypatch.setattr(tfds_builders.TwitterSexism, 'URL', f'{address}/none.zip')
+  monkeypatch.setattr(own_sets, 'TWEETS', f'{address}/none.zip')
   with pytest.raises(UserError, match=r'cannot download .*data\.path'):
     load_tables(config_for('twitter_sexism'))
 
@@ -434,14 +428,14 @@ def test_a_download_that_fails_is_a_sentence(server, monkeypatch):
 @pytest.mark.parametrize('name', ['twitter_sexism', 'glue/wnli'])
 def test_without_a_network_the_file_to_give_is_told_at_once(name, monkeypatch):
   """A closed port refuses; urllib3's ten retries would take 200 seconds."""
-  from fairjax.data.sets import tfds_builders, tfless
+  from fairjax.data.sets import tfless
 
   with socket.socket() as closed:
     closed.bind(('127.0.0.1', 0))
     address = f'http://127.0.0.1:{closed.getsockname()[1]}/none.zip'
   builder = tfless.datasets().builder('glue/wnli', data_dir='unused')
   monkeypatch.setattr(builder.builder_config, 'data_url', address)
-  monkeypatch.setattr(tfds_builders.TwitterSexism, 'URL', address)
+  monkeypatch.setattr(own_sets, 'TWEETS', address)
   start = time.monotonic()
   with pytest.raises(UserError, match=r'--config\.data\.') as error:
     load_tables(config_for(name))
@@ -469,14 +463,11 @@ def test_a_damaged_cache_is_made_anew(tmp_path, cache):
   config = config_for('wiki_toxicity', path)
   before, _, _ = load_tables(config)
   columns = sorted((cache / 'columns').rglob('*.parquet'))
-  records = sorted((cache / 'tfds').rglob('*array_record*'))
   cut = lambda file: file.write_bytes(b'PAR1')
   for every, damage in (
     (columns, cut),
     (columns, flip),
     (columns[:1], lambda file: file.unlink()),
-    ([*columns, *records], flip),
-    ([*columns, *records], cut),
   ):
     for file in every:
       damage(file)
