@@ -458,49 +458,25 @@ def wrong(match, frame, source, **options):
   assert '\n' not in str(error.value)
 
 
-def test_mistakes_are_one_sentence_each():
+def test_mistakes_of_predictions_and_sources_are_one_sentence_each():
   frame = rows()
   p = pd.DataFrame({'score': scorer(frame['text'])})
-  wrong('239 rows and the data has 240', frame, p.iloc[:-1])
-  other = p.assign(text=frame['text'].iloc[::-1].to_numpy() + ' ')
-  wrong('predictions of other rows', frame, other)
   named = frame.assign(id=[f'r{i}' for i in range(240)])
-  ids = p.assign(id=[f'x{i}' for i in range(240)])
-  wrong("no prediction of id 'r0'", named, ids)
+  many = pd.concat([frame] * 2, ignore_index=True)
+  many = many.assign(user=[f'u{i}' for i in range(480)])
   both = pd.DataFrame({'p_ok': 0.5, 'p_toxic': np.r_[0.5, 0.7, [0.5] * 238]})
-  wrong('for row 1 that sum to 1.2', frame, both)
-  odd = pd.DataFrame({'p_good': 0.5, 'p_bad': [0.5] * 240})
-  wrong('not called as the labels', frame, odd)
-  wrong(
-    'is no number|no prediction',
-    frame,
-    p.assign(score=p['score'].where(p.index != 3)),
-  )
-  wrong(
-    'no column.*prediction',
-    frame,
-    p.assign(b=1, c=2).rename(columns={'score': 'a'}),
-  )
-  many = frame.assign(user=[f'u{i}' for i in range(240)])
-  many = pd.concat([many] * 2, ignore_index=True).assign(
-    user=[f'u{i}' for i in range(480)]
-  )
-  wrong('480 values, and at most 300', many, scorer, groups=('user',))
-  wrong(
-    "no column 'gendr'.*--config.audit.groups=gender",
-    frame,
-    scorer,
-    groups=('gendr',),
-  )
-  wrong("reference is 'x'", frame, scorer, groups=('gender',), reference='x')
-  wrong("write it as 'fp=1", frame, scorer, costs='1,2')
-  wrong(
-    "did you mean 'eqodd'", frame, scorer, fail_if='eqod<1', groups=('gender',)
-  )
-  wrong("there is no model 'nowhere'", frame, 'nowhere')
-  wrong('cannot be loaded', frame, 'no_such_module:f')
-  wrong('no validation rows', frame, scorer, choose='eer')
-  wrong("audit.swaps has 'gander'", frame, scorer, swaps=('gander',))
+  for said, table, source, *groups in (
+    ('of other rows', frame, p.assign(text=frame['text'][::-1].values + ' ')),
+    ("no prediction of id 'r0'", named, p.assign(id=named['id'] + 'x')),
+    ('for row 1 that sum to 1.2', frame, both),
+    ('not called as the labels', frame, both.set_axis(['p_a', 'p_b'], axis=1)),
+    ('no column.*prediction', frame, pd.DataFrame({'a': 0.5, 'b': p['score']})),
+    ('480 values, and at most 300', many, scorer, 'user'),
+    ("no column 'gendr'.*audit.groups=gender", frame, scorer, 'gendr'),
+    ("there is no model 'nowhere'", frame, 'nowhere'),
+    ('cannot be loaded', frame, 'no_such_module:f'),
+  ):
+    wrong(said, table, source, groups=tuple(groups))
 
 
 def test_a_column_that_would_not_be_read_is_told():
