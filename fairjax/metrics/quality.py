@@ -348,6 +348,14 @@ def accuracy(
   return _right(counts).sum(-1) / _some(counts.sum((-1, -2)))
 
 
+def majority(
+  counts: Float[np.ndarray, 'b *s c c'],
+) -> Float[np.ndarray, 'b *s']:
+  """Share of the most frequent label: what a constant answer gets right."""
+  labels = counts.sum(-1)
+  return labels.max(-1) / _some(labels.sum(-1))
+
+
 def balanced_accuracy(
   counts: Float[np.ndarray, 'b *s c c'],
 ) -> Float[np.ndarray, 'b *s']:

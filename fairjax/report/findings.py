@@ -334,7 +334,9 @@ def quality(results: Results, name: str, one: Mapping) -> list[Finding]:
       beside['accuracy'] = known['accuracy']['value']
     if defined(known.get('words_accuracy')):
       beside['words'] = known['words_accuracy']['value']
-    if defined(base := known.get('base_rate')):
+    if defined(most := known.get('majority')):
+      beside['constant'] = most['value']
+    elif defined(base := known.get('base_rate')):
       beside['constant'] = max(base['value'], 1 - base['value'])
     return [
       Finding(

@@ -180,6 +180,7 @@ def test_counts_are_sklearns(classes):
   for name, value in {
     'accuracy': sk.accuracy_score(labels, decisions),
     'balanced_accuracy': sk.balanced_accuracy_score(labels, decisions),
+    'majority': np.bincount(labels).max() / len(labels),
     'f1' if classes == 2 else 'macro_f1': sk.f1_score(
       labels, decisions, **average
     ),

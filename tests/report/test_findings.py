@@ -177,6 +177,8 @@ def test_the_worst_class_is_of_groups_that_count_in_its_gap():
   high, low = (gap.beside['rates'][g] for g in gap.groups)
   assert high - low == pytest.approx(gap.estimate['value'])
   assert sum("'tiny' (9, fewer" in line for line in found.warnings) == 1
+  (rank,) = findings.quality(found.results, 'data', one)
+  assert rank.beside['constant'] == np.bincount(y).max() / 304
 
 
 # Contenders
