@@ -80,7 +80,7 @@ class Perturb:
     each(
       one_of(
         *('geco', 'gap', 'winobias', 'winogender', 'descriptors'),
-        *('chains', 'two_genders', 'panda'),
+        'panda',
       ),
       least=1,
     ),

@@ -18,7 +18,7 @@ import bisect
 import functools
 import itertools
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from fairjax.core.errors import UserError
@@ -314,11 +314,6 @@ def chain(text: str, start: int, end: int) -> list[Mention]:
   every = mentions(text, [(start, end)])
   own = next(m.person for m in every if m.start < end and start < m.end)
   return [m for m in every if m.person == own]
-
-
-def several(words: Iterable[str]) -> bool:
-  """Whether one of the words means more than one person."""
-  return any(_PLURAL.search(word.lower()) for word in words)
 
 
 @functools.cache

@@ -11,9 +11,6 @@ from people, what is silver from our rules:
   winobias     sentences that differ in one pronoun; gold
   winogender   likewise, and the singular they; gold
   descriptors  age and race in templates, by our own lists; gold by making
-  chains       texts of data.path, one person's chain turned by rules; silver
-  two_genders  sentences of data.path with one man and one woman, one of them
-               turned; silver (persons/two_genders.py)
 
 A sentence and its turns are in one split; GECO and GAP hold out persons.
 """
@@ -30,7 +27,7 @@ import pandas as pd
 
 from fairjax.core import paths
 from fairjax.core.errors import UserError
-from fairjax.pairs.persons import chain, perturb, two_genders
+from fairjax.pairs.persons import chain, perturb
 from fairjax.pairs.swapping import pronouns, swap_eval
 
 STREAM = 61  # of this file's random numbers
@@ -333,54 +330,6 @@ def _described(rng, axis, word, own, other, seed) -> list[dict]:
   return out
 
 
-def chains(
-  texts: Sequence[str], seed: int = 0, most: int = 5000
-) -> pd.DataFrame:
-  """Dictionary twins of plain text, limited to one person's chain."""
-  rng = np.random.default_rng([seed, STREAM])
-  texts = list(dict.fromkeys(text for text in texts if 20 < len(text) < 400))
-  order = rng.permutation(len(texts))[: 3 * most]
-  texts = [texts[i] for i in order]
-  rows = []
-  for text, row in zip(texts, perturb.candidates(texts, ('gender',))):
-    choice = perturb.draw(row, rng, attributes=('man', 'woman'))
-    if choice is None or len(rows) >= most:
-      continue
-    one, attribute = choice
-    if not _first(text, one.start, one.word):
-      continue
-    target = perturb.by_rules(text, one.start, one.end, attribute)
-    if target != text:
-      rows.append(
-        {
-          'id': f'chains:{len(rows)}',
-          'word': one.word,
-          'attribute': attribute,
-          'axis': 'gender',
-          'text': text,
-          'target': target,
-          'split': split_of(text, seed, 0.05, 0.05),
-        }
-      )
-  return _table('chains', False, rows)
-
-
-def crossed(
-  texts: Sequence[str], seed: int = 0, most: int = 5000
-) -> pd.DataFrame:
-  """Sentences whose two persons gender tells apart, one of them turned."""
-  rows = [
-    {
-      **row,
-      'id': f'two_genders:{number}',
-      'split': split_of(row['sentence'], seed, 0.05, 0.05),
-    }
-    for number, row in enumerate(two_genders.read(texts, seed, most))
-  ]
-  return _table('two_genders', False, rows)
-
-
-OF_TEXTS = {'chains': chains, 'two_genders': crossed}  # of data.path
 SOURCES: dict[str, Callable] = {
   'geco': geco,
   'gap': gap,
@@ -394,16 +343,11 @@ def read(
   names: Sequence[str],
   folder: str | os.PathLike,
   seed: int = 0,
-  texts: Sequence[str] = (),
-  most: int = 5000,
 ) -> pd.DataFrame:
   """The sources asked for as one table; what was left out is in its attrs."""
   tables, out = [], {}
   for name in names:
-    if name in OF_TEXTS:
-      table = OF_TEXTS[name](texts, seed, most)
-    else:
-      table = SOURCES[name](pathlib.Path(folder), seed)
+    table = SOURCES[name](pathlib.Path(folder), seed)
     out |= table.attrs.get('left out', {})
     if not len(table):
       raise UserError(

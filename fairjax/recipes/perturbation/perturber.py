@@ -20,7 +20,6 @@ from fairjax import stages
 from fairjax.config import Config, changed
 from fairjax.core import artefacts, strict_json
 from fairjax.core.errors import UserError
-from fairjax.data.corpora import texts
 from fairjax.data.tables import panda, splits
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.inference.estimates import of_share
@@ -35,8 +34,6 @@ from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 SAMPLES = 50  # rewrites shown in the report: as many as a reader judges
-# pairs of sources 'chains' and 'two_genders', from the texts of data.path
-CHAINS = 5000
 RIVALS = ('rules', 'word', 'dictionary')
 LEARNED = 'perturber'
 FORMS = 'perturber, forms by rules'
@@ -81,7 +78,7 @@ def run(e: Experiment) -> Results:
 
 NOTES = [
   'Exact match is of words, without case and accents. Targets of source gap '
-  'and chains are partly our rules: there exact match says how far a model '
+  'are partly our rules: there exact match says how far a model '
   'agrees with rules, and the words that people labelled how far it is right.',
   'Loss and perplexity, of all words and of the changed ones, are '
   'teacher-forced, of all held-out pairs.',
@@ -115,16 +112,8 @@ def read(config: Config, log: Log) -> pd.DataFrame:
     pairs = parallel.clear(own)
     pairs.attrs['left out'] = own.attrs['left out'] | pairs.attrs['left out']
   else:
-    plain = (
-      _texts(config) if set(options.sources) & {*parallel.OF_TEXTS} else ()
-    )
-    pairs = parallel.read(
-      options.sources,
-      options.data,
-      config.data.split_seed,
-      plain,
-      CHAINS,
-    )
+    seed = config.data.split_seed
+    pairs = parallel.read(options.sources, options.data, seed)
   for what, count in pairs.attrs['left out'].items():
     log.line(f'left out: {count:,} ({what})')
   if config.data.limit:
@@ -133,22 +122,6 @@ def read(config: Config, log: Log) -> pd.DataFrame:
     rows = rows.groupby(['source_name', 'split']).head(config.data.limit)
     pairs = rows.sort_index().reset_index(drop=True)
   return pairs
-
-
-def _texts(config: Config) -> list[str]:
-  """The lines of the plain texts that sources turn."""
-  if not config.data.path:
-    raise UserError(
-      f'{" and ".join(parallel.OF_TEXTS)} are sources made from plain text, '
-      'but data.path names none; give a folder of text with '
-      '--config.data.path, or leave them out of perturb.sources'
-    )
-  corpus = texts.find(config.data.path, config.data.text, False)
-  lines = []
-  for file in corpus.files:
-    with open(file, encoding='utf-8') as lines_of:
-      lines += [line.strip() for line in lines_of]
-  return lines
 
 
 def prompted(pairs: pd.DataFrame) -> pd.DataFrame:

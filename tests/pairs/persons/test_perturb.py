@@ -98,8 +98,6 @@ def test_candidates_may_be_counted_from_training_data():
   assert 0.55 < np.mean([word == 'aunt' for word in drawn]) < 0.78
   drawn = [perturb.draw(row, rng)[0].word for _ in range(300)]
   assert 0.4 < np.mean([word == 'aunt' for word in drawn]) < 0.6
-  shares = {'race': 1.0}
-  assert perturb.draw(row, rng, shares=shares)[1] == 'asian'
   assert perturb.draw(row, rng, attributes=('woman',)) is None
 
 
