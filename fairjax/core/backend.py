@@ -180,6 +180,18 @@ def resolved(precision: str) -> str:
   return 'float32' if emulated else 'bfloat16'
 
 
+def inference(precision: str) -> str:
+  """What 'auto' means for answers that are only read.
+
+  On a CPU that has instructions for it bfloat16, with every decision as
+  float32 has it (train/decisions.py).
+  """
+  able = BFLOAT16 & set(processor().features or ())
+  if precision == 'auto' and platform() == 'cpu' and able:
+    return 'bfloat16'
+  return resolved(precision)
+
+
 def chosen(precision: str) -> str:
   """`resolved`, and where it is slower than float32 that is said."""
   precision = resolved(precision)

@@ -186,14 +186,16 @@ def classifier(
 
   `predict` gives [s, n, c] where that is not of this model alone.
   """
-  predict = predict or (lambda texts: model.predict_proba(texts)[None])
+  if predict is None:
+    asked = asked_as(model, config)
+    predict = lambda texts: asked.predict_proba(texts)[None]
   classes = tuple(map(str, model.classes_))
   one = AuditedModel(
     name or pathlib.Path(model.name).name or 'model',
     *(None, predict, classes),
     kind='folder',
     bundle=model.bundle,
-    made_from=made_from,
+    made_from=made_from and functools.partial(_read_by, made_from, config),
   )
   wanted = config.audit.classes
   if model.problem == chances.ONE:
@@ -219,6 +221,16 @@ def classifier(
     positive=config.measures.pos_label,
   )
   return [_of_label(one, place) for place in places]
+
+
+def asked_as(model, config: Config):
+  """The classifier with the config's products and thresholds of decisions."""
+  from fairjax.train import decisions
+
+  how = decisions.reading(config)
+  if getattr(model, 'how', None) and how.precision == 'float32':
+    return dataclasses.replace(model, how=None)
+  return model.deciding_at(how.thresholds)
 
 
 def _of_label(one: AuditedModel, place: int) -> AuditedModel:
@@ -254,7 +266,7 @@ def _folder(
       made_from = functools.partial(_contents, path, *files)
     return classifier(loaded(path), config, name or path.name, made_from)
   if exported:
-    models = [loaded(one) for one in exported]
+    models = [asked_as(loaded(one), config) for one in exported]
     _, files = reader(path)
     predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
     made_from = functools.partial(_contents, *exported, *files)
@@ -326,6 +338,14 @@ def _of_run(path: pathlib.Path) -> bool:
   )
 
 
+def _read_by(made_from: Callable[[], str], config: Config) -> str:
+  """Of answers: what the model is made from, and how it is read."""
+  from fairjax.train import decisions
+
+  how = decisions.reading(config)
+  return artefacts.fingerprint(made_from(), how.precision, list(how.thresholds))
+
+
 def _contents(*paths: pathlib.Path) -> str:
   return artefacts.fingerprint([artefacts.content(path) for path in paths])
 
@@ -388,7 +408,11 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> AuditedModel:
   return AuditedModel(
     *(path.name, None, predict, labels.class_names(tables)),
     kind='run',
-    made_from=functools.partial(_contents, path / 'config.json', weights),
+    made_from=functools.partial(
+      _read_by,
+      functools.partial(_contents, path / 'config.json', weights),
+      config,
+    ),
   )
 
 

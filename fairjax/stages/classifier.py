@@ -13,13 +13,11 @@ from fairjax.config import doors
 from fairjax.core.errors import UserError, need, same_index
 from fairjax.data.tables import inputs
 
-PRECISIONS = ('float32', 'bfloat16', 'int8')
+PRECISIONS = ('auto', 'float32', 'bfloat16', 'int8')
 
 
 @doors.door({'model': 'folder', 'recipe': 'fairjax train'})
-def load(
-  folder: str | pathlib.Path, precision: str = 'float32'
-) -> 'Classifier':
+def load(folder: str | pathlib.Path, precision: str = 'auto') -> 'Classifier':
   """A fine-tuned classifier from a Hugging Face folder (safetensors).
 
   One that a blind run of ours exported reads blind texts, as it was trained.
@@ -27,7 +25,9 @@ def load(
   Args:
     folder: config.json, weights and tokenizer.
     precision: of its products: 'float32', 'bfloat16', or on a CPU 'int8', which
-      predicts about as it does in float32; measures should be of 'float32'.
+      predicts about as it does in float32. 'auto' takes bfloat16 where it is
+      faster, and decides as float32 does: rows near a decision are computed in
+      float32 (train/decisions.py).
   """
   import jax.numpy as jnp
 
@@ -45,8 +45,11 @@ def load(
   )
   from fairjax.core import backend
 
-  integers = backend.chosen(precision) == 'int8'
-  dtype = jnp.dtype('float32' if integers else precision)
+  products = backend.inference(precision)
+  integers, mixed = products == 'int8', precision == 'auto'
+  if not mixed:
+    backend.chosen(precision)  # says where it is slow
+  dtype = jnp.dtype('float32' if integers or mixed else precision)
   bundle = models.load(folder, can='classify', dtype=dtype)
   reads, _ = audited.reader(pathlib.Path(folder).expanduser())
   bundle = bundle.replace(reads=reads)
@@ -55,7 +58,10 @@ def load(
 
     params = decode_texts.ready(bundle.module, bundle.params, integers)
     bundle = bundle.replace(params=params)
-  return Classifier(bundle, str(folder))
+  from fairjax.train import decisions
+
+  how = decisions.Reading(products) if mixed else None
+  return Classifier(bundle, str(folder), how)
 
 
 @dataclasses.dataclass(repr=False)
@@ -64,6 +70,8 @@ class Classifier:
 
   bundle: Any  # models.Bundle
   name: str = ''
+  # decisions.Reading, where rows far from a decision may be computed faster.
+  how: Any = None
   # (bundle, it on its devices, its parameters): else every call would trace.
   _ready: tuple = dataclasses.field(default=(None,), init=False, compare=False)
 
@@ -93,7 +101,7 @@ class Classifier:
     that each hold or not (problem_type), and of a single one, a sigmoid each.
     """
     from fairjax.models.families import chances
-    from fairjax.train import loop
+    from fairjax.train import decisions
 
     need(inputs.is_column(texts), 'texts', texts, 'a column of texts is needed')
     need(
@@ -106,12 +114,13 @@ class Classifier:
     model, params = self._placed()
     from fairjax import stages
 
-    logits = loop.predict(
+    logits = decisions.predict(
       model,
       params,
       stages.pool(model, table),
-      model.device_mesh,
       batch_size,
+      self.how or decisions.Reading(),
+      self.problem,
     )
     return chances.of(logits[0], self.problem)
 
@@ -136,14 +145,17 @@ class Classifier:
     from fairjax.models.families import chances
 
     same_index(texts=texts, groups=groups)
-    found = self.predict_proba(texts, batch_size)
     if thresholds is not None:
-      return self.classes_[self._by_group(found, thresholds, groups)]
+      rule = self._rule(thresholds, groups)
+      limits = (*rule.thresholds.values(), rule.otherwise)
+      found = self.deciding_at(limits).predict_proba(texts, batch_size)
+      return self.classes_[rule.decide(found[:, 1], list(groups))]
+    found = self.predict_proba(texts, batch_size)
     if self.problem == chances.EACH:
       return found >= 0.5
     return self.classes_[found.argmax(-1)]
 
-  def _by_group(self, found: np.ndarray, thresholds, groups) -> np.ndarray:
+  def _rule(self, thresholds, groups):
     from fairjax.metrics import group_thresholds
 
     if len(self.classes_) != 2 or groups is None:
@@ -159,7 +171,14 @@ class Classifier:
       isinstance(rule, group_thresholds.Thresholds),
       *('thresholds', thresholds, 'what `fairjax.thresholds` found is needed'),
     )
-    return rule.decide(found[:, 1], list(groups))
+    return rule
+
+  def deciding_at(self, thresholds: Sequence[float]) -> 'Classifier':
+    """The same; decisions by these thresholds are float32's, too."""
+    if self.how is None:
+      return self
+    how = self.how._replace(thresholds=tuple(map(float, thresholds)))
+    return dataclasses.replace(self, how=how)
 
   def _placed(self):
     """The bundle on its devices, and its parameters with a seed axis."""

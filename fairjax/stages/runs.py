@@ -25,6 +25,7 @@ from fairjax.results import Results
 from fairjax.stages.assessment import prediction_table
 from fairjax.train.progress import Log
 
+ANSWERS = 'Probabilities are computed with'  # train/decisions.py
 PACKAGES = ('jax', 'jaxlib', 'flax', 'optax', 'orbax-checkpoint', 'numpy')
 
 
@@ -49,8 +50,9 @@ def begin(
     keep_config(config, folder)
     path = folder / 'versions.json'
     before = artefacts.read_json(path) if path.exists() else {}
-    spent = before.get('seconds', 0.0)  # by earlier commands in this folder
-    artefacts.write_json(path, versions(config) | {'seconds': spent})
+    known = {'seconds': 0.0, 'answers': []}  # by earlier commands here
+    known |= {key: before[key] for key in known if key in before}
+    artefacts.write_json(path, versions(config) | known)
 
 
 def keep_config(config: Config, folder: pathlib.Path) -> None:
@@ -143,6 +145,8 @@ def results(config: Config, **parts) -> Results:
   told = {w for one in sets for w in one.get('warnings', ())} | {*out.notes}
   few = warn.of_resamples(options_of(config)) if sets else []
   out.notes = [*out.notes, *(note for note in few if note not in told)]
+  decisions = sys.modules.get('fairjax.train.decisions')  # where it was used
+  out.notes += decisions.note() if decisions else []
   return out
 
 
@@ -174,6 +178,19 @@ def file_name(name: str) -> str:
   return safe
 
 
+def keep_note(folder: pathlib.Path, results: Results) -> None:
+  """What was said of answers is said again where they are only read."""
+  path = folder / 'versions.json'
+  if not path.exists():
+    return
+  made = artefacts.read_json(path)
+  notes = [note for note in results.notes if note.startswith(ANSWERS)]
+  if notes:
+    artefacts.write_json(path, made | {'answers': notes})
+  else:
+    results.notes = [*results.notes, *made.get('answers', [])]
+
+
 def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   """results.json, the page made of it, and the summary on the screen."""
   from fairjax.train import mesh
@@ -184,6 +201,7 @@ def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   if not results.classes and known.exists():
     results.classes = artefacts.read_json(known).get('classes', [])
   log.spent()
+  keep_note(folder, results)
   results = page.publish(folder, results)
   log.line(terminal.summary(results))
   log.line(f'the report is {folder / "report.html"}')

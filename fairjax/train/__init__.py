@@ -4,6 +4,7 @@ In this room:
 
   checkpoint  Checkpoints (orbax, async, atomic), and weights as safetensors
               files
+  decisions   Logits in bfloat16 whose decisions are float32's
   loop        The one training loop: fit, and predict. Every recipe calls these
               two
   mesh        Devices and processes: the only file that counts them

@@ -46,14 +46,20 @@ def initial(model: Bundle, seeds: list[int]):
 
 
 def predict(
-  model: Bundle, params, pool: Pool, device_mesh, batch: int = 64
+  model: Bundle,
+  params,
+  pool: Pool,
+  device_mesh,
+  batch: int = 64,
+  layout: packing.Layout | None = None,
 ) -> np.ndarray:
   """Logits [s, n, c] of every example, dropout off."""
   plain = np.ones(len(pool.label), np.float32)  # nothing is weighed here
   pool = pool._replace(weight=plain)
   forward = step.forward(model, device_mesh)
   params = layer_params.as_read(model.module, params, smallest(pool))
-  return over_examples(forward, params, pool, device_mesh, batch)
+  options = {'batch': batch, 'layout': layout}
+  return over_examples(forward, params, pool, device_mesh, **options)
 
 
 def smallest(pool: Pool) -> dict:
@@ -69,6 +75,7 @@ def over_examples(
   device_mesh,
   batch: int = 64,
   doing: str = 'predicting',
+  layout: packing.Layout | None = None,
 ) -> np.ndarray:
   """function(params, batch) [s, b, …] of all batches, as [s, n, …] by row.
 
@@ -78,22 +85,22 @@ def over_examples(
   while True:
     try:
       with memory.kept():
-        return _by_row(function, params, pool, device_mesh, batch, doing)
+        shapes = layout or packing.layout(
+          pool.tokens.lengths, batch, rows_multiple=device_mesh.shape['data']
+        )
+        return _by_row(function, params, pool, device_mesh, shapes, doing)
     except jax.errors.JaxRuntimeError as error:
       if 'RESOURCE_EXHAUSTED' not in str(error) or batch < 2:
         raise
-    batch //= 2
+    batch, layout = batch // 2, None
     announce.note(
       f'{doing}: a batch does not fit in memory; {count(batch, "example")} at '
       'a time from here on'
     )
 
 
-def _by_row(function, params, pool, device_mesh, batch, doing):
+def _by_row(function, params, pool, device_mesh, layout, doing):
   n = len(pool.label)
-  layout = packing.layout(
-    pool.tokens.lengths, batch, rows_multiple=device_mesh.shape['data']
-  )
   sweep = packing.sweep(pool, np.arange(n, dtype=np.int32), layout)
   out, waiting = None, collections.deque()
   every = announce.rounds(range(len(sweep)), len(sweep), doing)

@@ -31,23 +31,25 @@ def needs(platform):
     pytest.skip(f'{COMPILERS[platform]} is not installed')
 
 
-def run(*args, code=0, flags=''):
-  """The last line of the tool; its standard error where it refuses."""
+def started(*words, code=0):
+  """The output of a process with nothing set; its errors where it refuses."""
   done = subprocess.run(
-    [sys.executable, '-m', 'fairjax.bench', 'aot', *args],
+    [sys.executable, *words],
     cwd=ROOT,
-    env={**os.environ, 'XLA_FLAGS': flags, 'JAX_COMPILATION_CACHE_DIR': ''},
+    env={**os.environ, 'XLA_FLAGS': '', 'JAX_COMPILATION_CACHE_DIR': ''},
     capture_output=True,
     text=True,
     timeout=3000,
   )
   assert done.returncode == code, done.stderr[-3000:]
-  if code:
-    return done.stderr
-  return json.loads(done.stdout.splitlines()[-1])
+  return done.stderr if code else done.stdout
 
 
-# Reading a program's text
+def run(*args, code=0):
+  """The last line of the tool."""
+  out = started('-m', 'fairjax.bench', 'aot', *args, code=code)
+  return out if code else json.loads(out.splitlines()[-1])
+
 
 TEXT = """HloModule m
 
@@ -113,31 +115,17 @@ def test_a_compiler_that_is_absent_is_named_with_its_remedy(monkeypatch):
 
 
 @pytest.mark.parametrize(
-  'args, sentence',
+  'size, sentence',
   [
-    (['--program=train', '--mesh_seed=3'], 'mesh.seed is 3; it must divide'),
-    (['--program=train', '--rows=6'], '6 rows cannot be shared by 4 devices'),
+    ('--mesh_seed=3', 'mesh.seed is 3; it must divide'),
+    ('--rows=6', '6 rows cannot be shared by 4 devices'),
   ],
 )
-def test_wrong_sizes_are_a_sentence(args, sentence):
+def test_wrong_sizes_are_a_sentence(size, sentence):
   needs('tpu')
-  told = run('--target=v5e:2x2', '--model=tiny', '--seeds=1', *args, code=2)
+  asked = ('--target=v5e:2x2', '--model=tiny', '--seeds=1', '--program=train')
+  told = run(*asked, size, code=2)
   assert sentence in told and told.count('\n') == 1
-
-
-# The programs
-
-
-def check(row, size):
-  """What holds of every program; `row` is the tool's line about one."""
-  assert not row['host'], 'it talks to the host'
-  assert 0 < row['memory_gb'] < row['limit_gb']
-  reduced = sum(
-    one['bytes']
-    for one in row['collectives']
-    if one['op'] in ('all-reduce', 'reduce-scatter')
-  )
-  assert reduced <= 4 * size['parameters'] * size['seeds'] * 1.01
 
 
 SMALL = ('--model=tiny', '--seeds=1', '--rows=16', '--length=64')
@@ -145,26 +133,31 @@ SMALL = ('--model=tiny', '--seeds=1', '--rows=16', '--length=64')
 PARAMETERS = (30592 + 512 + 2) * 128 + 2 * 198_272 + 512 + 128 * 128 + 512
 
 
-@pytest.mark.parametrize('target', ['v5e:2x2', 'h100:1'])
-def test_programs_compile_for_chips_that_are_not_here(target):
-  needs(targets.CHIPS[target.split(':')[0]].platform)
-  told = run(f'--target={target}', '--program=train,generate', *SMALL)
-  size = {'parameters': PARAMETERS, 'seeds': 1}
+@pytest.mark.parametrize(
+  'target, programs, data',
+  [
+    (['--target=v5e:2x2'], 'train,generate', 4),
+    (['--target=h100:1'], 'train,generate', 1),
+    # Rows across two slices, and nothing goes through the host.
+    (['--target=v5e:2x2', '--slices=2'], 'train', 8),
+  ],
+)
+def test_programs_compile_for_chips_that_are_not_here(target, programs, data):
+  needs('tpu' if 'v5e' in target[0] else 'gpu')
+  told = run(*target, f'--program={programs}', *SMALL)
   for row in told['programs'].values():
-    check(row, size)
+    assert not row['host'], 'it talks to the host'
+    assert 0 < row['memory_gb'] < row['limit_gb']
     assert row['temporary_gb'] < 0.2
-  if target == 'v5e:2x2':
-    assert told['programs']['train']['mesh'] == {'seed': 1, 'data': 4}
+    reduced = sum(
+      one['bytes']
+      for one in row['collectives']
+      if one['op'] in ('all-reduce', 'reduce-scatter')
+    )
+    assert reduced <= 4 * PARAMETERS * 1.01
+  assert told['programs']['train']['mesh'] == {'seed': 1, 'data': data}
+  if 'v5e' in target[0]:
     assert told['programs']['train']['compiler_ms'] > 0
-
-
-def test_a_step_compiles_for_two_slices():
-  """Rows across them, and nothing goes through the host."""
-  needs('tpu')
-  told = run('--target=v5e:2x2', '--slices=2', '--program=train', *SMALL)
-  row = told['programs']['train']
-  check(row, {'parameters': PARAMETERS, 'seeds': 1})
-  assert row['mesh'] == {'seed': 1, 'data': 8}
 
 
 @pytest.mark.parametrize(
@@ -189,14 +182,7 @@ def test_several_slices_share_seeds_or_rows(seeds, shape, across):
     else:
       assert slices == [[0] * 16 + [1] * 16]
   """
-  done = subprocess.run(
-    [sys.executable, '-c', textwrap.dedent(script)],
-    cwd=ROOT,
-    capture_output=True,
-    text=True,
-    timeout=300,
-  )
-  assert done.returncode == 0, done.stderr[-2000:]
+  started('-c', textwrap.dedent(script))
 
 
 DETERMINISTIC = """
@@ -225,12 +211,4 @@ for wanted in (True, False):
 def test_a_deterministic_step_of_a_gpu_adds_in_no_order_nowhere():
   """As compiled for an H100: each scatter writes to a row of its own."""
   needs('gpu')
-  done = subprocess.run(
-    [sys.executable, '-c', DETERMINISTIC],
-    cwd=ROOT,
-    env={**os.environ, 'XLA_FLAGS': '', 'JAX_COMPILATION_CACHE_DIR': ''},
-    capture_output=True,
-    text=True,
-  )
-  assert done.returncode == 0, done.stderr[-3000:]
-  assert done.stdout.split() == ['2', '2', '2', '0']
+  assert started('-c', DETERMINISTIC).split() == ['2', '2', '2', '0']

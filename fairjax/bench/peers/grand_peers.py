@@ -1,11 +1,8 @@
-"""Peers of the gradient-norm race: hooks, functorch, Opacus.
+"""Peers of the gradient-norm race: hooks, and Opacus.
 
 Each is `make(torch, model, ids, label)` of a transformers classifier in eval
 mode, and gives a function without arguments that returns the norms [b].
 
-  loop          one backward pass an example, the reference's way
-  functorch     vmap(grad)
-  opacus        per-example gradients by Opacus' hooks
   opacus-ghost  the norms of its ghost clipping (Li et al. 2021)
   ghost         the same formulas by hand: hooks that keep what each layer
                 read, and gradients of its outputs only
@@ -17,46 +14,9 @@ from typing import Any, NamedTuple
 Norms = Callable[[], Any]
 
 
-def loop(torch, model, ids, label) -> Norms:
-  def unit():
-    norms = []
-    for i in range(len(ids)):
-      model.zero_grad()
-      logits = model(input_ids=ids[i : i + 1]).logits
-      _loss(torch, logits, label[i : i + 1]).backward()
-      grads = [p.grad for p in model.parameters() if p.grad is not None]
-      norms.append(torch.sqrt(sum(g.pow(2).sum() for g in grads)))
-    return torch.stack(norms).detach()
-
-  return unit
-
-
 def _loss(torch, logits, label):
   cross_entropy = torch.nn.functional.cross_entropy
   return cross_entropy(logits.float(), label, reduction='sum')
-
-
-def functorch(torch, model, ids, label) -> Norms:
-  from torch.func import functional_call, grad, vmap
-
-  params = {k: v.detach() for k, v in model.named_parameters()}
-  buffers = dict(model.named_buffers())
-  length = ids.shape[1]
-  # A mask of two axes is refused by vmap.
-  mask = torch.zeros(1, 1, length, length, device=ids.device)
-
-  def loss(params, row, y):
-    inputs = {'input_ids': row[None], 'attention_mask': mask}
-    result = functional_call(model, (params, buffers), (), inputs)
-    return _loss(torch, result.logits, y[None])
-
-  each = vmap(grad(loss), in_dims=(None, 0, 0))
-
-  def unit():
-    grads = each(params, ids, label).values()
-    return torch.sqrt(sum(g.flatten(1).pow(2).sum(1) for g in grads))
-
-  return unit
 
 
 def _inputs(torch, ids) -> dict:
@@ -68,23 +28,6 @@ def _inputs(torch, ids) -> dict:
     'position_ids': positions.contiguous(),
     'token_type_ids': torch.zeros_like(ids),
   }
-
-
-def opacus(torch, model, ids, label) -> Norms:
-  from opacus.grad_sample import GradSampleModule
-
-  hooked = GradSampleModule(
-    _training(torch, model), loss_reduction='sum', strict=False
-  )
-  inputs = _inputs(torch, ids)
-
-  def unit():
-    hooked.zero_grad(set_to_none=True)
-    _loss(torch, hooked(**inputs).logits, label).backward()
-    grads = [p.grad_sample for p in hooked.parameters() if p.requires_grad]
-    return torch.sqrt(sum(g.flatten(1).pow(2).sum(1) for g in grads))
-
-  return unit
 
 
 def opacus_ghost(torch, model, ids, label) -> Norms:
@@ -170,17 +113,10 @@ class GradNormPeer(NamedTuple):
   attention: str = 'sdpa'
 
 
+_OPACUS = GradNormPeer(opacus_ghost, ('torch', 'transformers', 'opacus'))
 PEERS = {
-  'functorch': GradNormPeer(
-    functorch, attention='eager'
-  ),  # vmap would loop over sdpa
-  'loop': GradNormPeer(loop),
-  'opacus': GradNormPeer(opacus, ('torch', 'transformers', 'opacus')),
-  'opacus-ghost': GradNormPeer(
-    opacus_ghost, ('torch', 'transformers', 'opacus')
-  ),
   'ghost': GradNormPeer(ghost),
-  'ghost-bf16': GradNormPeer(
-    ghost, attention='eager'
-  ),  # sdpa takes twice as long
+  'ghost-bf16': GradNormPeer(ghost, attention='eager'),  # sdpa: twice as long
+  'opacus-ghost': _OPACUS,
+  'opacus-ghost-bf16': _OPACUS,
 }

@@ -4,8 +4,8 @@ In this room:
 
   audit       Predictions of an audited classifier: rows/s beside pipeline and
               a good loop
-  benchmarks  CrowS-Pairs: packed masks against transformers, the reference's
-              way and well
+  benchmarks  CrowS-Pairs: packed masks against transformers, taken apart by an
+              expert
   generate    Text generation: our greedy decoding against torch's and
               CTranslate2's
   grand       Exact per-example gradient norms, against PyTorch

@@ -27,7 +27,7 @@ OURS = ('fairjax', 'step')
 
 
 def run(args: list[str]) -> dict:
-  """The race; `--size=base` needs 10 GB for functorch."""
+  """Norms of one batch a second, and of a training step."""
   chosen = options(args)
   packages = {p: grand_peers.PEERS[p].packages for p in chosen.peers}
   absent = race.missing(*dict.fromkeys(sum(packages.values(), ())))

@@ -63,31 +63,6 @@ def rates(data: tuple, chosen: argparse.Namespace) -> tuple:
     return np.ptp(selected), np.ptp(one / rows, axis=0).max()
 
   sides = {'fairjax': ours, 'bincounts': bincounts}
-  absent = race.missing('sklearn', 'fairlearn')
-  if 'sklearn' not in absent:
-    from sklearn.metrics import confusion_matrix
-
-    def sklearn():
-      rows = [group == k for k in range(chosen.groups)]
-      table = np.array(
-        [confusion_matrix(labels[r], decisions[r], labels=[0, 1]) for r in rows]
-      )
-      rate = table[:, :, 1] / table.sum(2)
-      selected = table[:, :, 1].sum(1) / table.sum((1, 2))
-      return np.ptp(selected), np.ptp(rate, axis=0).max()
-
-    sides['scikit-learn'] = sklearn
-  if 'fairlearn' not in absent:
-    import fairlearn.metrics as fair
-
-    def fairlearn():
-      known = {'sensitive_features': group}
-      return (
-        fair.demographic_parity_difference(labels, decisions, **known),
-        fair.equalized_odds_difference(labels, decisions, **known),
-      )
-
-    sides['fairlearn'] = fairlearn
   _agree(sides)
   return sides, dict.fromkeys(sides, len(labels))
 

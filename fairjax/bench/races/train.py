@@ -12,10 +12,9 @@ and must give the same loss on the same examples with dropout off. A unit is
 24 are all batches there are, so that every side sees the same texts in a
 round. Ours packs. `packed` is PyTorch on our packed rows with our tricks
 (peers/torch_packed.py), `packed-autocast` and `packed-bf16` the same in
-bfloat16, cast at each use or once a step. The others are transformers' model
-padded to a batch's longest text (`dynamic`), to the longest of all
-(`longest`), or grouped by length first (`group`, the trainer's option);
-`compile` is `group` under torch.compile. PyTorch takes SDPA attention, the
+bfloat16, cast at each use or once a step. `group` is transformers' model, texts
+grouped by length (the trainer's option), and `compile` that under
+torch.compile. PyTorch takes SDPA attention, the
 fused optimiser and our settings of the memory (fairjax/core/memory.py), and
 every side `--cores` cores of a CPU. `--precision` is that of our products; on
 an accelerator products are bfloat16 on both sides. `--kernels=on` takes ours of
@@ -33,12 +32,7 @@ from fairjax.bench import race
 from fairjax.config import Config, Data, Net, Tokens, Train
 from fairjax.core.errors import UserError
 
-PEERS = {  # how texts are padded, and whether it is compiled
-  'group': ('group', False),
-  'dynamic': ('dynamic', False),
-  'longest': ('longest', False),
-  'compile': ('group', True),
-}
+PEERS = 'group', 'compile'
 PACKED = {  # the products of torch_packed.py
   'packed': 'float32',
   'packed-autocast': 'autocast',
@@ -267,22 +261,20 @@ def write_examples(chosen, pool, host: list[dict]) -> None:
   )
 
 
-def torch_batches(chosen, padding: str, to: int = 8) -> tuple[list, float]:
+def torch_batches(chosen, to: int, grouped: bool = True) -> tuple[list, float]:
   """(ids, mask, label) of each batch, and the share of real tokens."""
   import torch
 
   result = np.load(f'{chosen.folder}/examples.npz')
   lengths, groups = result['lengths'], result['batches']
-  if padding == 'group':  # sorted by length within megabatches of 50
+  if grouped:  # sorted by length within megabatches of 50
     every = groups.ravel()
     every = every[np.argsort(-lengths[every], kind='stable')]
     groups = every.reshape(groups.shape)
     np.random.default_rng(0).shuffle(groups)
-  longest = int(-(-lengths.max() // to) * to)
   batches, real, places = [], 0, 0
   for rows in groups:
     width = int(-(-lengths[rows].max() // to) * to)
-    width = longest if padding == 'longest' else width
     ids = np.zeros((len(rows), width), np.int64)
     mask = np.zeros((len(rows), width), np.int64)
     for k, row in enumerate(rows):
@@ -301,12 +293,12 @@ def torch_side(chosen) -> tuple[Callable, dict]:
   from torch.nn.functional import cross_entropy
   from transformers import AutoModelForSequenceClassification
 
-  padding, compiled = PEERS[chosen.side]
+  compiled = chosen.side == 'compile'
   where = 'cuda' if chosen.device == 'gpu' else 'cpu'
   model = AutoModelForSequenceClassification.from_pretrained(
     f'{chosen.folder}/model', attn_implementation='sdpa'
   ).to(where)
-  plain, _ = torch_batches(chosen, 'dynamic')
+  plain, _ = torch_batches(chosen, 8, grouped=False)
   ids, mask, label = (t.to(where) for t in plain[0])
   with torch.no_grad():
     logits = model.eval()(input_ids=ids, attention_mask=mask).logits
@@ -314,7 +306,7 @@ def torch_side(chosen) -> tuple[Callable, dict]:
   rows = np.load(f'{chosen.folder}/examples.npz')['batches'][0]
   losses = each.numpy()[np.argsort(rows)].tolist()
   # A width is compiled for minutes, so compiled ones are multiples of 16.
-  data, share = torch_batches(chosen, padding, 16 if compiled else 8)
+  data, share = torch_batches(chosen, 16 if compiled else 8)
   data = [tuple(t.to(where) for t in batch) for batch in data]
   adam = torch.optim.AdamW(
     model.parameters(), lr=2e-5, weight_decay=0.0, fused=True

@@ -38,6 +38,7 @@ SHAPES = 4  # row counts, hence compiled shapes, of a layout
 FEW = 64  # batches an epoch that repay no second compiled shape on a CPU
 SAMPLE = 1 << 14  # examples drawn to see what batches need
 CHUNK = 1 << 17  # examples packed at a time: the tables stay in the cache
+STEPS = 512  # lengths that steps of a few examples are tried on
 LAST = 8  # what all places cost to what the last layer does at a few
 
 
@@ -258,6 +259,32 @@ def layout_of_sweep(
   width is planned and the plan's own cost taken: rows as in `layout`, and a
   place of the last layer alone for each first token that a row keeps ready.
   """
+  return _of_sweep(lengths, batch, rows_multiple)[1]
+
+
+def layout_of_steps(
+  lengths: np.ndarray, batch: int, places: int, rows_multiple: int = 1
+) -> Layout:
+  """The same of steps of about so many places, of at most `batch` examples.
+
+  Of a few examples the rows are few, and how many fit them well is tried on
+  some of the lengths. Any batch fits the layout.
+  """
+  some = np.sort(lengths)
+  if len(some) > STEPS:
+    some = some[np.linspace(0, len(some) - 1, STEPS).round().astype(np.int64)]
+  about = min(batch, max(1.0, places / some.mean()))
+  tried = {min(batch, round(about * k)) or 1 for k in (0.8, 0.9, 1, 1.1, 1.2)}
+  of = lambda b: _of_sweep(some, b, rows_multiple)
+  best = min((of(b) for b in sorted(tried)), key=lambda one: one[0])[1]
+  last = -(-best.batch // rows_multiple) * rows_multiple
+  return best._replace(rows=tuple(sorted({*best.rows, last})))
+
+
+def _of_sweep(
+  lengths: np.ndarray, batch: int, rows_multiple: int
+) -> tuple[float, Layout]:
+  """(what an example costs, the layout)"""
   dealt = _dealt(lengths, np.arange(len(lengths)), batch)
   every = tuple(range(rows_multiple, batch + rows_multiple, rows_multiple))
   best = []
@@ -267,8 +294,8 @@ def layout_of_sweep(
     most = int((each.head_index[dealt >= 0] % batch).max()) + 1
     cost = rows * (width * (1 + width / 2048) + most / LAST)
     best.append((cost, width, most, rows))
-  _, width, most, rows = min(best)
-  return Layout(width, most, (rows,), batch)
+  cost, width, most, rows = min(best)
+  return cost / batch, Layout(width, most, (rows,), batch)
 
 
 def _widths(longest: int) -> list[int]:

@@ -29,6 +29,8 @@ class PlatformTraits(NamedTuple):
   recomputes: bool = False
   integers: bool = False  # products of 8 bits are faster (layers/int8.py)
   verified: int = 128  # drafted tokens of all rows in a step (speculate.py)
+  # Tokens of a step that predicts, whose activations a cache holds; 0: any.
+  step: int = 0
   copies: int = 128  # masked texts in a step (reading/masked.py)
   # A program takes longer to compile than to run idle places: 11 CPU s a step
   # of SmolLM2's 30 layers on an H200 (decoding/decode_texts.py).
@@ -48,6 +50,7 @@ PLATFORMS = {
     verified=32,
     sparing=False,
     few=64,  # seconds to compile, and seconds a step
+    step=512,  # MiniLM in bfloat16: 24 ms for 480 tokens, 105 for 1,920
     copies=64,  # whose activations a cache holds: 128 took 1.08 × the seconds
   ),
   'gpu': PlatformTraits(recomputes=True),

@@ -136,10 +136,12 @@ def _slots(
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5,))
 def dense(x, kernel, bias, sq, segment_ids, slots=0):
   flat = flattened(x)
-  y = product(flat, kernel.astype(x.dtype), flat.ndim - 1, 0)
+  # The sum of a CPU's product is float32, and so is what the bias is added to.
+  wide = jnp.float32 if platform_traits().by_library else x.dtype
+  y = product(flat, kernel.astype(x.dtype), flat.ndim - 1, 0, wide)
   if bias is not None:
-    y = y + bias.astype(x.dtype)
-  return y.reshape(*x.shape[:-1], -1)
+    y = y + bias.astype(wide)
+  return y.astype(x.dtype).reshape(*x.shape[:-1], -1)
 
 
 def _dense_forward(x, kernel, bias, sq, segment_ids, slots):

@@ -1,5 +1,6 @@
 """Parameters in the forms that layers read: types, tiles, transposes."""
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -39,6 +40,18 @@ def cast(params: dict, dtype: Any) -> dict:
   )
 
 
+def with_products(module: nn.Module, dtype: Any) -> nn.Module:
+  """The module with products of another type, and so all that it is made of."""
+  changes: dict[str, Any] = {}
+  for field in dataclasses.fields(module):
+    value = getattr(module, field.name, None)
+    if field.name == 'dtype':
+      changes['dtype'] = dtype
+    elif isinstance(value, nn.Module) and field.name != 'parent':
+      changes[field.name] = with_products(value, dtype)
+  return module.clone(**changes)
+
+
 def as_read(module: nn.Module, params: dict, batch: dict) -> dict:
   """Stacked `params` with each kernel and table in the type of its products.
 
@@ -50,10 +63,9 @@ def as_read(module: nn.Module, params: dict, batch: dict) -> dict:
   one = jax.tree.map(
     lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), params
   )
-  run = functools.partial(module.apply, mutable=['calls'])
-  _, variables = jax.eval_shape(run, {'params': one}, batch)
-  calls = traverse_util.flatten_dict(variables['calls'])
-  types = {path[:-1]: entries[0].dtype for path, entries in calls.items()}
+  leaves, kind = jax.tree.flatten((one, batch))
+  of = lambda leaf: (leaf.shape, np.dtype(leaf.dtype).name)
+  types = _types(module, kind, tuple(map(of, leaves)))
   flat = traverse_util.flatten_dict(params)
   wide = {
     path: types[path[:-1]]
@@ -64,6 +76,18 @@ def as_read(module: nn.Module, params: dict, batch: dict) -> dict:
   }
   narrow = _converted([flat[path] for path in wide], tuple(wide.values()))
   return traverse_util.unflatten_dict(flat | dict(zip(wide, narrow)))
+
+
+# Tracing a model takes as long as predicting a hundred short texts.
+@functools.lru_cache(maxsize=64)
+def _types(module: nn.Module, kind: Any, leaves: tuple) -> dict:
+  """The type of each layer's products, for such params and such a batch."""
+  shaped = [jax.ShapeDtypeStruct(*leaf) for leaf in leaves]
+  params, batch = jax.tree.unflatten(kind, shaped)
+  run = functools.partial(module.apply, mutable=['calls'])
+  _, variables = jax.eval_shape(run, {'params': params}, batch)
+  calls = traverse_util.flatten_dict(variables['calls'])
+  return {path[:-1]: entries[0].dtype for path, entries in calls.items()}
 
 
 @functools.partial(jax.jit, static_argnums=1)
