@@ -35,6 +35,7 @@ class Recipe(NamedTuple):
   takes_method: bool = True  # else it trains on the rows as they are
   data_at: str = ''  # the knob that names its data, if not data.name
   seeds_at: str = ''  # the knob of how many models it trains, if not seeds
+  remade: bool = False  # its one fit is made again from its config
   measures: str = 'texts'  # what its page calls 100 of
   # A sentence and the command to type next, of {run} or made {again}.
   then: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ RECIPES = {
     'fairjax.recipes.train:run',
     'one classifier, measured and reported',
     ignores={**_TESTED, 'method.compare': 'recipe=compare'},
+    remade=True,
   ),
   'logit_pairing': Recipe(
     'fairjax.recipes.logit_pairing:run',

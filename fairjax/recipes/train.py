@@ -2,6 +2,7 @@
 
 from fairjax import stages
 from fairjax.data.tables.schema import Tables
+from fairjax.methods import unread
 from fairjax.results import Results
 from fairjax.stages import Experiment
 
@@ -9,6 +10,9 @@ from fairjax.stages import Experiment
 @stages.recipe
 def run(e: Experiment) -> Results:
   """config → tables → method → model → predictions → measures → report."""
+  method, own = e.config.method, e.config.method.name
+  for knob in unread(method):
+    e.log.line(f'method.{knob} is set, and method {own} does not read it')
   return after_method(e, e.load())
 
 

@@ -260,7 +260,7 @@ def _rests_on(results: Results) -> list[Section]:
 
 def basis(results: Results) -> str:
   """What was measured, on how many rows, over which chance."""
-  out = [results.focus or results.model or 'the model']
+  out = [names.named(results.focus or results.model) or 'the model']
   for name, one in list(results.sets.items())[:1]:
     rows = 'rows' in one
     said = f'{plural(one["rows"], "row")} of {name}' if rows else name

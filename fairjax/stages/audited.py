@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config
+from fairjax.config import Config, ignored_knobs
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables import answers, join, labels, readers
@@ -355,7 +355,8 @@ def _run(path: pathlib.Path, config, table, classes) -> AuditedModel:
   found = artefacts.read_json(path / 'results.json')
   recipe = found.get('recipe') if isinstance(found, dict) else found
   fits = sorted(path.glob('training/*/weights.safetensors'))
-  if recipe == 'train' and len(fits) == 1:
+  row = ignored_knobs.row(recipe) if isinstance(recipe, str) else None
+  if row and row.remade and len(fits) == 1:
     return _fitted(path, fits[0])
   file = path / 'predictions.parquet'
   if file.is_file():

@@ -14,7 +14,7 @@ from fairjax.data.sets.templates import TEST_SETS
 from fairjax.data.tables import labels, schema
 from fairjax.data.tables.schema import Tables
 from fairjax.data.tables.terms import read_terms, term_members
-from fairjax.methods import METHODS, ON_TEST_SETS, chain, unread
+from fairjax.methods import METHODS, ON_TEST_SETS, chain
 from fairjax.train.progress import Log
 
 
@@ -40,10 +40,6 @@ def load(
 
 def mitigate(config: Config, tables: Tables, log: Log) -> Tables:
   """The tables after the config's data-side methods, one after the other."""
-  if config.recipe == 'train':  # nothing else of it reads config.method
-    name = config.method.name
-    for knob in unread(config.method):
-      log.line(f'method.{knob} is set, and method {name} does not read it')
   for name in chain(config.method.name):
     before, remarks = len(tables['train']), notes(tables)
     tables = schema.check(find(METHODS, 'method', name)(tables, config))

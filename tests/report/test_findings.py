@@ -360,6 +360,19 @@ def test_a_verdict_is_worded_in_one_module():
   assert others - named == homes
 
 
+BY_NAME = re.compile(r"recipe\b.{0,12}(==|!=|\bin\b) [\[({]?['\"]")
+
+
+def test_shared_rooms_know_no_recipe_by_name():
+  """What they ask of one is a field of its row (recipes/__init__.py)."""
+  known = {
+    path.relative_to(FAIRJAX).parts[0]
+    for path in FAIRJAX.rglob('*.py')
+    if BY_NAME.search(path.read_text('utf-8'))
+  }
+  assert known <= {'recipes'}
+
+
 def test_names_that_people_give():
   for name, called in {
     'profanity_check:predict_prob': 'profanity check',
