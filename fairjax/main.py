@@ -28,7 +28,7 @@ from ml_collections import config_flags
 from fairjax.cli import commands
 from fairjax.config import RENAMED, Config, config_folder, validate
 from fairjax.config.knob_aliases import ALIASES
-from fairjax.core import paths
+from fairjax.core import knobs, paths
 from fairjax.core.errors import (
   Failed,
   Interrupted,
@@ -42,6 +42,7 @@ from fairjax.core.errors import (
 FAILED, MISTAKE, UNDECIDED, RESUME, INTERRUPTED = 1, 2, 3, 75, 130
 AGAIN = 0.2  # seconds until a stop that nobody heard is said again
 HELP = {'-h', '--help', '-help', '-?'}
+LEAVES = {leaf.name: leaf.type for leaf in knobs.leaves(Config)}
 TYPED: list[str] = []  # the call's own words, in which it is answered
 
 CONFIG = config_flags.DEFINE_config_file(
@@ -105,17 +106,6 @@ def short(value: str, most: int = 120) -> str:
   return text if len(text) <= most else f'{text[:most]}…'
 
 
-def config_leaves(kind=Config, prefix: str = '') -> dict[str, type]:
-  """Every 'section.field' of the config with its type."""
-  leaves = {}
-  for field in dataclasses.fields(kind):
-    if dataclasses.is_dataclass(field.type):
-      leaves |= config_leaves(field.type, f'{prefix}{field.name}.')
-    else:
-      leaves[prefix + field.name] = field.type
-  return leaves
-
-
 def tidy(argv: list[str]) -> list[str]:
   """The command line with --config first and its file found.
 
@@ -124,7 +114,7 @@ def tidy(argv: list[str]) -> list[str]:
   type is one sentence.
   """
   file, overrides, rest = None, {}, []  # of a leaf given twice the last
-  leaves = config_leaves()
+  leaves = LEAVES
   todo = list(argv[1:])
   while todo:
     word = todo.pop(0)
@@ -231,7 +221,7 @@ def misspelt(error: AttributeError) -> str:
   kind, name = found.groups()
   sections = {getattr(f.type, '__name__', ''): f.name for f in FIELDS}
   start = f'{sections[kind]}.' if kind in sections else ''
-  leaves = {k: v for k, v in config_leaves().items() if k.startswith(start)}
+  leaves = {k: v for k, v in LEAVES.items() if k.startswith(start)}
   return f'a config.{kind} has no {name}{instead(start + name, leaves)}'
 
 

@@ -14,12 +14,12 @@ import dataclasses
 import math
 import os
 import pathlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairjax.core import artefacts
+from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError, shown
 from fairjax.metrics.measures import is_known
 
@@ -94,17 +94,9 @@ class Results:
     return pd.DataFrame(rows)
 
 
-# The schema: a type, a tuple of types, a Kind, [form of every item], or a
+# The schema: a type, a tuple of types, a knobs.Rule, [form of every item], or a
 # mapping of keys to forms, in which 'key?' may be missing and '*' stands for
 # any other.
-
-
-@dataclasses.dataclass(frozen=True)
-class Kind:
-  """Values that a function accepts, and what they are in words."""
-
-  words: str
-  accepts: Callable[[Any], bool]
 
 
 ANY = object
@@ -233,9 +225,7 @@ def problems(value: Any, form: Any = None, where: str = '') -> Iterator[str]:
     yield from _keys(value, form, where)
   elif not _is(value, form):
     kinds = form if isinstance(form, tuple) else (form,)
-    words = ' or '.join(
-      kind.words if isinstance(kind, Kind) else WORDS[kind] for kind in kinds
-    )
+    words = ' or '.join(WORDS.get(kind) or knobs.wanted(kind) for kind in kinds)
     yield f'{where} is {value!r:.60}; it must be {words}'
 
 
@@ -255,12 +245,12 @@ def _keys(value: Mapping, form: Mapping, where: str) -> Iterator[str]:
 
 
 def _is(value: Any, form: Any) -> bool:
-  if isinstance(form, Kind):
-    return form.accepts(value)
   if isinstance(form, tuple):
     return any(_is(value, one) for one in form)
   if form is ANY or form is None:
     return form is ANY or value is None
+  if not isinstance(form, type):
+    return not form(value)
   if form is float:
     return _is(value, int) or (
       isinstance(value, float) and math.isfinite(value)

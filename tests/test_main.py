@@ -229,7 +229,7 @@ def test_a_name_like_no_other_gets_no_wrong_hint():
 
 
 def test_every_name_of_others_leads_to_a_flag_that_is_there():
-  leaves = main.config_leaves()
+  leaves = main.LEAVES
   for theirs, ours in (main.ALIASES | main.RENAMED).items():
     name = ours.removeprefix('--').removeprefix('config.')
     assert name in leaves or name == 'workdir', (theirs, ours)

@@ -120,7 +120,7 @@ def mutate_config(rng, base):
   if rng.random() < 0.5:
     config.data.name, config.data.path = 'planted', ''
   changed = {}
-  leaves = main.config_leaves()
+  leaves = main.LEAVES
   for leaf in map(str, rng.permutation(list(leaves))[: rng.integers(1, 3)]):
     value = values_for(leaves[leaf], rng)
     *path, last = leaf.split('.')
@@ -164,7 +164,7 @@ def test_leaves_of_the_config(base):
 def test_every_leaf_refuses_what_is_not_of_its_type():
   """`lr='fast'`, `seeds='5'`, `model=None` in a config of one's own."""
   results = {}
-  for leaf, kind in main.config_leaves().items():
+  for leaf, kind in main.LEAVES.items():
     wrong = {str: (None, 5, b'x'), bool: ('yes', None, 2)}.get(
       kind, ('fast', None, {}, '5')
     )
@@ -233,7 +233,7 @@ def test_no_pipe_is_waited_for(tmp_path):
 
 
 def mutate_word(rng) -> str:
-  leaves = list(main.config_leaves())
+  leaves = list(main.LEAVES)
   leaf = pick(leaves, rng)
   style = rng.integers(6)
   if style == 0:  # a letter lost or gained

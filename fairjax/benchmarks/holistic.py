@@ -24,6 +24,7 @@ import pandas as pd
 from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.benchmarks.shared.forms import TEXT
 from fairjax.core.errors import UserError
+from fairjax.core.knobs import rule
 from fairjax.metrics.inference import clusters, significance, tails
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import text_likelihood
@@ -41,11 +42,11 @@ VERSIONS = {
 }
 _DESCRIPTOR = {'descriptor': TEXT, 'gender?': TEXT, 'article?': TEXT, '*': ANY}
 _PHRASE = {'noun_phrase': TEXT, 'plural_noun_phrase?': TEXT, '*': ANY}
-_PAIR = forms.Kind(
-  'two texts, one noun and many',
+_PAIR = rule(
   lambda pair: (
-    isinstance(pair, list) and len(pair) == 2 and all(map(TEXT.accepts, pair))
+    isinstance(pair, list) and len(pair) == 2 and not any(map(TEXT, pair))
   ),
+  'two texts, one noun and many',
 )
 # One form a file, in the order of FILES.
 FORMS = (

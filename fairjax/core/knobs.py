@@ -44,10 +44,13 @@ STAGES = (
 )
 
 
-def _rule(
+def rule(
   holds: Callable[[Any], bool], wanted: str, remedy: str = '{} is needed'
 ) -> Rule:
-  """The rule of a test; `wanted` says in words which values pass it."""
+  """The rule of a test; `wanted` says in words which values pass it.
+
+  Knobs, results.json and the files of benchmarks are checked by such rules.
+  """
   return _worded(
     lambda value: '' if holds(value) else remedy.format(wanted), wanted
   )
@@ -65,30 +68,30 @@ def wanted(rule: Rule) -> str:
 
 
 def at_least(low: float) -> Rule:
-  return _rule(lambda v: low <= v < math.inf, f'at least {low:g}')
+  return rule(lambda v: low <= v < math.inf, f'at least {low:g}')
 
 
 def above(low: float, high: float = math.inf) -> Rule:
   upper = '' if high == math.inf else f' and at most {high:g}'
-  return _rule(
+  return rule(
     lambda v: low < v <= high and v < math.inf, f'a number above {low:g}{upper}'
   )
 
 
 def between(low: float, high: float) -> Rule:
-  return _rule(lambda v: low <= v <= high, f'a number from {low:g} to {high:g}')
+  return rule(lambda v: low <= v <= high, f'a number from {low:g} to {high:g}')
 
 
 def below(low: float, high: float) -> Rule:
   """low ≤ v < high."""
-  return _rule(
+  return rule(
     lambda v: low <= v < high, f'a number from {low:g} to below {high:,}'
   )
 
 
 def within(low: float, high: float) -> Rule:
   """low < v < high."""
-  return _rule(
+  return rule(
     lambda v: low < v < high, f'a number between {low:g} and {high:g}'
   )
 
@@ -106,11 +109,11 @@ def or_else(default: Any, rule: Rule) -> Rule:
 
 def one_of(*words: str) -> Rule:
   names = ', '.join(map(repr, words))
-  return _rule(lambda v: v in words, f'one of {names}', 'it must be {}')
+  return rule(lambda v: v in words, f'one of {names}', 'it must be {}')
 
 
 def form(pattern: str, wanted: str) -> Rule:
-  return _rule(lambda v: re.fullmatch(pattern, v) is not None, wanted)
+  return rule(lambda v: re.fullmatch(pattern, v) is not None, wanted)
 
 
 def number(low: float = -math.inf, high: float = math.inf) -> Rule:
@@ -123,7 +126,7 @@ def number(low: float = -math.inf, high: float = math.inf) -> Rule:
       return False
 
   limits = '' if high == math.inf else f' from {low:g} to {high:g}'
-  return _rule(holds, f'a number{limits}')
+  return rule(holds, f'a number{limits}')
 
 
 def each(rule: Rule, least: int = 0) -> Rule:

@@ -1,7 +1,7 @@
 """What a benchmark's file must hold, field by field, and the sentence if not.
 
 A form is that of results.py (a type, [form of every item], a mapping of keys
-in which 'key?' may be missing and '*' is any other) with kinds of values as
+in which 'key?' may be missing and '*' is any other) with rules of values as
 leaves. Each benchmark declares one form a file; what reads a file checks it.
 """
 
@@ -15,8 +15,8 @@ import pandas as pd
 from fairjax import results
 from fairjax.core import strict_json
 from fairjax.core.errors import UserError
+from fairjax.core.knobs import Rule, rule
 from fairjax.data.tables import files, readers
-from fairjax.results import Kind
 
 LONGEST = 20_000  # letters of a text: no model here reads as many
 
@@ -25,15 +25,14 @@ def _text(value: Any) -> bool:
   return isinstance(value, str) and 0 < len(value.strip()) <= LONGEST
 
 
-TEXT = Kind(f'a text of 1 to {LONGEST:,} letters', _text)
+TEXT = rule(_text, f'a text of 1 to {LONGEST:,} letters')
 # Empty where there is nothing to say.
-WORDS = Kind(
-  f'a text of at most {LONGEST:,} letters, or empty',
+WORDS = rule(
   lambda value: value in (None, '') or _text(value),
+  f'a text of at most {LONGEST:,} letters, or empty',
 )
-NAME = Kind(
-  'a text or a whole number',
-  lambda value: _text(value) or _whole(value),
+NAME = rule(
+  lambda value: _text(value) or _whole(value), 'a text or a whole number'
 )
 
 
@@ -46,7 +45,7 @@ def _whole(value: Any) -> bool:
   )
 
 
-def one_of(*values: Any) -> Kind:
+def one_of(*values: Any) -> Rule:
   """One of these; of numbers, also as a csv writes them."""
   known = {str(value) for value in values}
 
@@ -55,10 +54,10 @@ def one_of(*values: Any) -> Kind:
       return value.strip() in known
     return _whole(value) and str(int(value)) in known
 
-  return Kind(' or '.join(map(str, values)), accepts)
+  return rule(accepts, ' or '.join(map(str, values)))
 
 
-def number(low: float, high: float) -> Kind:
+def number(low: float, high: float) -> Rule:
   """A number from `low` to `high`; also as a csv writes it."""
 
   def accepts(value):
@@ -69,29 +68,26 @@ def number(low: float, high: float) -> Kind:
     except (ValueError, OverflowError):
       return False
 
-  return Kind(f'a number from {low:g} to {high:g}', accepts)
+  return rule(accepts, f'a number from {low:g} to {high:g}')
 
 
-def matching(pattern: str, words: str) -> Kind:
-  return Kind(words, lambda v: _text(v) and bool(re.fullmatch(pattern, v)))
+def matching(pattern: str, words: str) -> Rule:
+  return rule(lambda v: _text(v) and bool(re.fullmatch(pattern, v)), words)
 
 
-def filled(form: Any) -> Kind:
+def filled(form: Any) -> Rule:
   """A list of one item at least, each of the form."""
-  return Kind(
+  fits = lambda value: next(results.problems(value, [form], 'x'), None) is None
+  return rule(
+    lambda value: isinstance(value, list) and bool(value) and fits(value),
     'a list with items',
-    lambda value: (
-      isinstance(value, list)
-      and bool(value)
-      and next(results.problems(value, [form], 'x'), None) is None
-    ),
   )
 
 
-def either(words: str, *forms: Any) -> Kind:
+def either(words: str, *forms: Any) -> Rule:
   """What any of these forms accepts."""
   fits = lambda value, form: next(results.problems(value, form, 'x'), None)
-  return Kind(words, lambda v: any(fits(v, form) is None for form in forms))
+  return rule(lambda v: any(fits(v, form) is None for form in forms), words)
 
 
 def check(value: Any, form: Any, path: str | pathlib.Path, where: str) -> None:
