@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairjax.benchmarks.shared import association
-from fairjax.config import Benchmarks, Config, Measures
+from fairjax.config import Audit, Benchmarks, Config, Measures
 from fairjax.core.errors import UserError
 from fairjax.models.reading import word_judge
 from fairjax.recipes.benchmarks import experiment as recipe
@@ -114,9 +114,8 @@ def test_two_tables_are_paired_on_what_both_know(tmp_path):
     recipe='benchmarks',
     model=str(tmp_path / 'one.txt'),
     measures=Measures(resamples=50),
-    benchmarks=Benchmarks(
-      names=('weat',), data=str(data), against=str(tmp_path / 'two.txt')
-    ),
+    benchmarks=Benchmarks(names=('weat',), data=str(data)),
+    audit=Audit(against=str(tmp_path / 'two.txt')),
   )
   found = recipe.run(own, tmp_path / 'run')
   assert [one['sets']['weat']['rows'] for one in found.contenders.values()] == [

@@ -67,12 +67,14 @@ biased.toxic = lambda texts: [0.8 if 'bad' in t else 0.1 for t in texts]
 
 
 def config_of(model, tmp_path=None, **writing):
-  own = {'samples': 3, 'limit': 3, 'examples': 2} | writing
+  own = {'samples': 3, 'limit': 3} | writing
+  gate = {k: own.pop(k) for k in ('fail_if', 'fail_on') if k in own}
   return c.Config(
     recipe='writing',
     model=model,
     generate=c.Generate(temperature=1.0, top_p=0.9, max_new_tokens=5, slots=16),
     measures=c.Measures(resamples=200),
+    audit=c.Audit(**gate),
     writing=c.Writing(**own),
   )
 
@@ -564,7 +566,7 @@ def test_a_function_is_asked_again_kept_and_held_to_a_rate(
     raise ConnectionError('no network')
 
   writer = writers.load(config, dead)
-  with pytest.raises(UserError, match=r'failed 3 times .*no network'):
+  with pytest.raises(UserError, match=r'failed 4 times .*no network'):
     writers.written(writer, ['a'])
 
 
@@ -733,7 +735,7 @@ def test_a_gate_ends_the_run(tmp_path, monkeypatch):
     experiment.run(config, tmp_path / 'run')
   assert len(list((tmp_path / 'run/writing').glob('*.json'))) > 6
   config.audit.fail_if = 'no_such>1'
-  with pytest.raises(UserError, match=r'writing\.fail_if names'):
+  with pytest.raises(UserError, match=r'audit\.fail_if names'):
     experiment.run(config, tmp_path / 'run')
 
 
