@@ -72,6 +72,9 @@ RECIPES = {
 }
 
 
+FOCUS = {'fairflow': 'flow'}  # whose differences, where a run names none
+
+
 def shown(estimate: dict | None) -> str:
   """'.994 [.977, 1.000]', or a dash."""
   if not estimate or estimate.get('value') is None:
@@ -112,6 +115,7 @@ def table(name: str) -> str:
   """The markdown table of a kept run."""
   folder = HERE / 'results' / name
   results = json.loads((folder / 'results.json').read_text('utf-8'))
+  results['focus'] = results['focus'] or FOCUS.get(results['recipe'], '')
   run = json.loads((folder / 'run.json').read_text('utf-8'))
   columns = COLUMNS[RECIPES.get(results['recipe'], results['recipe'])]
   rows = {
