@@ -87,6 +87,11 @@ flags() {
       echo "fairflow.known=$data/known_pairs.csv"
       echo "model=$data/all-mpnet-base-v2"
       ;;
+    fairflow_words)
+      echo "corpus.path=$data/text"
+      echo "fairflow.known=$data/known_pairs.csv"
+      echo "model=$data/minilm_mlm"
+      ;;
     fairflow)
       echo "corpus.path=$data/text"
       echo "fairflow.known=$data/known_pairs.csv"
@@ -95,7 +100,6 @@ flags() {
       echo "data.path=$data/wiki_bios.csv"
       echo "rewriters.gold=$data/geco"
       ;;
-    fairflow_planted) ;;
     mbcda_planted) ;;
     mbcda_beyond) ;;
     fairberta_planted) ;;
@@ -111,7 +115,7 @@ tables() { # makes of the published files what a claim reads, once
     diet_* | weighting_tweets | weighting_forest | weighting_base) made=test_original_even.csv parts=(tweets) ;;
     weighting_comments) made=comments.csv parts=(comments) ;;
     fairtune_sst2) made=sst2_train.csv parts=(sst2) ;;
-    fairflow | fairflow_base) made=known_pairs.csv parts=(pairs) ;;
+    fairflow | fairflow_words | fairflow_base) made=known_pairs.csv parts=(pairs) ;;
     fairtune_base) made=GLUE_whole/STS-B/dev.csv parts=(whole) ;;
     fairtune_glue) made=GLUE/SST-2/dev.csv parts=(CoLA RTE SST-2) ;;
     *) return 0 ;;
@@ -150,7 +154,7 @@ worker() { # takes what no other worker has taken, on core $1
   done
 }
 names=("${@:-}")
-[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow fairflow_base fairflow_planted mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets diet_base weighting_tweets weighting_forest weighting_base weighting_comments perturber_base fairtune_base mbcda_bios)
+[[ -n ${names[0]} ]] || names=(quickstart_diet weighting_planted fairflow fairflow_words fairflow_base mbcda_planted mbcda_beyond fairberta_planted perturber_persons fairtune_sst2 fairtune_glue diet_tweets diet_base weighting_tweets weighting_forest weighting_base weighting_comments perturber_base fairtune_base mbcda_bios)
 if [[ -z ${JOBS:-} ]]; then
   for name in "${names[@]}"; do run "$name"; done
 else

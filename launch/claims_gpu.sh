@@ -16,6 +16,8 @@
 #   fairtune    CoLA, RTE, MRPC, STS-B and SST-2, five seeds (~700)
 #   bart        a BART of 8 layers of 512 from TABLES/text (~500)
 #   electra     an ELECTRA, the same (~500)
+#   fairflow    FairFlow's six stages with these two, and MiniLM's masked LM in
+#               TABLES/minilm_mlm (~400)
 #   mbcda       MBCDA on biographies with these two (~600; or on a CPU, later)
 #
 #   launch/claims_gpu.sh TABLES MODEL WORK [NAME …]
@@ -25,7 +27,7 @@
 # are more flags of every part, LIMIT its seconds.
 set -uo pipefail
 if [ $# -lt 3 ]; then
-  sed -n '2,29s/^# \{0,1\}//p' "$0"
+  sed -n '2,27s/^# \{0,1\}//p' "$0"
   exit 2
 fi
 tables=$1 model=$2 work=$3
@@ -89,6 +91,14 @@ part fairtune 570 claims/fairtune_base "${encoder[@]}" \
   "--config.data.path=$tables/GLUE_whole"
 part bart 570 pretrain_bart_mini "${text[@]}"
 part electra 570 pretrain_electra_mini "${text[@]}"
+part fairflow 570 claims/fairflow "--config.model=$tables/minilm_mlm" \
+  "--config.corpus.path=$tables/text" \
+  "--config.fairflow.known=$tables/known_pairs.csv" \
+  "--config.data.path=$tables/wiki_bios.csv" \
+  "--config.rewriters.gold=$tables/geco" \
+  "--config.rewriters.generator=$work/bart/export/seed_0" \
+  "--config.repair.filler=$work/bart/export/seed_0" \
+  "--config.repair.detector=$work/electra/export/seed_0"
 part mbcda 570 claims/mbcda_bios "--config.data.path=$tables/wiki_bios.csv" \
   "--config.rewriters.gold=$tables/geco" \
   "--config.rewriters.generator=$work/bart/export/seed_0" \

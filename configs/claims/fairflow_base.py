@@ -11,13 +11,12 @@ Stages 1 to 3 of Tokpo and Calders (2024) at the paper's size of encoder (12
 layers of 768) and its flow's settings, on a fiftieth of the text of
 configs/claims/fairflow.py. Words have the mean of the last four layers. Since
 the model has no masked-LM head, a moved embedding is read as the nearest word,
-which the linear maps are read by as well. Three flows; the settings were chosen
-by one flow of another seed and sample.
+which the linear maps are read by as well. One flow.
 """
 
 from fairjax import config as c
 
-PRIMARY = (  # named before the run; all else is exploratory
+PRIMARY = (  # the paper's own claims; all else is exploratory
   'flow against difference of means: top_vote on known words',
   'flow against diagonal LDA: top_vote on known words',
   'flow against orthogonal map: top_vote on known words',
@@ -27,7 +26,7 @@ PRIMARY = (  # named before the run; all else is exploratory
 def get_config() -> c.Config:
   config = c.shipped('fairflow_gender')
   config.model = 'all-mpnet-base-v2'
-  config.seed, config.seeds = 5, 3
+  config.seed = 11
   config.fairflow.share, config.fairflow.cap = 0.02, 10
   config.fairflow.min_count, config.fairflow.layers = 5, 4
   config.fairflow.decoder = 'nearest'

@@ -109,7 +109,7 @@ def test_the_command_of_a_kept_run_is_the_one_that_makes_it_again(script):
 @pytest.mark.skipif(not shutil.which('taskset'), reason='needs taskset')
 def test_each_of_several_runs_has_a_core(script):
   """One that fails is told, and stops no other."""
-  names = 'fairflow_planted', 'mbcda_planted', 'fairberta_planted'
+  names = 'mbcda_beyond', 'mbcda_planted', 'fairberta_planted'
   many = len(os.sched_getaffinity(0))
   done, runs = script('data', *names, JOBS=str(min(2, many)), FAILS='mbcda_p')
   assert done.returncode == 1
@@ -145,7 +145,7 @@ def test_what_stops_the_script_stops_its_runs(script, tmp_path):
   (tmp_path / 'said').touch()
   thread = threading.Thread(target=stop)
   thread.start()
-  done, runs = script('data', 'fairflow_planted', JOBS='1', WAITS='fairflow_p')
+  done, runs = script('data', 'mbcda_planted', JOBS='1', WAITS='mbcda_p')
   thread.join()
   assert done.returncode == 143 and len(runs) == 1
   assert time.monotonic() - began < 30  # what sleeps holds its output no more
