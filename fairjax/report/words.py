@@ -150,7 +150,7 @@ def _light(results: Results, one: Finding) -> Light | None:
     title = measures.label(one.measure)
   else:
     states, title = STATES[one.kind], one.kind
-  wide = one.kind == 'quality' and one.estimate.get('high', 0) >= WELL
+  wide = one.kind == 'quality' and (one.estimate.get('high') or 0) >= WELL
   vague = not interval or (wide and one.verdict == VOID)
   state = 'unsure' if vague else states[one.verdict]
   facts = _facts(results, one)
