@@ -76,7 +76,7 @@ READS = {
   'balance': ('ratio', 'how', 'by', 'replacement', *_WORDS),
   'blind': ('how', 'axis', *_WORDS),
   'supplement': ('ratio', 'how', 'table', 'terms', 'epsilon'),
-  'reweight': (),
+  'reweight': ('terms',),
 }
 # What `method.how` may be; '' stands for the first.
 WAYS = {
