@@ -21,7 +21,6 @@ from fairjax.report import kept, tables, verdict
 from fairjax.results import Results, read
 
 LARGE = 100  # times a run's size
-SIZES = 'sizes.csv'
 HEADS = (
   *('paper', 'claim', 'kind', 'data', 'size', "the paper's size", 'value'),
   *('interval', 'adjusted p', 'verdict', 'decides', 'command'),
@@ -88,12 +87,13 @@ def _of_run(found: Results, folder: pathlib.Path) -> list[dict]:
   apart = [one for one in settled if one['test'] not in by_test]
   count = len(others) + len(apart) - len(out)
   said = tables.plural(count, 'other comparison')
-  return [*out, {'claim': said, 'kind': verdict.EXPLORATORY, **where}]
+  rest = {'claim': said, 'kind': verdict.EXPLORATORY, **where}
+  return [*out, rest] if count else out
 
 
 def _noted(folder: pathlib.Path) -> dict[str, str]:
   """The line of a run in sizes.csv."""
-  path = folder.parent / SIZES
+  path = folder.parent / 'sizes.csv'
   lines = csv.DictReader(path.open(encoding='utf-8')) if path.exists() else ()
   return next((one for one in lines if one['run'] == folder.name), {})
 
