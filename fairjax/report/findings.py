@@ -171,10 +171,15 @@ def gap_of(parity: Mapping, by: float = 1) -> dict:
   return gap | {'seeds': [of(v) for v in turned['seeds']]}
 
 
+def is_void(estimate: Mapping) -> bool:
+  """Whether it is of decisions that are all alike, or drawn anew."""
+  return (estimate.get('note') or '').startswith(warn.VOID)
+
+
 def _of_gap(
   gap: Mapping, adjusted: float | None, parity: Mapping, level: float
 ) -> str:
-  if (parity.get('note') or '').startswith(warn.VOID):
+  if is_void(parity):
     return VOID
   if defined(gap['high']) and gap['high'] <= LITTLE:
     return SMALL
@@ -244,10 +249,14 @@ def contests(results: Results, name: str) -> list[Finding]:
   for (other, (test, sign)), adjusted in zip(known.items(), p):
     effect = test['difference'] if sign > 0 else negated(test['difference'])
     wide = simultaneous(effect, results.level, len(known))
+    both = {results.focus, other} & {*results.contenders}
+    key = test['measure']
+    alike = any(is_void(results.measured(c, name).get(key, {})) for c in both)
+    verdict = decided(wide, 0.0, adjusted, results.level)
     out.append(
       Finding(
         *('contest', results.focus, name, test['measure'], wide),
-        decided(wide, 0.0, adjusted, results.level),
+        VOID if alike else verdict,
         comparison=other,
         bound=0.0,
         p=test.get('p'),
@@ -305,7 +314,7 @@ def flips(results: Results, name: str, one: Mapping) -> list[Finding]:
 
 
 def _of_flips(value: Mapping, beside: Mapping) -> str:
-  if (value.get('note') or '').startswith(warn.VOID) or not beside['fits']:
+  if is_void(value) or not beside['fits']:
     return VOID
   if defined(value.get('high')) and value['high'] <= RARE:
     return SMALL

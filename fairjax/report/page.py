@@ -197,6 +197,7 @@ def _contenders(results: Results, name: str) -> list[dict]:
       for c in results.contenders
       for k, v in results.measured(c, name).items()
       if measures.bare(k) == key and ' at ' not in k and defined(v)
+      if not findings.is_void(v)
     }
     if len(values) < 2:
       continue

@@ -214,6 +214,10 @@ def test_contenders_are_compared_as_one_family():
   assert [f.adjusted for f in found] == [0.03, 0.03, 0.04]
   wide = found[0].estimate
   assert wide['low'] < 0.15 and wide['high'] > 0.25
+  alike = {'d': {'fairness': {'dp': around(1.0, note=warn.CONSTANT)}}}
+  one.contenders['b'] = {'sets': alike}  # no contest with a constant answer
+  again = {f.comparison: f.verdict for f in findings.contests(one, 'd')}
+  assert again == {'a': ABOVE, 'b': VOID, 'c': OPEN}
 
 
 def test_a_page_leads_with_the_first_set_that_compares():
