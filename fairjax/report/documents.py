@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from fairjax.core import artefacts, escape
 from fairjax.metrics import measures
-from fairjax.report import render, tables, words
+from fairjax.report import measured, render, tables, words
 from fairjax.report.tables import defined
 from fairjax.results import FILE, Results, plain
 
@@ -32,7 +32,7 @@ KINDS = {
 def of(results: Results) -> dict[str, str]:
   """{file name: its text}."""
   out = {
-    'numbers.csv': numbers(results),
+    'numbers.csv': escape.csv(results.to_frame()),
     'measures.tex': latex(results),
     FILE: json.dumps(plain(results), ensure_ascii=False),
     'model_card.md': card(results),
@@ -81,11 +81,6 @@ def links(documents: Mapping[str, str]) -> dict:
   return {'part': 'downloads', 'files': files, 'folder': FOLDER}
 
 
-def numbers(results: Results) -> str:
-  """Every number, one a line, as `Results.to_frame`."""
-  return escape.csv(results.to_frame())
-
-
 def _tables(sections: Sequence[Mapping]) -> list[tuple[str, list]]:
   """(title, rows) of every table of the sections, folded ones too."""
   out = []
@@ -127,20 +122,15 @@ def latex(results: Results) -> str:
   """The leading measures of every contender and set, as a booktabs table."""
   out = []
   for name in results.set_names():
-    measured = {c: results.measured(c, name) for c in results.contenders}
-    keys = measures.leading(k for one in measured.values() for k in one)
+    each = {c: results.measured(c, name) for c in results.contenders}
+    keys = measures.leading(k for one in each.values() for k in one)
     rows = [
-      [_title(key), *(_cell(one.get(key)) for one in measured.values())]
+      [measured.heading(key), *(_cell(one.get(key)) for one in each.values())]
       for key in keys
       if not measures.is_rate(key)
     ]
-    out.append({'title': name, 'heads': ['', *measured], 'rows': rows})
+    out.append({'title': name, 'heads': ['', *each], 'rows': rows})
   return render.template('tables.tex').render(tables=out)
-
-
-def _title(key: str) -> str:
-  prefix = f'{key.rpartition("/")[0]}: ' if '/' in key else ''
-  return f'{prefix}{measures.label(key)}'
 
 
 def group_table(results: Results) -> str:
@@ -169,7 +159,7 @@ def card(results: Results) -> str:
   for name, one in results.sets.items():
     every = {**one.get('quality', {}), **one.get('fairness', {})}
     metrics = [
-      {'key': key, 'title': _title(key), 'estimate': every[key]}
+      {'key': key, 'title': measured.heading(key), 'estimate': every[key]}
       for key in measures.leading(every)
     ]
     sets.append({'name': name, 'metrics': metrics, **one})

@@ -121,7 +121,7 @@ def contenders(results: Results) -> list[Section]:
     for key in results.measured(contender, name)
   }
   meaning = [
-    {'measure': _heading(key), 'meaning': measures.about(key)}
+    {'measure': heading(key), 'meaning': measures.about(key)}
     for key in measures.leading(keys)
     if not measures.is_rate(key)
   ]
@@ -142,9 +142,7 @@ def _one_set(name: str, rows: Sequence[Mapping]) -> list[dict]:
   columns = list(dict.fromkeys(k for r in rows for k in r if k != 'contender'))
   head = {'contender': 'contender'}
   tables_ = [
-    parts.table(
-      rows, head | {k: _heading(k) for k in columns[at : at + WIDEST]}
-    )
+    parts.table(rows, head | {k: heading(k) for k in columns[at : at + WIDEST]})
     for at in range(0, len(columns), WIDEST)
   ]
   out = [parts.heading(f'Test set {of_set(name)}'), *tables_[:1]]
@@ -172,7 +170,7 @@ def _links(results: Results) -> list[dict]:
   return [parts.heading('Each run'), own] if pages else []
 
 
-def _heading(key: str) -> str:
+def heading(key: str) -> str:
   """'demographic parity at eer' of dp at eer, led by the attribute if any."""
   attribute = key.rpartition('/')[0]
   limit = key.rpartition(' at ')[2] if ' at ' in key else ''
@@ -183,7 +181,7 @@ def _heading(key: str) -> str:
 
 
 def capital(key: str) -> str:
-  label = _heading(key)
+  label = heading(key)
   return label[:1].upper() + label[1:]
 
 
@@ -282,7 +280,7 @@ def _groups(name: str, one: Mapping, level: float) -> list[dict]:
   if rates:
     out.append(drawn(f'rates_{name}', plots.rates(rows), caption))
   columns = dict.fromkeys(key for g in groups.values() for key in g)
-  heads = {'group': 'group'} | {k: _heading(k) for k in columns}
+  heads = {'group': 'group'} | {k: heading(k) for k in columns}
   if 'effective_rows' in heads:
     heads['effective_rows'] = 'rows by weight'
   table = parts.table(tables.group_rows(groups), heads)
@@ -362,6 +360,6 @@ def tests(results: Results) -> list[Section]:
       )
       plot = plots.forest(effects, f'{label}, difference')
       body.append(drawn(f'difference_{key}_{title}', plot, caption))
-    shown = [{**row, 'measure': _heading(row['measure'])} for row in rows]
+    shown = [{**row, 'measure': heading(row['measure'])} for row in rows]
     body.append(parts.fold(f'{plural(len(rows), "test")}', parts.table(shown)))
   return [Section('Paired tests', body)] if body else []
