@@ -239,15 +239,3 @@ def test_the_user_s_own_style_is_left_alone():
     first = figures.svg(plots.forest({'a': made(0.2, 0.1, 0.3)}, 'x'))
     assert matplotlib.rcParams['lines.linewidth'] == 7
   assert first == figures.svg(plots.forest({'a': made(0.2, 0.1, 0.3)}, 'x'))
-
-
-def test_loading_plots_does_not_load_matplotlib():
-  import subprocess
-  import sys
-
-  code = (
-    'import sys, fairjax.report.pictures.plots;'
-    'print("matplotlib" in sys.modules)'
-  )
-  run = subprocess.run([sys.executable, '-c', code], capture_output=True)
-  assert run.stdout.split() == [b'False']
