@@ -24,12 +24,6 @@ class Adversary:
     each(one_of('filtered', 'unfiltered', 'dictionary'), least=1),
     changes='measures',
   )
-  players: tuple[str, ...] = knob(
-    ('with', 'without'),
-    "generators trained 'with' the discriminator, and 'without'",
-    each(one_of('with', 'without'), least=1),
-    changes='measures',
-  )
   dropout: float = knob(
     0.2, 'dropout before each layer of the discriminator', below(0, 1)
   )

@@ -23,12 +23,20 @@ from typing import Any
 import numpy as np
 
 from fairjax.config import Config
+from fairjax.core import artefacts
 from fairjax.data.batching import batches
 from fairjax.data.tables.schema import Tables
 from fairjax.metrics.inference import intervals
 from fairjax.models import Bundle
 from fairjax.results import Results
-from fairjax.stages import assessment, bag_of_words, fits, loading, runs
+from fairjax.stages import (
+  assessment,
+  bag_of_words,
+  fits,
+  loading,
+  reuse,
+  runs,
+)
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
 
@@ -68,6 +76,15 @@ class Experiment:
     other = copy.copy(self)
     other.config = config
     return other
+
+  def stage(self, name: str, made_from: str, make: Callable) -> Any:
+    """`make()` as a table or json in the folder, made once: (reuse.py)."""
+    frame = name.endswith('.parquet')
+    write = reuse.write_table if frame else reuse.write_json
+    read = artefacts.read_table if frame else artefacts.read_json
+    path = self.folder / name
+    do = lambda path: write(path, make())
+    return reuse.stage(path, made_from, do, read, self.log, self.config.reuse)
 
   def load(self, trains: bool = True) -> Tables:
     """The tables; `sets` become those of the config's test sets."""

@@ -24,7 +24,6 @@ from fairjax.recipes import train
 from fairjax.recipes.diet import algorithm, grid, overlap, rank
 from fairjax.recipes.diet import experiment as recipe
 from fairjax.report import verdict
-from fairjax.scores import table
 from fairjax.stages import Experiment, classifier
 from fairjax.train.progress import Log
 
@@ -226,29 +225,6 @@ def test_processes_share_a_folder_and_merge(whole, tmp_path, monkeypatch):
   rank.run(some('2,6-7'), tmp_path)
   monkeypatch.setattr(rank, 'work', None)  # nothing is left to do
   assert rank.run(GRID, tmp_path) == results
-
-
-def test_cells_alone_make_the_scores_they_need(whole, tmp_path, monkeypatch):
-  """Without a first call for the scores, in a folder of their own."""
-  results, _ = whole
-  found = rank.run(some('0,3'), tmp_path)  # none, and GE with b = 1
-  assert found.facts['left'] == [1, 2, 4, 5, 6, 7]
-  assert not (tmp_path / 'scores.parquet').exists()
-  own = tmp_path / 'processes' / '0,3'
-  assert table.names(artefacts.read_table(own / 'scores.parquet')) == ['ge']
-  assert len((own / 'grid.csv').read_text().splitlines()) == 3
-  baselines = rank.run(some('1-2'), tmp_path)  # need no score, so no probe
-  assert baselines.facts['left'] == [0, 3, 4, 5, 6, 7]
-  assert not (tmp_path / 'processes' / '1-2' / 'scores.parquet').exists()
-  ran, work = [], rank.work
-
-  def counted(e, inputs, cell, *rest):
-    ran.append(cell.ranking)
-    work(e, inputs, cell, *rest)
-
-  monkeypatch.setattr(rank, 'work', counted)
-  assert rank.run(GRID, tmp_path) == results
-  assert ran == ['healthy_random']  # the others were done
 
 
 def test_a_diet_without_scores_needs_no_probe(tmp_path):

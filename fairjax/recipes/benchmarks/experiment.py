@@ -29,7 +29,7 @@ from fairjax.benchmarks.shared.measure import (
   read,
 )
 from fairjax.config import Config
-from fairjax.core import artefacts, knobs
+from fairjax.core import knobs
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
 from fairjax.data.tables import files
@@ -195,16 +195,12 @@ def once(e: Experiment, name: str, title: str, model, items):
     getattr(model, 'pos_label', e.config.measures.pos_label),
     str(build.precision(e.config)),
   )
-  made = lambda: module.score(model, items, e.config)
-  scores = stages.stage(
-    e.folder / 'benchmarks' / f'{name}-{stages.file_name(title)}.parquet',
+  scores = e.stage(
+    f'benchmarks/{name}-{stages.file_name(title)}.parquet',
     made_from,
-    lambda path: stages.write_table(
-      path, only_known(name, model, items, made())
+    lambda: only_known(
+      name, model, items, module.score(model, items, e.config)
     ),
-    artefacts.read_table,
-    e.log,
-    e.config.reuse,
   )
   return evaluate(name, model, items, e.config, scores)
 

@@ -96,25 +96,15 @@ def curves(
   out = {}
   first = [c for c in cells if c['experiment'] == 1 and value(c, one, measure)]
   for ranking in dict.fromkeys(c['ranking'] for c in first):
-    own = sorted(
-      (c for c in first if c['ranking'] == ranking), key=lambda c: c['b']
-    )
-
-    def part(name):
-      return np.array(
-        [
-          np.nan if v is None else v
-          for v in (value(c, one, measure).get(name) for c in own)
-        ],
-        float,
-      )
-
+    own = [c for c in first if c['ranking'] == ranking]
+    own = sorted(own, key=lambda c: c['b'])
+    each = [value(c, one, measure) for c in own]
     score = ranking.removeprefix('augment_')
-    out[TITLES.get(score, score)] = {
-      'x': np.array([c['b'] for c in own]),
-      'y': part('value'),
-      'low': part('low'),
-      'high': part('high'),
+    out[TITLES.get(score, score)] = {'x': np.array([c['b'] for c in own])} | {
+      axis: np.array(
+        [np.nan if v.get(k) is None else v[k] for v in each], float
+      )
+      for axis, k in (('y', 'value'), ('low', 'low'), ('high', 'high'))
     }
   return out
 

@@ -8,14 +8,12 @@ that hold the same rows are one, and processes that share a folder and run other
 cells (`--config.grid.cells=0-9`) merge by themselves. A call without
 `grid.cells` runs what is missing, then chooses and reports. The scores of all
 rankings come first: before several processes start, let
-`--config.grid.cells=none` make them. A process that does not find them makes
-those that its own cells need, in its folder under processes/.
+`--config.grid.cells=none` make them.
 
 The best (a, b) of each ranking is chosen on validation data: the fairest cell
 that keeps all but `grid.budget` of the unmitigated AUC.
 """
 
-import hashlib
 import pathlib
 import re
 from typing import NamedTuple
@@ -24,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config, changed
+from fairjax.config import Config
 from fairjax.core import artefacts, escape
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
@@ -64,35 +62,25 @@ def run(config: Config, folder: pathlib.Path) -> Results:
   """config → inputs → cells → the chosen → tests → verdicts → report."""
   every = cells(config)
   numbers = pick(config.grid.cells, len(every))
-  target = folder_of_log(config, folder)
+  own = config.grid.cells.replace(' ', '')[:60]
+  # Processes that run some cells keep logs of their own.
+  target = folder / 'processes' / own if own else folder
   with Log(target, config, main=mesh.is_main()) as log:
-    alone = scored_alone(config, folder, numbers)
-    able = numbers if alone else range(len(every))  # whose rows can be known
-    # Without scores of its own, so that rankings name them.
-    own = changed(config, scoring={'names': ()}) if alone else config
-    e = Experiment(own, folder, log)
-    rankings = list(dict.fromkeys(every[k].ranking for k in able))
-    inputs = diets.prepare(e, rankings, target if alone else folder)
-    e.config, tested = config, e.sets
+    e = Experiment(config, folder, log)
+    inputs = diets.prepare(e, list(dict.fromkeys(c.ranking for c in every)))
+    tested = e.sets
     e.sets = {**tested, **choosing(config, inputs.tables)}
-    rows = {k: diets.chosen(config, inputs, *of_cell(every[k])) for k in able}
-    keys = {k: key(config, inputs, e.sets, own) for k, own in rows.items()}
+    rows = [diets.chosen(config, inputs, *of_cell(cell)) for cell in every]
+    keys = [key(config, inputs, e.sets, one) for one in rows]
     for k in numbers:
       if not finished(folder, keys[k]):
         log.line(f'cell {k} of 0–{len(every) - 1}: {title(every[k])}')
         work(e, inputs, every[k], rows[k], keys[k])
-        progress(folder, target if alone else folder, every, keys, log)
-    missing = [
-      k
-      for k in range(len(every))
-      if k not in keys or not finished(folder, keys[k])
-    ]
+        progress(e, every, keys)
+    missing = [k for k in range(len(every)) if not finished(folder, keys[k])]
     if missing:
       log.line(
-        'these cells are done; a call without grid.cells makes the other '
-        'scores, runs what is left and reports'
-        if alone
-        else f'{tables.plural(len(missing), "cell")} left; a call without '
+        f'{tables.plural(len(missing), "cell")} left; a call without '
         'grid.cells runs them and reports'
       )
       return e.results(facts={'cells': len(every), 'left': missing})
@@ -147,22 +135,6 @@ def pick(spec: str, count: int) -> list[int]:
       )
     chosen += numbers
   return list(dict.fromkeys(chosen))
-
-
-def scored_alone(
-  config: Config, folder: pathlib.Path, cells: list[int]
-) -> bool:
-  """Whether a process makes the scores of its own cells, and no others."""
-  some = bool(config.grid.cells.strip()) and bool(cells)
-  return some and not (folder / 'scores.parquet').exists()
-
-
-def folder_of_log(config: Config, folder: pathlib.Path) -> pathlib.Path:
-  """Processes that run some cells keep logs of their own."""
-  own = config.grid.cells.replace(' ', '')
-  if len(own) > 60:
-    own = hashlib.sha256(own.encode()).hexdigest()[:12]
-  return folder / 'processes' / own if own else folder
 
 
 def title(cell: Cell) -> str:
@@ -269,12 +241,12 @@ def work(e: Experiment, inputs: Inputs, cell: Cell, rows, made_from) -> None:
 
 
 def known(
-  folder: pathlib.Path, every: list[Cell], keys: dict[int, str]
+  folder: pathlib.Path, every: list[Cell], keys: list[str]
 ) -> list[dict]:
   """The cells as diet/grid.py reads them, with what is done of them."""
   out = []
-  for k, made_from in keys.items():
-    cell, done = every[k], finished(folder, made_from)
+  for k, (cell, made_from) in enumerate(zip(every, keys)):
+    done = finished(folder, made_from)
     row = {'cell': k, 'title': title(cell), 'experiment': cell.experiment}
     of = (cell.factual, cell.counterfactual) if cell.experiment else (None,) * 2
     row |= {'ranking': cell.ranking, 'a': of[0], 'b': of[1], 'done': done}
@@ -285,16 +257,14 @@ def known(
   return out
 
 
-def progress(folder: pathlib.Path, target, every, keys, log: Log) -> None:
-  """grid.csv in `target`: the cells, and the numbers of those done."""
+def progress(e: Experiment, every: list[Cell], keys: list[str]) -> None:
+  """grid.csv: the cells, and the numbers of those done."""
   if not mesh.is_main():
     return
-  cells = known(folder, every, keys)
-  artefacts.write_text(
-    target / 'grid.csv', escape.csv(pd.DataFrame(grid.flat(cells)))
-  )
+  cells, path = known(e.folder, every, keys), e.folder / 'grid.csv'
+  artefacts.write_text(path, escape.csv(pd.DataFrame(grid.flat(cells))))
   done = sum(cell['done'] for cell in cells)
-  log.line(f'{done} of {len(cells)} cells are done: {target / "grid.csv"}')
+  e.log.line(f'{done} of {len(cells)} cells are done: {path}')
 
 
 def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:

@@ -183,16 +183,8 @@ def _walk(
   config: Config, work, out: pathlib.Path, content: tuple
 ) -> list[dict]:
   """Runs a work on every shard; failures end the stage."""
-  chosen = config.corpus
-  rows = shard_map.shard_map(
-    functools.partial(work, spec=corpora.plain(config)),
-    chosen.path,
-    shard_map.find_shards(chosen.path),
-    out,
-    identity(config, 'attributes', *content),
-    chosen.backend,
-    chosen.workers or 1,  # a model takes all cores, or the whole accelerator
-  )
+  made_from = identity(config, 'attributes', *content)
+  rows = corpora.mapped(config, work, out, made_from)
   shard_map.refuse_failed(rows, out)
   return rows
 

@@ -60,14 +60,33 @@ def target(config: Config, folder: pathlib.Path) -> pathlib.Path:
   return out
 
 
-def plain(config: Config) -> str:
-  """A config as one word, as a worker is given it."""
-  return json.dumps(dataclasses.asdict(config))
+def mapped(
+  config: Config,
+  work: Callable,
+  out: pathlib.Path,
+  made_from: str,
+  workers: int = 1,
+) -> list[dict]:
+  """What `work(source, target, spec)` counts of each shard of corpus.path.
+
+  `spec` is the config as one word, as a worker is given it. One worker where
+  the config names none: a model takes all cores, or the whole accelerator.
+  """
+  options = config.corpus
+  return shard_map.shard_map(
+    functools.partial(work, spec=json.dumps(dataclasses.asdict(config))),
+    options.path,
+    shard_map.find_shards(options.path),
+    out,
+    made_from,
+    options.backend,
+    options.workers or workers,
+  )
 
 
 @functools.lru_cache(1)
 def of_plain(word: str) -> Config:
-  """The config that `plain` made a word of."""
+  """The config of a worker's `spec`."""
   return knobs.of_tree(Config, strict_json.parse(word), 'the config')
 
 

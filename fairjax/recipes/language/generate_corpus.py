@@ -25,7 +25,7 @@ from fairjax.config import Config, Generate
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
-from fairjax.data.corpora import shard_map, shards
+from fairjax.data.corpora import shards
 from fairjax.models import Bundle, families
 from fairjax.models.decoding import decode_texts, sample, speculate
 from fairjax.models.decoding.decode import Options
@@ -41,8 +41,6 @@ PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
 @corpora.recipe('rows', 'changed', 'tokens', 'steps')
 def run(config: Config, out: pathlib.Path) -> list[dict]:
   """Writes out/text and out/pairs; a row of counts for each shard."""
-  options = config.corpus
-  names = shard_map.find_shards(options.path)
   model = load(config)
   check(model, config)  # a wrong option fails before the work
   own = options_of(config, model)
@@ -51,20 +49,9 @@ def run(config: Config, out: pathlib.Path) -> list[dict]:
     print(f'each token is {drawn(own)}')
   made_from = identity(config, 'texts', *([] if seed is None else [seed]))
   work = functools.partial(
-    _write_shard,
-    spec=corpora.plain(config),
-    out=os.fspath(out),
-    made_from=made_from,
+    _write_shard, out=os.fspath(out), made_from=made_from
   )
-  rows = shard_map.shard_map(
-    work,
-    options.path,
-    names,
-    out / 'text',
-    made_from,
-    options.backend,
-    options.workers or 1,  # a model takes all cores, or the whole accelerator
-  )
+  rows = corpora.mapped(config, work, out / 'text', made_from)
   for row in rows:
     if row['status'] != 'failed':
       artefacts.remove(out / 'pairs' / PARTS / row['shard'])

@@ -155,22 +155,19 @@ def generator(
   if against is None:
     return rewriter.fit(config, folder, pairs, log, model=start)
   known = jax.tree.map(lambda leaf: leaf[0], against.params)
-
-  def init(seed):
-    return {'generator': start.init(seed), 'discriminator': known}
-
+  init = lambda seed: {'generator': start.init(seed), 'discriminator': known}
+  player = step.Player('generator', GENERATOR, OWN[0], turns=(1,))
   result = rewriter.fit(
     config,
     folder,
     pairs,
     log,
     model=two(config, start).replace(init=init),
-    players=(step.Player('generator', GENERATOR, OWN[0], turns=(1,)),),
+    players=(player,),
     own=lambda params: params['generator'],
     batches=Pushed,
     content=(
-      'generator',
-      identity(config, 'adversary'),
+      *('generator', identity(config, 'adversary')),
       *(np.asarray(leaf) for leaf in jax.tree.leaves(known)),
     ),
   )

@@ -146,48 +146,31 @@ def players(
   seed: int,
   lines: list[dict],
 ) -> dict[str, rewriter.Rewriter]:
-  """Generators of one seed: {'': by tokens alone, AGAINST: both losses}."""
-  options, out = m.config.adversary, {}
-  target = m.folder / 'generator' / f'{labels}{_numbered(seed)}'
-  m.log.line(f'generator on {labels}, token loss alone, seed {config.seed}')
-  plain = algorithm.generator(config, target / 'tokens', pairs, m.log)
-  if 'without' in options.players:
-    out[''] = plain
-  if 'with' in options.players:
-    m.log.line(f'discriminator on the logits of that generator, {labels}')
-    against = discriminator(m, config, pairs, plain, labels, seed, lines)
-    m.log.line(f'generator on {labels}, against it, seed {config.seed}')
-    out[AGAINST] = algorithm.generator(
-      config, target / 'adversary', pairs, m.log, against
-    )
-  return out
+  """Generators of one seed: {'': by tokens alone, AGAINST: both losses}.
 
-
-def discriminator(
-  m: RewriteInputs,
-  config: Config,
-  pairs: pd.DataFrame,
-  plain: rewriter.Rewriter,
-  labels: str,
-  seed: int,
-  lines: list[dict],
-) -> algorithm.FittedDiscriminator:
-  """One that is trained, and a control whose labels are shuffled."""
-  target = m.folder / 'discriminator' / f'{labels}{_numbered(seed)}'
-  out = algorithm.discriminator(
-    config, target / 'trained', pairs, plain.model, m.log
+  And of the first a discriminator whose labels are shuffled, as a control.
+  """
+  log, place = m.log, f'{labels}{_numbered(seed)}'
+  target, other = (m.folder / k / place for k in ('generator', 'discriminator'))
+  log.line(f'generator on {labels}, token loss alone, seed {config.seed}')
+  plain = algorithm.generator(config, target / 'tokens', pairs, log)
+  log.line(f'discriminator on the logits of that generator, {labels}')
+  against = algorithm.discriminator(
+    config, other / 'trained', pairs, plain.model, log
   )
-  lines.append(_line(TITLES[labels], out))
+  lines.append(_line(TITLES[labels], against))
   if note := blind(lines[-1]):
-    m.log.line(f'warning: {note}')
+    log.line(f'warning: {note}')
   if labels == m.config.adversary.labels[0] and not seed:
     rng = np.random.default_rng([m.config.seed, 0xC0])
     shuffled = pairs.assign(label=rng.permutation(pairs['label'].to_numpy()))
     one = algorithm.discriminator(
-      config, target / 'control', shuffled, plain.model, m.log
+      config, other / 'control', shuffled, plain.model, log
     )
     lines.append(_line(CONTROL, one))
-  return out
+  log.line(f'generator on {labels}, against it, seed {config.seed}')
+  both = algorithm.generator(config, target / 'adversary', pairs, log, against)
+  return {'': plain, AGAINST: both}
 
 
 def _line(name: str, one: algorithm.FittedDiscriminator) -> dict:

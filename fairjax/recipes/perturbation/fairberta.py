@@ -29,7 +29,7 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.corpora import texts
-from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference import intervals
 from fairjax.models.reading import judge as judges
 from fairjax.recipes.language import corpora, pretrain
 from fairjax.recipes.language.pretrain_objectives import (
@@ -271,13 +271,8 @@ def over_items(
   gaps: np.ndarray, jobs: np.ndarray, how: intervals.IntervalOptions
 ) -> tuple[np.ndarray, np.ndarray]:
   """Mean log-odds of each seed, and those of resampled occupations."""
-  codes, _ = pd.factorize(jobs)
-  items = resampling.blocks(gaps.shape[1], how.seed, codes)
-  weights = resampling.draw(items, how.resamples, how.seed)
-  total = np.zeros((len(items.size), len(gaps), 2))
-  np.add.at(total, items.item, np.stack([gaps.T, np.ones_like(gaps.T)], -1))
-  sums = np.asarray(resampling.resampled(weights, resampling.pad(total)))
-  return gaps.mean(1), np.float64(sums[..., 0] / sums[..., 1])
+  sums = np.stack([gaps, np.ones_like(gaps)], -1)
+  return losses(sums, how, pd.factorize(jobs)[0])
 
 
 def dose_curve(e: Experiment, shares: list[float]) -> dict:

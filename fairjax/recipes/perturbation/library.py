@@ -13,7 +13,7 @@ from fairjax.core import announce
 from fairjax.core.errors import UserError, count
 from fairjax.data.tables import inputs
 from fairjax.metrics import warn
-from fairjax.metrics.inference import clusters, intervals
+from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import fairscore as metric
 from fairjax.models.families import chances
 from fairjax.pairs.axes import exchange
@@ -141,19 +141,22 @@ def fairscore(
       pairs['control'].where(have, pairs['text']),
     )
   )
-  flips, floor = (metric.changed(before, other) for other in (after, neutral))
-  of = clusters.of_texts(pairs['text'].tolist())
-  own = lambda at: None if of is None else of[at]  # the clusters of some
+  made = {
+    name: metric.changed(before, other)
+    for name, other in (('flips', after), ('floor', neutral))
+  }
+  some = paired_file.Some(pairs, {'model': made}, how)
   rows = []
   for name in ('axis', 'attribute'):
-    for value, at in pairs.groupby(name).indices.items():
-      found = metric.share(flips[:, at], how, own(at))
-      row = {'axis': '', 'attribute': '', name: value, 'rows': len(at)}
+    for value in sorted({*pairs[name]}):
+      part = some.where((pairs[name] == value).to_numpy())
+      found = part.share(part.decided['model']['flips'])
+      row = {'axis': '', 'attribute': '', name: value, 'rows': len(part.pairs)}
       rows.append(row | {k: found[k] for k in ('value', 'low', 'high')})
   return {
-    'fairscore': metric.share(flips, how, of),
-    'floor': metric.share(floor[:, have], how, own(have)),
-    'excess': metric.excess(flips[:, have], floor[:, have], how, own(have)),
+    'fairscore': some.share(made['flips']),
+    'floor': some.share(made['floor'], rows=have),
+    'excess': some.share(made['flips'], made['floor'], have),
     'offered': int(table['offered'].sum()),
     'too_long': int(table['too_long'].sum()),
     'texts': len(column),

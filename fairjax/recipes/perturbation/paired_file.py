@@ -38,13 +38,9 @@ def once(
   """The perturbations of a table, or what the same run left of them."""
   columns = [c for c in ('text', 'text_pair') if c in rows]
   made_from = identity(config, 'texts', config.seed, rows[columns].astype(str))
-  return stages.stage(
-    e.folder / 'perturbed' / f'{name}-{config.perturb.by}.parquet',
-    made_from,
-    lambda path: stages.write_table(path, of_table(config, rows)),
-    pd.read_parquet,
-    e.log,
-    config.reuse,
+  made = lambda: of_table(config, rows)
+  return e.stage(
+    f'perturbed/{name}-{config.perturb.by}.parquet', made_from, made
   )
 
 

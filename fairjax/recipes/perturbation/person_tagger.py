@@ -20,11 +20,11 @@ import optax
 import pandas as pd
 from tokenizers import Tokenizer
 
-from fairjax import stages
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, seq2seq
-from fairjax.metrics.inference import clusters, intervals
+from fairjax.metrics.inference import clusters
+from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import rewrites
 from fairjax.models import (
   Bundle,
@@ -222,41 +222,20 @@ def fit(
   pairs, facts = fitting(model, pairs, log)
   pools = {split: _pool(model, rows) for split, rows in pairs.items()}
 
-  def measure(job, params):
-    every = rewriter.sums(
-      job.model, params, job.valid, device_mesh, config.train.batch, verdicts
-    )
-    return rewriter.ratios(NAMES, every.sum(1))
-
-  loss = step.Loss(*objectives.loss(tagged))
+  batch, means = config.train.batch, functools.partial(rewriter.ratios, NAMES)
+  sums = functools.partial(rewriter.sums, batch=batch, terms=verdicts)
   task = loop.Task(
-    rewriter.pair_batches, (step.Player('tagger', loss),), measure
+    rewriter.pair_batches,
+    (step.Player('tagger', step.Loss(*objectives.loss(tagged))),),
+    lambda job, params: means(sums(job.model, params, job.valid).sum(1)),
   )
   parts = [part for pool in pools.values() for part in rewriter.parts(pool)]
-  result = stages.fitted_once(
-    config,
-    model,
-    (pools['train'], pools['valid']),
-    folder,
-    identity(config, ('training', 'rewriting'), 'tagger', *parts),
-    log,
-    part='tagger',
-    task=task,
-  )
-  every = rewriter.sums(
-    model,
-    result.params,
-    pools['test'],
-    device_mesh,
-    config.train.batch,
-    verdicts,
-  )
-  means = functools.partial(rewriter.ratios, NAMES)
-  how = intervals.options_of(config)
+  made_from = identity(config, ('training', 'rewriting'), 'tagger', *parts)
+  kept = rewriter.trained(config, folder, log, model, pools, made_from, task)
+  rows, how = sums(model, kept.fit.params, pools['test'])[0], options_of(config)
   hang = clusters.of_texts(pairs['test']['text'].tolist())
-  quality = rewriter.estimates(NAMES, every[0], means, how, hang)
-  params = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(result.params))
-  return rewriter.Rewriter(model.replace(params=params), result, quality, facts)
+  quality = rewriter.estimates(NAMES, rows, means, how, hang)
+  return kept._replace(quality=quality, facts=facts)
 
 
 def write(

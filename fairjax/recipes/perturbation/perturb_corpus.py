@@ -7,13 +7,12 @@ replaced by its perturbation, or with corpus.both followed by it; what holds
 nothing to perturb never reaches a model.
 """
 
-import functools
 import pathlib
 import time
 from collections.abc import Sequence
 
 from fairjax.config import Config
-from fairjax.data.corpora import shard_map, shards
+from fairjax.data.corpora import shards
 from fairjax.pairs.persons import perturb
 from fairjax.recipes.language import corpora
 from fairjax.recipes.perturbation import perturbing
@@ -28,21 +27,10 @@ COLUMNS = (
 
 def rewritten(config: Config, out: pathlib.Path) -> list[dict]:
   """The shards of corpus.path rewritten into a folder: what was counted."""
-  options = config.corpus
-  names = shard_map.find_shards(options.path)
   perturbing.load(config)  # a wrong option is told before the work begins
-  perturbing.drawn(config, ['He ran.'])
-  # A model takes all cores, or the whole accelerator.
-  workers = options.workers or (1 if config.perturb.by == 'model' else 0)
-  return shard_map.shard_map(
-    functools.partial(_perturb_shard, spec=corpora.plain(config)),
-    options.path,
-    names,
-    out,
-    identity(config, 'texts', config.seed),
-    options.backend,
-    workers,
-  )
+  made_from = identity(config, 'texts', config.seed)
+  workers = int(config.perturb.by == 'model')
+  return corpora.mapped(config, _perturb_shard, out, made_from, workers)
 
 
 run = corpora.recipe(*COLUMNS)(rewritten)

@@ -73,39 +73,23 @@ def writer(config: Config, model: Bundle | None = None) -> Write:
       person_tagger.write if model.can in person_tagger.CAN else _by_model
     )
     return functools.partial(by_model, config, model)
-  return {
-    'rules': _by_rules,
-    'word': _by_word,
-    'dictionary': _by_dictionary,
-  }[by]
+  return functools.partial(_by_list, by)
 
 
-def _by_rules(texts, words, spans, attributes) -> list[str]:
-  return [
-    perturb.by_rules(text, *span, attribute)
-    for text, span, attribute in zip(texts, spans, attributes)
-  ]
-
-
-def _by_word(texts, words, spans, attributes) -> list[str]:
-  """The word that was named and no other mention: what a chain adds to."""
-  return [
-    chain.turn_words(text, {span[0]}, attribute)[0]
-    if perturb.AXIS[attribute] == 'gender'
-    else perturb.by_rules(text, *span, attribute)
-    for text, span, attribute in zip(texts, spans, attributes)
-  ]
-
-
-def _by_dictionary(texts, words, spans, attributes) -> list[str]:
-  """Everybody's gender; descriptors of age and race as by rules."""
-  swapped = dictionary.swap(texts, names=True).texts
-  return [
-    new
-    if perturb.AXIS[attribute] == 'gender'
-    else perturb.by_rules(text, *span, attribute)
-    for text, new, span, attribute in zip(texts, swapped, spans, attributes)
-  ]
+def _by_list(by: str, texts, words, spans, attributes) -> list[str]:
+  """Rules on one person, the 'word' that was named alone, or everybody's
+  gender by the dictionary; the descriptors of other axes are as by rules."""
+  swapped = texts
+  if by == 'dictionary':
+    swapped = dictionary.swap(texts, names=True).texts
+  out = []
+  for text, new, span, attribute in zip(texts, swapped, spans, attributes):
+    if by == 'rules' or perturb.AXIS[attribute] != 'gender':
+      new = perturb.by_rules(text, *span, attribute)
+    elif by == 'word':  # no other mention: what a chain adds to
+      new = chain.turn_words(text, {span[0]}, attribute)[0]
+    out.append(new)
+  return out
 
 
 def _by_model(config, model, texts, words, spans, attributes) -> list[str]:

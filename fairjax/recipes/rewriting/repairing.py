@@ -15,7 +15,7 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption
-from fairjax.data.batching.tokens import Ragged, ragged
+from fairjax.data.batching.tokens import ragged
 from fairjax.models import Bundle, families
 from fairjax.models.build import precision
 from fairjax.models.decoding import decode_texts
@@ -34,14 +34,6 @@ class Helpers(NamedTuple):
 
   detector: Bundle
   filler: Bundle
-
-
-class Read(NamedTuple):
-  """Texts as the detector's pieces."""
-
-  encodings: list
-  tokens: Ragged
-  fits: np.ndarray  # bool [n]
 
 
 def load(config: Config) -> Helpers:
@@ -67,39 +59,23 @@ def load(config: Config) -> Helpers:
   return Helpers(detector, folders.load(name, can, kind))
 
 
-def read(detector: Bundle, texts: Sequence[str]) -> Read:
-  """Pieces of texts with their places; those too long are marked."""
-  encodings = detector.tokenizer.encode_batch(list(texts))
-  lengths = np.array([len(one.ids) for one in encodings], np.int64)
-  fits = lengths <= detector.longest
-  rows = [np.int32(e.ids) for e, ok in zip(encodings, fits) if ok]
-  return Read(encodings, ragged(rows), fits)
-
-
-def scores(detector: Bundle, texts: Read) -> list[np.ndarray]:
-  """The detector's logits of each text's pieces; () of one too long."""
-  tokens = texts.tokens
-  logit = detect.logits(
-    detector.module, detector.params, tokens, can=detector.can
-  )
-  each = iter(tokens.split(logit))
-  none = np.zeros(0, np.float32)
-  return [next(each) if ok else none for ok in texts.fits]
-
-
 def odd(
   detector: Bundle, texts: Sequence[str], threshold: float
 ) -> list[list[Span]]:
-  """The odd words of each text."""
+  """The odd words of each text; of one that is too long none are known."""
   if not len(texts):
     return []
-  pieces = read(detector, texts)
-  return [
-    repair.odd_words(one.offsets, one.word_ids, np.asarray(logit) > threshold)
-    if len(logit)
-    else []
-    for one, logit in zip(pieces.encodings, scores(detector, pieces))
-  ]
+  encodings = detector.tokenizer.encode_batch(list(texts))
+  fits = [len(one.ids) <= detector.longest for one in encodings]
+  pieces = ragged([np.int32(e.ids) for e, ok in zip(encodings, fits) if ok])
+  logits = detect.logits(
+    detector.module, detector.params, pieces, can=detector.can
+  )
+  each = iter(pieces.split(logits))
+  words = lambda one: repair.odd_words(
+    one.offsets, one.word_ids, np.asarray(next(each)) > threshold
+  )
+  return [words(one) if ok else [] for one, ok in zip(encodings, fits)]
 
 
 def repaired(

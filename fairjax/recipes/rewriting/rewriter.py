@@ -11,7 +11,7 @@ or further players beside the model, are given by the recipe that calls.
 import dataclasses
 import functools
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -125,27 +125,32 @@ def fit(
     _decoded(config),
     *content,
   )
+  kept = trained(config, folder, log, model, pools, made_from, task, own)
+  last = 'test' if 'test' in pools else 'valid'
+  hang = clusters.of_texts(texts[last])
+  rows = sums(model, kept.fit.params, pools[last], config.train.batch)
+  how = intervals.options_of(config)
+  quality = estimates(NAMES, rows[0], means, how, hang)
+  return kept._replace(quality=quality, facts=facts)
+
+
+def trained(
+  config: Config,
+  folder: pathlib.Path,
+  log: Log,
+  model: Bundle,
+  pools: Mapping[str, seq2seq.PairPool],
+  made_from: str,
+  task: loop.Task,
+  own: Callable[[Any], Any] = lambda params: params,
+) -> Rewriter:
+  """The model with the kept weights of its first seed; not measured yet."""
+  sets, more = (pools['train'], pools['valid']), {'part': 'rewriter'}
   result = stages.fitted_once(
-    config,
-    model,
-    (pools['train'], pools['valid']),
-    folder,
-    made_from,
-    log,
-    part='rewriter',
-    task=task,
+    config, model, sets, folder, made_from, log, task=task, **more
   )
   params = jax.tree.map(lambda leaf: leaf[0], own(mesh.to_host(result.params)))
-  last = 'test' if 'test' in pools else 'valid'
-  quality = measure(
-    config,
-    model,
-    result.params,
-    pools[last],
-    device_mesh,
-    clusters.of_texts(texts[last]),
-  )
-  return Rewriter(model.replace(params=params), result, quality, facts)
+  return Rewriter(model.replace(params=params), result, {}, {})
 
 
 def pair_batches(job: loop.Job, _) -> batches.Batches:
@@ -210,19 +215,16 @@ def sums(
   model: Bundle,
   params,
   pairs: seq2seq.PairPool,
-  device_mesh,
   batch: int,
   terms: Callable = objectives.rewrites,
 ) -> np.ndarray:
   """Of each pair the sums and counts of the terms: [s, n, 2 k]."""
+  device_mesh, out = model.device_mesh, None
   forward = step.forward(objectives.measured(model, terms), device_mesh)
-  out = None
   with announce.counting(len(pairs.label), 'pairs read:') as add:
     for host in seq2seq.sweep(pairs, batch, device_mesh.shape['data']):
-      result = np.asarray(
-        forward(params, mesh.put_batch(device_mesh, host, stacked=False)),
-        np.float64,
-      )
+      placed = mesh.put_batch(device_mesh, host, stacked=False)
+      result = np.asarray(forward(params, placed), np.float64)
       if out is None:
         out = np.zeros((len(result), len(pairs.label), result.shape[2]))
       example = host['example']
@@ -273,10 +275,8 @@ def _measured(
   own: Callable, pairs: pd.DataFrame, job: loop.Job, params
 ) -> dict[str, np.ndarray]:
   """What an evaluation during training looks at, one number a seed."""
-  batch = job.config.train.batch
-  result = means(
-    sums(job.model, params, job.valid, job.device_mesh, batch).sum(1)
-  )
+  every = sums(job.model, params, job.valid, job.config.train.batch)
+  result = means(every.sum(1))
   if job.config.train.metric_for_best == 'bleu':
     rows = pairs[pairs['split'] == 'valid'][: job.DECODED]
     host = own(mesh.to_host(params))
@@ -290,19 +290,6 @@ def _measured(
       each.append(rewrites.measures(counts.sum(0, keepdims=True))['bleu4'][0])
     result['bleu'] = np.array(each)
   return result
-
-
-def measure(
-  config: Config,
-  model: Bundle,
-  params,
-  pairs: seq2seq.PairPool,
-  device_mesh,
-  cluster: np.ndarray | None = None,
-) -> dict[str, dict]:
-  """Teacher-forced measures of stacked `params`, by intervals over pairs."""
-  rows = sums(model, params, pairs, device_mesh, config.train.batch)[0]
-  return estimates(NAMES, rows, means, intervals.options_of(config), cluster)
 
 
 def options_of(config: Config, model: Bundle, longest: int) -> Options:

@@ -16,9 +16,7 @@ import pathlib
 
 import pandas as pd
 
-from fairjax import stages
 from fairjax.config import Config, changed
-from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
@@ -65,23 +63,10 @@ def weigh(e: Experiment, tables: Tables) -> tuple[pd.DataFrame, dict]:
   reweight.check(tables, config)
   table = reweight.fitted_rows(tables)
   made_from = identity(config, 'weights', table)
-  result = stages.stage(
-    e.folder / 'weights.parquet',
-    made_from,
-    lambda path: stages.write_table(path, reweight.weights(table, config)),
-    artefacts.read_table,
-    e.log,
-    config.reuse,
-  )
-  about = stages.stage(
-    e.folder / 'weights.json',
-    made_from,
-    lambda path: stages.write_json(
-      path, reweight.report(table, result, config)
-    ),
-    artefacts.read_json,
-    reuse=config.reuse,
-  )
+  made = lambda: reweight.weights(table, config)
+  result = e.stage('weights.parquet', made_from, made)
+  told = lambda: reweight.report(table, result, config)
+  about = e.stage('weights.json', made_from, told)
   e.log.line(
     f'weights of {len(result)} rows: {result["weight"].min():.3g} to '
     f'{result["weight"].max():.3g}, effective rows {about["effective"]:.0f}'

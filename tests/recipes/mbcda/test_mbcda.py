@@ -265,11 +265,10 @@ def test_what_is_missing_is_said_before_any_work(tmp_path):
 
 
 def test_what_only_measures_trains_nothing_again():
-  """A control, an ablation or word vectors less keeps the players' fits."""
+  """An ablation or word vectors less keeps the players' fits."""
   whole = identity(config_of(), 'adversary')
   less = {
     'labels': ('dictionary',),
-    'players': ('with',),
     'vectors': (20,),
   }
   for name, value in less.items():

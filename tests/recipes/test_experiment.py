@@ -1,0 +1,76 @@
+"""One skeleton under every recipe that compares, and few files a system."""
+
+import pathlib
+import re
+
+import pytest
+
+import fairjax
+from fairjax.config import Config
+from fairjax.stages import Experiment
+
+ROOT = pathlib.Path(fairjax.__file__).parent / 'recipes'
+OWN = {  # what a recipe does itself, and why
+  'Log(': {'compare.py', 'diet/rank.py', 'audit/recipe.py'},  # several logs
+  'keep_predictions(': set(),
+  'stages.publish(': {
+    *('compare.py', 'diet/rank.py', 'perturbation/fairtune.py'),  # of parts
+    'audit/recipe.py',
+  },
+}
+
+
+@pytest.mark.parametrize('call', OWN)
+def test_the_skeleton_of_a_run_is_said_once(call):
+  users = {
+    path.relative_to(ROOT).as_posix()
+    for path in ROOT.rglob('*.py')
+    if re.search(rf'(?<![\w]){re.escape(call)}', path.read_text('utf-8'))
+  }
+  assert users <= OWN[call]
+
+
+# The files of recipes/ that hold a system's algorithm, from its experiment on.
+@pytest.mark.parametrize(
+  ('start', 'most'),
+  [
+    ('diet/experiment', 4),
+    ('weighting/experiment', 4),
+    ('fairflow/experiment', 7),
+    ('mbcda/experiment', 6),
+    ('perturbation/fairtune', 7),
+    ('perturbation/perturber', 7),
+  ],
+)
+def test_few_files_hold_an_algorithm(start, most):
+  room = start.split('/')[0]
+  asks = (
+    rf'from fairjax\.recipes\.{room}(?:\.(\w+))? import ([^\n(]+|\([^)]+\))'
+  )
+  seen, todo = set(), [start.split('/')[1]]
+  while todo:
+    name = todo.pop()
+    path = ROOT / room / f'{name}.py'
+    if name in seen or not path.is_file():
+      continue
+    seen.add(name)
+    for module, names in re.findall(asks, path.read_text('utf-8')):
+      todo += [module] if module else re.findall(r'\w+', names)
+  assert 0 < len(seen) <= most, seen
+
+
+def test_what_two_experiments_measured_is_joined():
+  one = Experiment(Config(), None, None)
+  one.add('ours', 'test', {'rows': 3, 'quality': {'auc': {'value': 0.5}}})
+  one.add('ours', 'test', {'warnings': ['few rows']})
+  other = one.of(Config(seed=1))
+  assert other.config.seed == 1 and other.contenders is one.contenders
+  more = Experiment(Config(), None, None)
+  more.add('ours', 'GECO', {'rows': 2})
+  more.tests.append({'set': 'GECO'})
+  one.take(more)
+  sets = one.contenders['ours']['sets']
+  assert list(sets) == ['test', 'GECO'] and len(sets['test']) == 3
+  found = one.results(title='Two')
+  assert found.title == 'Two' and found.contenders == one.contenders
+  assert found.tests == [{'set': 'GECO'}]
