@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax import results as shape
 from fairjax import stages
 from fairjax.config import Config, Data, Measures, Method, Planted, Train
 from fairjax.core.errors import UserError
 from fairjax.recipes import compare
-from fairjax.report import page, terminal
 
 
 @pytest.fixture(scope='module')
@@ -72,33 +70,6 @@ def test_notes_say_who_does_not_help(made):
   assert 'none: a note' in notes
   assert 'unfair, test: lowers dp' in notes
   assert 'fair <b>, test: lowers' not in notes
-
-
-def test_the_table_and_the_page(made, tmp_path):
-  *_, runs, tests = made
-  found = shape.Results(
-    data='made <up>',
-    model='tiny',
-    seeds=[0, 1],
-    contenders=runs,
-    tests=tests,
-    notes=compare.notes({}, tests),
-  )
-  own = found.measured('unfair', 'test')
-  frame = found.to_frame().set_index(['contender', 'set', 'group', 'measure'])
-  assert frame.loc[('unfair', 'test', '', 'dp'), 'value'] == own['dp']['value']
-  assert ('none', 'test', 'male', 'fpr') in frame.index
-  page.publish(tmp_path, found)
-  text = (tmp_path / 'report.html').read_text()
-  assert '<b>' not in text and 'made &lt;up&gt;' in text
-  assert 'href="fair-b-/report.html"' in text
-  for name in (
-    'contenders_dp_test',
-    'difference_dp_test__differences_to_no_mitigation',
-  ):
-    assert (tmp_path / 'plots' / f'{name}.png').exists()
-  shown = terminal.summary(found)
-  assert '| unfair' in shown and max(map(len, shown.split('\n'))) <= 80
 
 
 def test_contenders_change_options():

@@ -318,30 +318,6 @@ def test_each_half_is_marked_by_the_best_setting_of_the_other():
   assert best == [0, 0] and not same.any()
 
 
-def test_known_pairs_that_are_in_no_share_are_counted():
-  known = [('ada', 'bo'), ('ivy', 'cy'), ('eve', 'al')]
-  words = {'ada': 9, 'bo': 9, 'ivy': 9}  # cy is too rare, eve is not there
-  assert experiment.looked_at(known, words) == (
-    'Of 3 known pairs 1 has both of its words among those that are looked at '
-    '(fairflow.min_count); the others are in no share below.'
-  )
-  assert experiment.looked_at(known[:1], words) == ''
-
-
-def test_pairs_without_votes_are_not_said_to_have_most():
-  pairs = pd.DataFrame({'first': ['ada'], 'second': ['bo']})
-  assert experiment.first_of(pairs, 1) == 'The first pair by alphabet'
-  assert experiment.first_of(pairs, 2) == 'The first 2 pairs by alphabet'
-  assert (
-    experiment.first_of(pairs.assign(votes=3), 2) == 'The 2 pairs of most votes'
-  )
-  assert experiment.partners(pairs) == '1 pair votes for each other'
-  one_way = pd.concat([pairs] * 3).assign(**{'from': ['', 'first', 'second']})
-  assert experiment.partners(one_way) == (
-    '1 pair votes for each other and 2 hold in one direction'
-  )
-
-
 def test_the_coordinate_of_a_diagonal_lda_becomes_the_other_side_s():
   rng = np.random.default_rng(1)
   side = np.repeat([-1, 1], 30)

@@ -149,18 +149,6 @@ def test_groups_at_the_level_differ_from_no_group():
   assert told['text'].startswith('2 of 3 groups differ from the matched')
 
 
-def test_prompts_are_called_matched_where_they_are():
-  """Prompts whose groups were found by their words have no pair."""
-  one = {'value': 0.1, 'low': 0.0, 'high': 0.2}
-  row = {'group': 'a', 'score': one, 'nobody': one, 'difference': one}
-  row |= {'adjusted': 0.01}
-  for matched_, words_ in ((True, 'matched prompts'), (False, 'prompts')):
-    over = [row | {'matched': matched_}]
-    table, told = experiment.over_nobody(over)
-    assert table['caption'] == f'Beside {words_} that name no group'
-    assert f'differ from the {words_} that name no group (' in told['text']
-
-
 def test_a_prompt_of_two_pairs_is_held_against_both():
   """Texts of its second pair were numbered on from those of the first, so that
   none met its match."""
