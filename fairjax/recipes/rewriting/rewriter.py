@@ -278,7 +278,7 @@ def _measured(
   every = sums(job.model, params, job.valid, job.config.train.batch)
   result = means(every.sum(1))
   if job.config.train.metric_for_best == 'bleu':
-    rows = pairs[pairs['split'] == 'valid'][: job.DECODED]
+    rows = pairs[pairs['split'] == 'valid'][:DECODED]
     host = own(mesh.to_host(params))
     each = []
     for i in range(len(job.seeds)):

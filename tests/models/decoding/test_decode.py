@@ -26,7 +26,7 @@ from fairjax.models.decoding import (
 from fairjax.models.decoding.decode import Options
 from fairjax.models.folders import folder, hf
 from fairjax.models.folders import options as folder_options
-from fairjax.models.kernels import ways
+from fairjax.models.kernels import platform_traits
 from fairjax.models.layers import layer_params, places
 
 from .. import near_copy, seq2seq
@@ -371,8 +371,10 @@ def test_near_copies_take_few_steps(slots):
 
 def test_where_compiling_is_dear_few_programs_write_the_same(monkeypatch):
   """Of texts of three lengths, one of each kind a width (else 3 of three)."""
-  mine = ways.WAYS['cpu']._replace(sparing=True, waits_for_memory=True)
-  monkeypatch.setitem(ways.WAYS, 'cpu', mine)
+  mine = platform_traits.PLATFORMS['cpu']._replace(
+    sparing=True, waits_for_memory=True
+  )
+  monkeypatch.setitem(platform_traits.PLATFORMS, 'cpu', mine)
   one = {'depth': 1, 'decoder_depth': 1}
   shape = dataclasses.replace(race.SHAPES['tiny'], vocab=41, **one)
   module = near_copy.NearCopy(shape, swaps=(13, 21))
