@@ -17,11 +17,7 @@ def test_a_damaged_store_or_tokenizer_is_made_again(
   read = lambda: texts.store(source, texts.learn_tokenizer(source, 120, 0.1, 0))
   before = read()
   flat = np.array(before.flat)
-  file = next(
-    path
-    for path in tmp_path.rglob(f'{name}*')
-    if not path.name.endswith('.made.json')
-  )
+  (file,) = {*tmp_path.rglob(f'{name}*')} - {*tmp_path.rglob('*.made.json')}
   raw = bytearray(file.read_bytes())
   raw[len(raw) // 2] ^= 1
   file.unlink()

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fairjax.config import Config, Weighting
+from fairjax.config import Config, Method, Weighting
 from fairjax.core.errors import UserError
 from fairjax.data.tables.terms import count_terms, read_terms
 from fairjax.methods import crossfit
@@ -28,8 +28,9 @@ from fairjax.methods.reweight import (
 )
 
 
-def config_of(seed=0, **knobs):
-  return Config(seed=seed, weighting=Weighting(**knobs))
+def config_of(seed=0, terms='', **knobs):
+  method = Method(terms=terms)
+  return Config(seed=seed, method=method, weighting=Weighting(**knobs))
 
 
 def table_of(texts, labels, **columns):
