@@ -1,0 +1,171 @@
+"""Builds the documentation site from a checkout.
+
+  pip install '.[docs]' && python -m fairjax.docs OUT [--gallery]
+
+Pages that are facts of the code (options, measures, names, the library) are
+made from it; `<!-- include: FILE#HEADING -->` takes a part of another page of
+the repository, so that it is written once. Any warning ends the build.
+"""
+
+import argparse
+import inspect
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import fairjax
+import fairjax.main  # whose flags the help of commands names
+from fairjax.cli import commands, manual
+from fairjax.config import Config
+from fairjax.core import knobs
+from fairjax.core.errors import UserError
+from fairjax.metrics import MEASURES
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parents[1]
+INCLUDE = re.compile(r'<!-- include: ([^#\s]+)(?:#(.+?))? -->')
+SMALL = ('--config.planted.rows=1500', '--config.planted.test_rows=600')
+GALLERY = {  # runs that need no download, and what makes them short
+  'quickstart_audit': (),
+  'quickstart_diet': (*SMALL, '--config.seeds=3'),
+  'planted_methods': (*SMALL, '--config.seeds=2', '--config.train.epochs=4'),
+  'weighting_planted': (*SMALL, '--config.seeds=2', '--config.train.epochs=6'),
+  'logit_pairing_planted': (*SMALL, '--config.seeds=2'),
+  'pruning_planted': (*SMALL, '--config.train.epochs=6'),
+}
+
+
+def included(match: re.Match) -> str:
+  """The named file, or its part under a heading, one level further down."""
+  path, heading = match.groups()
+  text = (ROOT / path).read_text('utf-8')
+  if heading:
+    part = text.partition(f'\n## {heading}\n')[2]
+    text = '## Results\n' + re.split(r'\n(?=## )', part)[0]
+    return re.sub(r'\n<!-- (?:kept: .*|end) -->\n', '\n', text)
+  return text.partition('\n')[2] if match.start() else text
+
+
+def cell(text: str) -> str:
+  """Plain text as a cell of a table."""
+  return re.sub(r'([|<>*_`])', r'\\\1', ' '.join(str(text).split()))
+
+
+def table(head: str, rows: list[tuple]) -> str:
+  lines = [f'| {head} |', '|' + '---|' * (head.count('|') + 1)]
+  return '\n'.join(lines + [f'| {" | ".join(row)} |' for row in rows])
+
+
+def options() -> str:
+  """Every knob, a table a section."""
+  parts: dict[str, list[tuple]] = {}
+  for leaf in knobs.leaves(Config):
+    row = f'`{leaf.name}`', cell(repr(leaf.default)), cell(leaf.about)
+    section = leaf.name.rpartition('.')[0] or 'run'
+    parts.setdefault(section, []).append(row)
+  head = (
+    '# Options\n\nEach is the flag `--config.NAME=VALUE` of any command; '
+    '`fairjax help NAME`\nexplains one.'
+  )
+  tables = [
+    f'## {k}\n\n{table("name | default | about", v)}' for k, v in parts.items()
+  ]
+  return '\n\n'.join([head, *tables])
+
+
+def measures() -> str:
+  rows = [
+    (f'`{name}`', cell(row.label), cell(row.about))
+    for name, row in MEASURES.items()
+  ]
+  return f'# Measures\n\n{table("name | label | what it is", rows)}'
+
+
+def fenced(heading: str, text: str) -> str:
+  return f'## {heading}\n\n```text\n{text.rstrip()}\n```'
+
+
+def command_pages() -> str:
+  pages = {'fairjax': manual.overview()}
+  pages |= {name: manual.explain(name) for name in commands.COMMANDS}
+  parts = [fenced(name, text) for name, text in pages.items()]
+  return '\n\n'.join(['# Commands and exit codes', *parts])
+
+
+def library() -> str:
+  parts = ['# Library']
+  for name in dir(fairjax):
+    one = getattr(fairjax, name)
+    if callable(one) and not isinstance(one, type):
+      text = f'{name}{inspect.signature(one)}\n\n{inspect.getdoc(one)}'
+      parts.append(fenced(f'fairjax.{name}', text))
+  return '\n\n'.join(parts)
+
+
+def gallery(folder: pathlib.Path) -> str:
+  """Runs of GALLERY, their pages in the folder, and links to them."""
+  links = []
+  for name, flags in GALLERY.items():
+    with tempfile.TemporaryDirectory() as work:
+      run = [
+        sys.executable,
+        '-m',
+        'fairjax.main',
+        f'--config=configs/{name}.py',
+      ]
+      subprocess.run(
+        [*run, f'--workdir={work}/run', *flags], cwd=ROOT, check=True
+      )
+      shutil.copy(f'{work}/run/report.html', folder / f'{name}.html')
+    links.append(
+      f'- <a href="{name}.html">{name}</a>: `{" ".join(run[-1:] + [*flags])}`'
+    )
+  return '\n'.join(links)
+
+
+def written(folder: pathlib.Path, with_gallery: bool = False) -> None:
+  """All pages as Markdown, those that are made with those that are not."""
+  shutil.copytree(
+    HERE, folder, ignore=shutil.ignore_patterns('*.py', '*.yml', '__pycache__')
+  )
+  for path in folder.rglob('*.md'):
+    path.write_text(INCLUDE.sub(included, path.read_text('utf-8')), 'utf-8')
+  made = {
+    'options': options(),
+    'measures': measures(),
+    'commands': command_pages(),
+    'names': f'# Names\n\n```text\n{manual.everything()}\n```',
+    'library': library(),
+  }
+  for name, text in made.items():
+    (folder / 'reference' / f'{name}.md').write_text(text + '\n', 'utf-8')
+  if with_gallery:
+    page = folder / 'gallery.md'
+    links = gallery(folder)
+    page.write_text(page.read_text('utf-8').replace('<!-- gallery -->', links))
+
+
+def main() -> None:
+  parser = argparse.ArgumentParser('fairjax.docs', description=__doc__)
+  parser.add_argument('out')
+  parser.add_argument('--gallery', action='store_true')
+  given = parser.parse_args()
+  if not (ROOT / 'configs' / 'RESULTS.md').is_file():
+    raise UserError('the site is built from a checkout of the repository')
+  with tempfile.TemporaryDirectory() as name:
+    place = pathlib.Path(name)
+    shutil.copy(HERE / 'mkdocs.yml', place)
+    written(place / 'docs', given.gallery)
+    out = str(pathlib.Path(given.out).resolve())
+    build = [sys.executable, '-m', 'mkdocs', 'build', '--strict', '-q']
+    quiet = {**os.environ, 'NO_MKDOCS_2_WARNING': '1'}
+    done = subprocess.run([*build, '-d', out], cwd=place, env=quiet)
+  sys.exit(done.returncode)
+
+
+if __name__ == '__main__':
+  main()
