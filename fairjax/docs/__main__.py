@@ -28,15 +28,10 @@ from fairjax.metrics import MEASURES
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
 INCLUDE = re.compile(r'<!-- include: ([^#\s]+)(?:#(.+?))? -->')
-SMALL = ('--config.planted.rows=1500', '--config.planted.test_rows=600')
-GALLERY = {  # runs that need no download, and what makes them short
-  'quickstart_audit': (),
-  'quickstart_diet': (*SMALL, '--config.seeds=3'),
-  'planted_methods': (*SMALL, '--config.seeds=2', '--config.train.epochs=4'),
-  'weighting_planted': (*SMALL, '--config.seeds=2', '--config.train.epochs=6'),
-  'logit_pairing_planted': (*SMALL, '--config.seeds=2'),
-  'pruning_planted': (*SMALL, '--config.train.epochs=6'),
-}
+GALLERY = (  # runs that need no download
+  *('quickstart_audit', 'quickstart_diet', 'planted_methods'),
+  *('weighting_planted', 'logit_pairing_planted', 'pruning_planted'),
+)
 
 
 def included(match: re.Match) -> str:
@@ -65,16 +60,11 @@ def options() -> str:
   parts: dict[str, list[tuple]] = {}
   for leaf in knobs.leaves(Config):
     row = f'`{leaf.name}`', cell(repr(leaf.default)), cell(leaf.about)
-    section = leaf.name.rpartition('.')[0] or 'run'
-    parts.setdefault(section, []).append(row)
-  head = (
-    '# Options\n\nEach is the flag `--config.NAME=VALUE` of any command; '
-    '`fairjax help NAME`\nexplains one.'
-  )
-  tables = [
-    f'## {k}\n\n{table("name | default | about", v)}' for k, v in parts.items()
-  ]
-  return '\n\n'.join([head, *tables])
+    parts.setdefault(leaf.name.rpartition('.')[0] or 'run', []).append(row)
+  out = ['# Options\n\nEach is the flag `--config.NAME=VALUE` of any command.']
+  for section, rows in parts.items():
+    out.append(f'## {section}\n\n{table("name | default | about", rows)}')
+  return '\n\n'.join(out)
 
 
 def measures() -> str:
@@ -108,23 +98,13 @@ def library() -> str:
 
 def gallery(folder: pathlib.Path) -> str:
   """Runs of GALLERY, their pages in the folder, and links to them."""
-  links = []
-  for name, flags in GALLERY.items():
+  run = [sys.executable, '-m', 'fairjax.main']
+  for name in GALLERY:
     with tempfile.TemporaryDirectory() as work:
-      run = [
-        sys.executable,
-        '-m',
-        'fairjax.main',
-        f'--config=configs/{name}.py',
-      ]
-      subprocess.run(
-        [*run, f'--workdir={work}/run', *flags], cwd=ROOT, check=True
-      )
+      flags = f'--config=configs/{name}.py', f'--workdir={work}/run'
+      subprocess.run([*run, *flags], cwd=ROOT, check=True)
       shutil.copy(f'{work}/run/report.html', folder / f'{name}.html')
-    links.append(
-      f'- <a href="{name}.html">{name}</a>: `{" ".join(run[-1:] + [*flags])}`'
-    )
-  return '\n'.join(links)
+  return '\n'.join(f'- <a href="{name}.html">{name}</a>' for name in GALLERY)
 
 
 def written(folder: pathlib.Path, with_gallery: bool = False) -> None:
