@@ -68,10 +68,8 @@ def options() -> str:
 
 
 def measures() -> str:
-  rows = [
-    (f'`{name}`', cell(row.label), cell(row.about))
-    for name, row in MEASURES.items()
-  ]
+  row = lambda name, one: (f'`{name}`', cell(one.label), cell(one.about))
+  rows = [row(name, one) for name, one in MEASURES.items()]
   return f'# Measures\n\n{table("name | label | what it is", rows)}'
 
 
@@ -80,9 +78,8 @@ def fenced(heading: str, text: str) -> str:
 
 
 def command_pages() -> str:
-  pages = {'fairjax': manual.overview()}
-  pages |= {name: manual.explain(name) for name in commands.COMMANDS}
-  parts = [fenced(name, text) for name, text in pages.items()]
+  parts = [fenced('fairjax', manual.overview())]
+  parts += [fenced(name, manual.explain(name)) for name in commands.COMMANDS]
   return '\n\n'.join(['# Commands and exit codes', *parts])
 
 
