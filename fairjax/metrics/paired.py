@@ -338,7 +338,8 @@ def _exchanged(
 
 def _measures(rates, of_everyone, large) -> dict:
   """Measures [b, s] from rates [b, s, k, g+1, rate] and those of everyone."""
-  out = dict(of_everyone)
+  # What labels alone say is the same of both.
+  out = {k: v for k, v in of_everyone.items() if k != 'majority'}
   if rates.shape[3] > 2:
     parts = groups.reduce(np.where(large, rates, np.nan))
     for name, (chosen, kind, one_minus) in measures.gaps().items():
