@@ -53,6 +53,15 @@ def test_long_texts_align_as_well_as_by_difflib(words, count):
     assert same >= 0.99 * best
 
 
+def test_texts_beyond_a_window_align_through_it():
+  rng = np.random.default_rng(1)
+  old = rng.integers(3000, size=50_000).tolist()
+  new = edited(old, 900, rng)
+  assert sum(size for *_, size in check(old, new)) >= 50_000 - 2 * 900
+  assert check(list(range(40_000)), ['a'] * 30_000)[:-1] == []
+  assert check([1] * 40_000, [1] * 20_000)[:-1] == [(0, 0, 20_000)]
+
+
 def test_short_ones_are_difflibs_and_words_in_place_stay():
   rng = np.random.default_rng(0)
   old = [str(w) for w in rng.integers(9, size=300)]
