@@ -101,7 +101,10 @@ def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
   gap = any(f.kind == 'gap' and f.verdict == findings.ABOVE for f in found)
   trained = row and row.exports and (folder / kept.METRICS).exists()
   one_fit = len([*folder.glob('training/*/weights.safetensors')]) == 1
-  if trained and ((folder / 'export').is_dir() or one_fit):
+  if trained and again and any(one.verdict == findings.VOID for one in found):
+    text = 'Next, train longer, or a pretrained folder (--config.model=…):'
+    command = f'{again} --config.train.epochs=10'
+  elif trained and ((folder / 'export').is_dir() or one_fit):
     text = 'Next, audit what was trained, on data of your own:'
     command = f'fairjax audit {name} {_rows(folder, "groups")}'
   elif trained and again and not row.then:
