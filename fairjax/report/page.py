@@ -62,7 +62,10 @@ def report(folder: str | os.PathLike) -> str:
       *(claims(results) if results.focus else []),
     ]
     if results.facts:
-      rows = [{'fact': _words(k), 'value': v} for k, v in results.facts.items()]
+      rows = [
+        {'fact': k.replace('_', ' '), 'value': v}
+        for k, v in results.facts.items()
+      ]
       sections.append(Section('Facts', [parts.table(rows)]))
   if curves := learning(folder):
     sections.append(Section('Learning', curves))
@@ -367,16 +370,12 @@ def _hygiene(facts: Mapping) -> list[dict]:
   if leaks:
     out.append(parts.table(leaks, caption='Texts that occur in two splits'))
   rest = [
-    {'fact': _words(key), 'value': value}
+    {'fact': key.replace('_', ' '), 'value': value}
     for key, value in facts.items()
     if key not in ('splits', 'leaks', 'warnings') and value not in (None, {})
   ]
   out += [parts.table(rest)] if rest else []
   return out or [parts.text('Nothing was found wrong with the data.')]
-
-
-def _words(key: str) -> str:
-  return key.replace('_', ' ')
 
 
 def provenance(config: Mapping | None, versions: Mapping | None) -> list[dict]:
