@@ -357,18 +357,17 @@ def _hygiene(facts: Mapping) -> list[dict]:
   splits = facts.get('splits', {})
   keys = dict.fromkeys(key for split in splits.values() for key in split)
   rows = [
-    {'fact': _words(fact)}
+    {'fact': fact.replace('_', ' ')}
     | {name: split.get(fact, '') for name, split in splits.items()}
     for fact in keys
   ]
-  if rows:
-    out.append(parts.table(rows, caption='What each split holds'))
+  out += [parts.table(rows, caption='What each split holds')] * bool(rows)
   leaks = [
     {'splits': pair, 'rows in both': leak.get('rows'), 'ids': leak.get('ids')}
     for pair, leak in facts.get('leaks', {}).items()
   ]
-  if leaks:
-    out.append(parts.table(leaks, caption='Texts that occur in two splits'))
+  both = parts.table(leaks, caption='Texts that occur in two splits')
+  out += [both] * bool(leaks)
   rest = [
     {'fact': key.replace('_', ' '), 'value': value}
     for key, value in facts.items()
