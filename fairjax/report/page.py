@@ -298,11 +298,8 @@ def _documents(folder: pathlib.Path, results: Results | None) -> list[Section]:
   """What can be taken away."""
   if results is None or not results.contenders:
     return []
-  return [
-    Section(
-      'To take away', [documents.links(documents.publish(folder, results))]
-    )
-  ]
+  links = documents.links(documents.publish(folder, results))
+  return [Section('To take away', [links])]
 
 
 def publish(folder: str | os.PathLike, results: Results) -> Results:
