@@ -97,7 +97,8 @@ def step(model: Packed, kind: str, lr: float):
   adam = torch.optim.AdamW(moved, lr=lr, weight_decay=0.0, fused=True)
 
   def run(given, label):
-    with torch.autocast('cpu', torch.bfloat16, enabled=kind == 'autocast'):
+    where, low = label.device.type, kind == 'autocast'
+    with torch.autocast(where, torch.bfloat16, enabled=low):
       logits = model(*given)
     loss = F.cross_entropy(logits.float(), label)
     for p in params:

@@ -1,16 +1,18 @@
-"""Predictions of an audited classifier: rows/s beside pipeline and a good loop.
+"""Predictions of an audited classifier: rows/s beside OpenVINO and others.
 
   python -m fairjax.bench audit [--data=FILE --text=COLUMN] [--rows=2000]
-    [--model=FOLDER] [--rounds=3] [--sides=ours,grouped,pipeline]
-    [--longest=256] [--clock=cpu]
+    [--model=FOLDER] [--rounds=3] [--longest=256] [--clock=cpu]
+    [--sides=ours,openvino,torch-bf16,onnxruntime,onnxruntime-int8,torch,…]
 
 The same weights on the same texts, from strings to probabilities, tokenizing
-included: `fairjax.load(FOLDER).predict_proba`, what an audit calls; `pipeline`
-of transformers as its manual has it, in batches of 32; and `grouped`,
-a loop in torch that sorts by length, pads in batches of 64 and keeps no
-gradients. Without --model MiniLM with a random head of two classes. All sides
-must agree in the probabilities. `--clock=cpu` counts CPU seconds: on one core a
-side (`taskset -c 1`) that others use as well, the wall clock counts them too.
+included. `ours` is `fairjax.load(FOLDER).predict_proba` as an audit calls it,
+`ours-float32` and `ours-bfloat16` the same with that precision. The peers sort
+texts by length and pad them in batches of 64: OpenVINO as it compiles a model
+by default (bfloat16 where the processor has it), ONNX Runtime in float32 and
+with weights of 8 bits, and torch. Without --model MiniLM with a random head of
+two classes. All sides must agree in the probabilities. `--clock=cpu` counts CPU
+seconds: on one core a side (`taskset -c 1`) that others use as well, the wall
+clock counts theirs too.
 """
 
 import functools
@@ -19,31 +21,44 @@ import tempfile
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.special import softmax
 
 from fairjax.bench import race
 from fairjax.bench.peers import minilm
 from fairjax.bench.peers.text_batches import column, planted_rows
 
-SIDES = ('ours', 'grouped', 'pipeline')
-BATCH = {'grouped': 64, 'pipeline': 32}
+PEERS = {  # and their packages
+  'openvino': ('openvino', 'torch'),
+  'torch-bf16': ('torch',),
+  'onnxruntime': ('onnxruntime', 'onnx', 'torch'),
+  'onnxruntime-int8': ('onnxruntime', 'onnx', 'torch'),
+  'torch': ('torch',),
+}
+OURS = {
+  'ours': 'auto',
+  'ours-float32': 'float32',
+  'ours-bfloat16': 'bfloat16',
+}
+BATCH = 64
 # Texts without --data: sentences of such lengths from the planted words.
 LENGTHS = (8, 60)
 
 
 def run(args: list[str]) -> dict:
   chosen = options(args)
-  sides = chosen.sides
-  if race.missing('torch', 'transformers'):
-    sides = [s for s in sides if s == 'ours']
+  absent = race.missing('transformers', *race.packages(PEERS, chosen.sides))
+  able = lambda side: not set(PEERS.get(side, ())) & {*absent}
+  sides = [side for side in chosen.sides if able(side)]
   head = functools.partial(
     minilm.with_head, 'SequenceClassification', num_labels=2
   )
   prepare = None if chosen.model else head
   with race.processes('audit', args, sides, prepare=prepare) as running:
-    race.agree(running, 'chances', 'the probabilities', 2e-3)
+    wide = lambda side: 5e-2 if side.endswith('int8') else 1e-2
+    race.agree(running, 'chances', 'the probabilities', wide)
     times = race.interleave(running, rounds=chosen.rounds, warmup=0)
     tokens = running[sides[0]].facts['tokens']
-  facts = {'items': chosen.rows, 'ours': 'ours', 'tokens': tokens}
+  facts = {'items': chosen.rows, 'ours': sides[0], 'tokens': tokens}
   return race.report('audit', times, chosen, unit='rows/s', **facts)
 
 
@@ -55,7 +70,7 @@ def options(args: list[str]):
     rows=2000,
     model='',
     longest=256,
-    sides=race.Several(SIDES, ','.join(SIDES)),
+    sides=race.Several([*OURS, *PEERS], 'ours,openvino,torch-bf16'),
   )
 
 
@@ -79,38 +94,79 @@ def _ours(model, texts: Sequence[str]) -> np.ndarray:
     return model.predict_proba(texts)
 
 
-def _pipeline(pipe, texts: Sequence[str]) -> np.ndarray:
-  out = pipe(list(texts))
-  names = list(pipe.model.config.id2label.values())
-  return np.array(
-    [[{o['label']: o['score'] for o in one}[n] for n in names] for one in out]
-  )
-
-
-def _grouped(net, tokenizer, longest: int, texts: Sequence[str]) -> np.ndarray:
-  """Sorted by length, padded batch by batch, in inference mode."""
-  import torch
-
+def _grouped(
+  ask: Callable, tokenizer, longest: int, texts: Sequence[str]
+) -> np.ndarray:
+  """ask(inputs) of texts sorted by length and padded batch by batch."""
   tokens = tokenizer(list(texts), truncation=True, max_length=longest)
   order = np.argsort([len(ids) for ids in tokens['input_ids']], kind='stable')
-  out = np.empty((len(order), net.config.num_labels))
-  with torch.inference_mode():
-    for low in range(0, len(order), BATCH['grouped']):
-      rows = order[low : low + BATCH['grouped']]
-      batch = tokenizer.pad(
-        {'input_ids': [tokens['input_ids'][row] for row in rows]},
-        return_tensors='pt',
-      )
-      out[rows] = net(**batch).logits.softmax(-1).numpy()
-  return out
+  parts = []
+  for low in range(0, len(order), BATCH):
+    some = [tokens['input_ids'][row] for row in order[low : low + BATCH]]
+    batch = tokenizer.pad({'input_ids': some}, return_tensors='np')
+    ids, mask = (batch[n].astype(np.int64) for n in INPUTS[:2])
+    parts.append(ask(dict(zip(INPUTS, (ids, mask, np.zeros_like(ids))))))
+  out = np.concatenate(parts)
+  out[order] = out.copy()
+  return softmax(out.astype(np.float64), axis=-1)
+
+
+INPUTS = 'input_ids', 'attention_mask', 'token_type_ids'
+
+
+def _torch(net, chosen) -> Callable:
+  import torch
+
+  if chosen.side.endswith('bf16'):
+    net = net.bfloat16()
+
+  def ask(inputs: dict) -> np.ndarray:
+    with torch.inference_mode():
+      given = {name: torch.from_numpy(a) for name, a in inputs.items()}
+      return net(**given).logits.float().numpy()
+
+  return ask
+
+
+def _example(torch) -> dict:
+  return {name: torch.ones(2, 16, dtype=torch.long) for name in INPUTS}
+
+
+def _openvino(net, chosen) -> Callable:
+  import openvino
+  import torch
+
+  model = openvino.convert_model(net, example_input=_example(torch))
+  threads = {'INFERENCE_NUM_THREADS': len(os.sched_getaffinity(0))}
+  compiled = openvino.Core().compile_model(model, 'CPU', threads)
+  return lambda inputs: compiled(inputs)[0]
+
+
+def _onnxruntime(net, chosen) -> Callable:
+  import onnxruntime
+  import torch
+  from onnxruntime import quantization
+
+  path = f'{chosen.folder}/{chosen.side}.onnx'
+  axes = {key: {0: 'rows', 1: 'places'} for key in INPUTS}
+  names = {'input_names': [*INPUTS], 'output_names': ['logits']}
+  how = {'dynamic_axes': axes, 'dynamo': False, **names}
+  torch.onnx.export(net, (_example(torch),), path, **how)
+  if chosen.side.endswith('int8'):
+    quantization.quantize_dynamic(path, f'{path}.int8')
+    path = f'{path}.int8'
+  rules = onnxruntime.SessionOptions()
+  rules.intra_op_num_threads = len(os.sched_getaffinity(0))
+  session = onnxruntime.InferenceSession(path, rules)
+  return lambda inputs: session.run(None, inputs)[0]
 
 
 def _side(chosen):
-  """texts → probabilities, and how to count tokens."""
-  if chosen.side == 'ours':
+  """texts → probabilities."""
+  if chosen.side in OURS:
     import fairjax
 
-    model = fairjax.load(chosen.model)
+    model = fairjax.load(chosen.model, precision=OURS[chosen.side])
     model.bundle = model.bundle.replace(longest=chosen.longest)
     return functools.partial(_ours, model)
   import transformers
@@ -118,18 +174,9 @@ def _side(chosen):
   auto = transformers.AutoModelForSequenceClassification
   net = auto.from_pretrained(chosen.model).eval()
   tokenizer = transformers.AutoTokenizer.from_pretrained(chosen.model)
-  if chosen.side == 'grouped':
-    return functools.partial(_grouped, net, tokenizer, chosen.longest)
-  pipe = transformers.pipeline(
-    'text-classification',
-    model=net,
-    tokenizer=tokenizer,
-    top_k=None,
-    batch_size=BATCH['pipeline'],
-    truncation=True,
-    max_length=chosen.longest,
-  )
-  return functools.partial(_pipeline, pipe)
+  kind = {'openvino': _openvino, 'torch': _torch, 'onnxruntime': _onnxruntime}
+  ask = kind[chosen.side.partition('-')[0]](net, chosen)
+  return functools.partial(_grouped, ask, tokenizer, chosen.longest)
 
 
 def side(chosen) -> tuple[Callable, dict]:

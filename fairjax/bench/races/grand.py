@@ -47,11 +47,6 @@ def run(args: list[str]) -> dict:
     }
     for name, side in sides.items()
   }
-  for name, used in memory.items():
-    print(
-      f'{name:12} peak {used["peak_mb"]:7.0f} MB, '
-      f'{used["above_weights_mb"]:7.0f} MB above its process with the weights'
-    )
   ours, training = times['fairjax'], times.pop('step')
   of_step = statistics.median(a / b for a, b in zip(ours, training))
   print(f'our norms take {of_step:.2f} of the time of our training step')

@@ -1,4 +1,4 @@
-"""Group measures of many rows: `bincount`s, scikit-learn and fairlearn."""
+"""Group measures of many rows, against `bincount`s and scikit-learn."""
 
 import argparse
 
@@ -13,7 +13,7 @@ HOW = intervals.IntervalOptions(0.95, 0, 0)
 
 def run(args: list[str]) -> dict:
   """Races one of the measures; see --help."""
-  known = {'rows': 1_000_000, 'groups': 50, 'resamples': 10_000, 'seed': 0}
+  known = {'rows': 1_000_000, 'groups': 50, 'seed': 0}
   known['what'] = (*RACES,)
   chosen = race.options('groups', __doc__, args, **known)
   data = make(chosen.rows, chosen.groups, chosen.seed)
@@ -95,42 +95,6 @@ def auc(data: tuple, chosen: argparse.Namespace) -> tuple:
   return sides, dict.fromkeys(sides, len(labels))
 
 
-def resamples(data: tuple, chosen: argparse.Namespace) -> tuple:
-  """Bootstrap of demographic parity: resamples a second."""
-  labels, scores, group = data
-  decisions = (scores >= 0.5).astype(np.int64)
-  masks = [*_members(group, chosen.groups), np.ones(len(labels), bool)]
-  few = 10  # the peer's resamples; its time for all is in proportion
-
-  def ours():
-    table = counts.tabulate(labels, decisions[None], masks, 2, 0)
-    draws = counts.draw(table, HOW._replace(resamples=chosen.resamples))
-    result = counts.rates(table, draws, HOW).draws[:, 0, 0, :-1, 1]
-    return np.ptp(result, axis=1)
-
-  sides = {'fairjax': ours}
-  rng = np.random.default_rng(0)
-  if not race.missing('fairlearn'):
-    import fairlearn.metrics as fair
-
-    def fairlearn():
-      out = []
-      for _ in range(few):
-        rows = rng.integers(0, len(labels), len(labels))
-        out.append(
-          fair.demographic_parity_difference(
-            labels[rows], decisions[rows], sensitive_features=group[rows]
-          )
-        )
-      return np.array(out)
-
-    sides['fairlearn'] = fairlearn
-    mean, spread = ours().mean(), ours().std()
-    far = abs(fairlearn().mean() - mean) / (spread / few**0.5)
-    race.same(far > 5, False, 'the mean of the resamples')
-  return sides, {'fairjax': chosen.resamples, 'fairlearn': few}
-
-
 def _agree(sides: dict) -> None:
   first, *others = sides
   for name in others:
@@ -140,5 +104,4 @@ def _agree(sides: dict) -> None:
 RACES = {  # sides and what each does in a round; the unit of that
   'rates': (rates, 'rows/s'),
   'auc': (auc, 'rows/s'),
-  'resamples': (resamples, 'resamples/s'),
 }

@@ -1,10 +1,8 @@
-"""Word swap of a column, against plain dictionaries by `re`; right and fast.
+"""Word swap of a column, against plain dictionaries by `re`.
 
-With --data=FOLDER (gap/, winobias/, winogender/, geco/ in it or one below) it
-first prints how right the swap is against known twins; `python -m
-fairjax.pairs.swapping.swap_eval FOLDER` prints the commonest errors too. --text
-names files of text, a row a line; without it a column is drawn from our own
-list.
+--text names files of text, a row a line; without it a column is drawn from our
+own list. How right the swap is says `python -m fairjax.pairs.swapping.swap_eval
+FOLDER`.
 """
 
 import re
@@ -25,9 +23,8 @@ from fairjax.pairs.word_sets import SETS
 
 def run(args: list[str]) -> dict:
   """MB of text a second on one core: words, and words and first names."""
-  known = {'text': [], 'data': '', 'megabytes': 20.0, 'rounds': 5}
+  known = {'text': [], 'megabytes': 20.0, 'rounds': 5}
   chosen = race.options('swap', __doc__, args, **known)
-  facts = {'twins': right(chosen.data)} if chosen.data else {}
   texts = _column(chosen.text, chosen.megabytes)
   size = sum(len(text.encode()) for text in texts) / 1e6
   ours = lambda names: lambda: dictionary.swapper(names=names)(texts).texts
@@ -39,29 +36,13 @@ def run(args: list[str]) -> dict:
   }
   _agree(texts[:20_000])
   times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
-  facts |= {'unit': 'MB/s', 'items': size, 'rows': len(texts)}
+  facts = {'unit': 'MB/s', 'items': size, 'rows': len(texts)}
   named = times.pop('with names')
   peers = {side: times[side] for side in ('callback', 'split')}
   own = {'with names': named, **peers}
   with_names = race.report('swap with names', own, chosen, **facts)
   facts['with_names'] = {k: with_names[k] for k in ('ours', 'ratio')}
   return race.report('swap', times, chosen, **facts)
-
-
-def right(folder: str) -> dict:
-  """Prints precision and recall of changed words, ours and a dictionary's."""
-  result = swap_eval.compare(folder)
-  print(f'{"twins":20} {"side":12} {"precision":>9} {"recall":>9} {"words":>7}')
-  for name, sides in result.items():
-    for side, score in sides.items():
-      print(
-        f'{name:20} {side:12} {score.precision:9.4f} {score.recall:9.4f} '
-        f'{score.twins:7}'
-      )
-  return {
-    name: {s: [round(one.precision, 4), round(one.recall, 4)] for s, one in of}
-    for name, of in ((name, sides.items()) for name, sides in result.items())
-  }
 
 
 def _column(files: list[str], megabytes: float) -> list[str]:

@@ -3,7 +3,7 @@
   python -m fairjax.bench train --data=tweets.csv --text=tweet --label=Class \\
       --vocab=FOLDER [--size=mini] [--batch=64] [--steps=24] [--rounds=5] \\
       [--seeds=1] [--device=cpu|gpu] [--cores=1] [--clock=wall|cpu] \\
-      [--precision=float32|bfloat16] [--kernels=auto|on|off] \\
+      [--precision=float32|bfloat16] [--kernels=auto|on|off|attention|norm] \\
       [--peers=packed,packed-bf16,…]
 
 Both sides start from the same weights (ours, written as a Hugging Face folder)
@@ -31,12 +31,14 @@ import numpy as np
 from fairjax.bench import race
 from fairjax.config import Config, Data, Net, Tokens, Train
 from fairjax.core.errors import UserError
+from fairjax.models.kernels import kernel_table
 
 PEERS = 'group', 'compile'
 PACKED = {  # the products of torch_packed.py
   'packed': 'float32',
   'packed-autocast': 'autocast',
   'packed-bf16': 'master',
+  'packed-compile': 'autocast',
 }
 PLACES = 'tokens', 'segment_ids', 'positions', 'head_columns', 'head_index'
 UNITS = 24  # different batches that the steps go round
@@ -57,12 +59,10 @@ def options(
     device=race.DEVICES,
     cores=1,
     precision=('float32', 'bfloat16'),
-    kernels=('auto', 'on', 'off'),
+    kernels=('auto', 'on', 'off', *kernel_table.KERNELS),
     peers=race.Several([*PACKED, *PEERS], 'packed,packed-bf16,group'),
     **more,
   )
-  if chosen.device == 'gpu' and set(chosen.peers) & set(PACKED):
-    raise UserError('packed peers are for CPUs; leave them out of --peers')
   return chosen
 
 
@@ -151,7 +151,6 @@ def ours(chosen) -> tuple[Callable, dict]:
 
   from fairjax.data.batching import batches
   from fairjax.models.folders import hf
-  from fairjax.models.kernels import kernel_table
   from fairjax.models.kernels.platform_traits import platform_traits
   from fairjax.train import loop, mesh, step
 
@@ -339,14 +338,15 @@ def packed_side(chosen) -> tuple[Callable, dict]:
 
   from fairjax.bench.peers import torch_packed
 
+  where = 'cuda' if chosen.device == 'gpu' else 'cpu'
   model = torch_packed.Packed(
     AutoModelForSequenceClassification.from_pretrained(f'{chosen.folder}/model')
-  )
+  ).to(where)
   file = np.load(f'{chosen.folder}/examples.npz')
   data = [
     (
-      [torch.tensor(file[f'{name}_{i}']).long() for name in PLACES],
-      torch.tensor(file[f'label_{i}']).long(),
+      [torch.tensor(file[f'{name}_{i}']).long().to(where) for name in PLACES],
+      torch.tensor(file[f'label_{i}']).long().to(where),
     )
     for i in range(UNITS)
   ]
@@ -355,10 +355,13 @@ def packed_side(chosen) -> tuple[Callable, dict]:
     each = torch.nn.functional.cross_entropy(
       model.eval()(*given), label, reduction='none'
     )
-  losses = each.numpy()[np.argsort(file['example_0'])].tolist()
+  losses = each.cpu().numpy()[np.argsort(file['example_0'])].tolist()
+  if chosen.side == 'packed-compile':
+    model.compile(dynamic=False)
   step = torch_packed.step(model, PACKED[chosen.side], lr=2e-5)
   share = [float((given[1] > 0).float().mean()) for given, _ in data]
-  unit = in_turn(lambda i: step(*data[i]), chosen.steps, UNITS)
+  wait = lambda last: last.item()  # of a GPU
+  unit = in_turn(lambda i: step(*data[i]), chosen.steps, UNITS, wait)
   return unit, {'loss': losses, 'real': float(np.mean(share))}
 
 
@@ -375,7 +378,6 @@ def run(args: list[str]) -> dict:
     peaks = {n: round(s.peak_mb) for n, s in sides.items()}
   seconds = float(np.median(times['ours']))
   share = note['flops'] / seconds / note['ceiling']
-  print(f'share of real tokens: {shares}')
   print(f'MFU of ours: {share:.2f} (all products of the step over the FLOP/s')
   print('of one large matrix product, measured in the same process)')
   return race.report(

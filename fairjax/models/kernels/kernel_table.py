@@ -45,7 +45,7 @@ _option = 'auto'
 
 
 def choose(option: str) -> None:
-  """'auto', 'on' or 'off', for what is traced from here on."""
+  """'auto', 'on', 'off' or the only kernel, for what is traced from here on."""
   global _option
   if option != _option:
     _option = option
@@ -66,7 +66,8 @@ def chosen(option: str) -> Iterator[None]:
 def takes(name: str, *shape: Any) -> bool:
   """Whether a program for this platform and shape takes the kernel."""
   kernel = KERNELS[name]
-  if _option == 'off' or backend.platform() != kernel.platform:
+  others = {'off', *KERNELS} - {name}
+  if _option in others or backend.platform() != kernel.platform:
     return False
   chip = backend.chip()
   if _option == 'auto' and not any(one in chip for one in kernel.proven):
