@@ -351,25 +351,18 @@ def test_each_model_is_asked_for_its_own_edits(tmp_path):
     assert 'edited texts by a, and none by b: what edits change' in note
 
 
-def test_several_models_are_compared_row_by_row():
-  frame = rows()
-  fair = np.where(frame['label'] == 'toxic', 0.9, 0.1)
-  frame = frame.assign(ours=scorer(frame['text']), other=fair)
-  found, _ = audited(frame, None, scores=('ours', 'other'), groups=('gender',))
+def test_models_are_compared_row_by_row_and_in_flips():
+  frame, made = rows(), config(groups=('gender',))
+  plain = lambda texts: np.array([0.9 if 'awful' in t else 0.1 for t in texts])
+  two = frame.assign(ours=scorer(frame['text']), other=plain(frame['text']))
+  found, _ = audited(two, None, scores=('ours', 'other'), groups=('gender',))
   assert list(found.contenders) == ['ours', 'other']
   tests = {t['measure']: t for t in found.tests}
   assert tests['eqodd']['difference']['value'] > 0.3
   assert tests['eqodd']['p'] < 0.05 and tests['eqodd']['p_adjusted'] < 0.05
   assert tests['eqodd']['ours'] == 'other'
-
-
-def test_two_functions_are_compared_in_flips_too():
-  frame = rows()
-  plain = lambda texts: np.array([0.9 if 'awful' in t else 0.1 for t in texts])
-  made = config(groups=('gender',))
-  found, _ = recipe.audit(
-    made, scorer, audit_table.of_frame(frame, made), against=plain
-  )
+  read = audit_table.of_frame(frame, made)
+  found, _ = recipe.audit(made, scorer, read, against=plain)
   tests = {t['measure']: t for t in found.tests}
   assert tests['flips']['difference']['value'] < -0.3
   assert tests['flips']['p'] < 0.05

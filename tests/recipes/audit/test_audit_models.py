@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import fairjax
-from fairjax import results
-from fairjax.config import Config
+from fairjax import results, stages
+from fairjax.config import Config, seed_list
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
@@ -20,33 +20,25 @@ from fairjax.data.tables import audit_table
 from fairjax.models import families
 from fairjax.models.folders import hf
 from fairjax.models.layers import places
+from fairjax.recipes import train
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.recipes.benchmarks import asked
 from fairjax.recipes.perturbation import fairscore, library
 from fairjax.stages import audited as models
 from fairjax.stages import fits
-from fairjax.train import checkpoint
+from fairjax.train import checkpoint, loop
 from fairjax.train.progress import Log
 
 SHAPE = {
-  'model_type': 'bert',
-  'vocab_size': 120,
-  'hidden_size': 16,
-  'num_hidden_layers': 1,
-  'num_attention_heads': 2,
-  'intermediate_size': 24,
-  'max_position_embeddings': 40,
+  **{'model_type': 'bert', 'vocab_size': 120, 'hidden_size': 16},
+  **{'num_hidden_layers': 1, 'num_attention_heads': 2},
+  **{'intermediate_size': 24, 'max_position_embeddings': 40},
   'initializer_range': 0.4,
 }
-
-
 DEBERTA = SHAPE | {
-  'model_type': 'deberta-v2',
-  'relative_attention': True,
-  'share_att_key': True,
-  'position_biased_input': False,
-  'norm_rel_ebd': 'layer_norm',
-  'pos_att_type': 'p2c|c2p',
+  **{'model_type': 'deberta-v2', 'relative_attention': True},
+  **{'share_att_key': True, 'position_biased_input': False},
+  **{'norm_rel_ebd': 'layer_norm', 'pos_att_type': 'p2c|c2p'},
   'position_buckets': 8,
 }
 
@@ -128,9 +120,6 @@ def by_transformers(folder, model, texts):
   from transformers.pipelines.text_classification import (
     TextClassificationPipeline,
   )
-
-  from fairjax import stages
-  from fairjax.train import loop
 
   bundle, params = model._placed()
   table = pd.DataFrame({'text': texts, 'label': 0})
@@ -369,9 +358,6 @@ def test_the_training_rows_behind_a_gap_are_listed(shape, tmp_path):
 
 
 def test_a_config_comes_back_from_its_json():
-  import dataclasses
-  import json
-
   made = config(groups=('a', 'b'), costs='fp=1')
   made.train.lr = 0.5
   tree = json.loads(json.dumps(dataclasses.asdict(made)))
@@ -392,8 +378,6 @@ def test_a_config_comes_back_from_its_json():
 
 @pytest.mark.parametrize('found', [[], 7, 'x', {'recipe': ['train']}, {}, None])
 def test_a_damaged_run_is_one_sentence(found, tmp_path):
-  import json
-
   (tmp_path / 'results.json').write_text(json.dumps(found))
   with pytest.raises(UserError, match='without one model or predictions'):
     models.load(str(tmp_path), config(), rows(), ())
@@ -401,10 +385,6 @@ def test_a_damaged_run_is_one_sentence(found, tmp_path):
 
 def unfitted(made, folder):
   """The model of a run in `folder` before any step, and its parameters."""
-  from fairjax import stages
-  from fairjax.config import seed_list
-  from fairjax.train import loop
-
   made.model, made.tokens.vocab_size = 'tiny', 150
   made.planted.rows, made.planted.test_rows = 24, 20
   stages.keep_config(made, folder)
@@ -581,7 +561,6 @@ def test_a_run_reads_texts_as_it_did_where_its_data_have_changed(tmp_path):
 def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):
   """The model of a run is made again; its predictions come out as kept."""
   from fairjax.core import artefacts
-  from fairjax.recipes import train
 
   small = Config(model='tiny', seeds=2)
   small.planted.rows, small.planted.test_rows = 24, 20
