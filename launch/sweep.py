@@ -27,7 +27,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from fairjax.core.errors import UserError
-from fairjax.main import config_leaves, find_config, typed
+from fairjax.main import LEAVES, find_config, typed
 
 
 def main(argv: list[str]) -> int:
@@ -100,8 +100,7 @@ def values(sweep: str) -> tuple[str, list[str]]:
   """'seed=0,5' as ('seed', ['0', '5']), each value of the field's type."""
   name, given, text = sweep.partition('=')
   name = name.removeprefix('--').removeprefix('config.')
-  leaves = config_leaves()
-  if name not in leaves:
+  if name not in LEAVES:
     raise UserError(
       f'--sweep {sweep!r}: there is no config field {name!r}, see '
       'fairjax/config/'
@@ -110,7 +109,7 @@ def values(sweep: str) -> tuple[str, list[str]]:
   if not found:
     raise UserError(f'--sweep {name} has no values; write {name}=V1,V2')
   for value in found:
-    typed(name, leaves[name], value)
+    typed(name, LEAVES[name], value)
   if len(set(found)) < len(found):
     raise UserError(f'--sweep {sweep!r} has a value twice')
   return name, found

@@ -120,8 +120,8 @@ def check_documents(config: Config) -> None:
 
 def perturbed(config: Config, folder: pathlib.Path) -> Results:
   """The training text perturbed into folder/text, by shards, with a page."""
-  data = {'path': config.data.path, 'column': config.data.text}
-  own = changed(config, corpus=data | {'out': str(folder / 'text')})
+  places = {'path': config.data.path, 'out': str(folder / 'text')}
+  own = changed(config, corpus=places)
   out = corpora.target(own, folder)
   rows = perturb_corpus.rewritten(own, out)
   return corpora.finish(
