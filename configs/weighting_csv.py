@@ -6,21 +6,27 @@
       --config.measures.groups=terms:terms.txt
 
 terms.txt holds a term a line (without it: our own); or columns say of whom a
-row speaks: --config.weighting.z=columns:gender,age. A pretrained encoder:
---config.model=FOLDER --config.train.lr=2e-5 --config.train.optimizer=adamw.
+row speaks: --config.weighting.z=columns:gender,age. The model is MiniLM, if its
+package is installed (configs/train_csv.py), or else an LSTM from scratch;
+--config.model=FOLDER names another.
 """
 
 from fairjax import config as c
 
 
 def get_config() -> c.Config:
-  return c.Config(
+  model = c.pretrained('lstm')
+  config = c.Config(
     recipe='weighting',
-    model='lstm',
-    seeds=5,
+    model=model,
+    seeds=3,
     data=c.Data(name='file', on_bad='drop'),
-    tokens=c.Tokens(vocab_size=20_000),
-    train=c.Train(
+    train=c.Train(lr=1e-4, epochs=2, batch=32, warmup=0.1, patience=0),
+    weighting=c.Weighting(z='terms', n_estimators=100, max_depth=18, folds=5),
+  )
+  if model == 'lstm':
+    config.seeds, config.tokens.vocab_size = 5, 20_000
+    config.train = c.Train(
       lr=1e-3,
       optimizer='rmsprop',
       schedule='constant',
@@ -28,6 +34,5 @@ def get_config() -> c.Config:
       batch=64,
       epochs=20,
       patience=3,
-    ),
-    weighting=c.Weighting(z='terms', n_estimators=100, max_depth=18, folds=5),
-  )
+    )
+  return config
