@@ -9,7 +9,7 @@ import pytest
 from fairjax import benchmarks, results
 from fairjax.benchmarks import BENCHMARKS, Benchmark
 from fairjax.benchmarks.shared.measure import measure
-from fairjax.config import Benchmarks, Config, Data, Measures
+from fairjax.config import Audit, Benchmarks, Config, Data, Measures
 from fairjax.core.errors import UserError
 from fairjax.metrics.measures import MEASURES, Measure
 from fairjax.recipes.benchmarks import experiment as recipe
@@ -174,12 +174,13 @@ def written(monkeypatch, tmp_path):
   return tmp_path
 
 
-def asked(folder, **more):
+def asked(folder, against='', **more):
   return Config(
     recipe='benchmarks',
     model=str(folder / 'one.txt'),
     data=Data(name='file'),
     measures=Measures(resamples=50),
+    audit=Audit(against=against),
     benchmarks=Benchmarks(names=('toy',), **more),
   )
 

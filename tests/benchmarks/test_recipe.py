@@ -10,6 +10,7 @@ import pytest
 from fairjax.benchmarks import BENCHMARKS
 from fairjax.benchmarks.shared import result_rows
 from fairjax.config import (
+  Audit,
   Benchmarks,
   Config,
   Data,
@@ -45,12 +46,13 @@ def corpus(root):
   return path
 
 
-def config(model, data, names, **more):
+def config(model, data, names, against='', **more):
   return Config(
     recipe='benchmarks',
     model=str(model),
     data=Data(name='file', path=more.pop('path', '')),
     measures=Measures(resamples=50),
+    audit=Audit(against=against),
     benchmarks=Benchmarks(names=names, data=str(data), **more),
   )
 

@@ -90,7 +90,7 @@ def test_contenders_change_options():
     ('substitute:ratio=2', 'method.ratio is 2.0; a share'),
     ('blind:ratio=0.5', "'blind:ratio=0.5': ratio does nothing there"),
     ('augment:by=label', 'by does nothing there; it takes ratio, how, rank'),
-    ('reweight:ratio=0.5', 'ratio does nothing there; it takes none'),
+    ('reweight:ratio=0.5', 'ratio does nothing there; it takes terms'),
   ):
     with pytest.raises(UserError, match=match):
       compare.variant(config, name)

@@ -269,9 +269,11 @@ def test_plus_needs_vectors_and_terms_must_occur(config, folder):
     algorithm.check(dataclasses.replace(config, net=Net()))
   path = folder / 'terms.txt'
   path.write_text('zebra\n')
-  own = dataclasses.replace(config.weighting, z='terms', terms=str(path))
+  own = dataclasses.replace(config.weighting, z='terms')
+  terms = dataclasses.replace(config.method, terms=str(path))
+  asked = dataclasses.replace(config, weighting=own, method=terms)
   with pytest.raises(UserError, match='none of the 1 identity terms'):
-    weighting.run(dataclasses.replace(config, weighting=own), folder / 'bad')
+    weighting.run(asked, folder / 'bad')
 
 
 def test_the_users_columns_reach_z(config):
