@@ -2,9 +2,8 @@
 
   python tests/mutate.py [COUNT [SEED [PART OF A PATH]]]
 
-A mutant is one operator, comparison, constant or branch exchanged in a copy of
-the tree. Prints the survivors and the score; a survivor is a missing test, or
-a change that changes nothing.
+Prints those that no test sees, and the share of the others. A survivor is a
+missing test, or a change that changes nothing.
 """
 
 import ast
@@ -27,13 +26,12 @@ ROOMS = {  # sources, and the tests that are to see their mutants
 # Loaded once, before the forks.
 LOADED = 'pandas', 'scipy.stats', 'sklearn.metrics', 'jax', 'hypothesis'
 SECONDS = 300  # a mutant that takes longer has made a loop endless: seen
-SWAPS = {
-  **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult},
-  **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt},
-  **{ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot},
-  **{ast.And: ast.Or, ast.Or: ast.And, ast.BitAnd: ast.BitOr},
-  **{ast.BitOr: ast.BitAnd, ast.In: ast.NotIn, ast.NotIn: ast.In},
-}
+PAIRS = (
+  *((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.Lt, ast.LtE)),
+  *((ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot)),
+  *((ast.And, ast.Or), (ast.BitAnd, ast.BitOr), (ast.In, ast.NotIn)),
+)
+SWAPS = {a: b for pair in PAIRS for a, b in (pair, pair[::-1])}
 
 
 def places(tree: ast.AST) -> list[tuple[ast.AST, str]]:
@@ -90,8 +88,8 @@ def fails(copy: pathlib.Path, tests: list[str]) -> bool:
 def killed(copy: pathlib.Path, path: str, tests: list[str]) -> bool:
   """Its own test file first, which fails soonest; then those of its room."""
   name = f'**/test_{pathlib.Path(path).stem}.py'
-  found = [p for test in tests for p in ROOT.glob(f'{test}/{name}')]
-  own = [str(p.relative_to(ROOT)) for p in found]
+  own = [p for test in tests for p in ROOT.glob(f'{test}/{name}')]
+  own = [str(p.relative_to(ROOT)) for p in own]
   return bool(own and fails(copy, own)) or fails(copy, tests)
 
 

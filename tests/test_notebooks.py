@@ -72,13 +72,6 @@ def words(output: dict) -> tuple[str, list[float]]:
   return re.sub(r'[\s-]+', '', NUMBER.sub('#', text)), found
 
 
-def test_there_are_two():
-  assert [p.stem for p in NOTEBOOKS] == [
-    'audit_predictions',
-    'fairer_classifier',
-  ]
-
-
 @pytest.mark.parametrize('path', NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_says_what_it_keeps(path):
   book, now = run(path)

@@ -384,8 +384,7 @@ def test_the_mitigations_that_train_a_causal_model(nets, data, tmp_path):
 def test_the_shipped_configs_are_valid_as_they_are():
   from fairjax.config import shipped, validate
 
-  for name in ('benchmarks',):
-    validate(shipped(name))
+  validate(shipped('benchmarks'))
 
 
 def test_an_export_is_called_as_its_run():

@@ -270,8 +270,8 @@ def test_plus_needs_vectors_and_terms_must_occur(config, folder):
   path = folder / 'terms.txt'
   path.write_text('zebra\n')
   own = dataclasses.replace(config.weighting, z='terms')
-  terms = dataclasses.replace(config.method, terms=str(path))
-  asked = dataclasses.replace(config, weighting=own, method=terms)
+  given = {'weighting': own, 'method': Method(terms=str(path))}
+  asked = dataclasses.replace(config, **given)
   with pytest.raises(UserError, match='none of the 1 identity terms'):
     weighting.run(asked, folder / 'bad')
 
