@@ -24,7 +24,7 @@ from fairjax.models.words import word_level
 from fairjax.stages import loading
 from fairjax.stages.identity import identity
 from fairjax.stages.reuse import stage
-from fairjax.train import checkpoint, decisions, loop, mesh
+from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log
 
 READ = ('id', 'text', 'text_pair')  # what a model is given of a test set
@@ -266,7 +266,6 @@ def answers_once(
     *pool_parts(train_pool),
     *pool_parts(valid_pool),
     'all' if rows is None else np.asarray(rows),
-    *map(str, decisions.reading(config)),
     list(texts),
     *(t[[c for c in READ if c in t]] for t in texts.values()),
   )
@@ -292,13 +291,10 @@ def probabilities(
   config: Config, model: Bundle, params, table: pd.DataFrame, column='text'
 ) -> np.ndarray:
   """softmax(logits) [s, n, c] of a table's rows."""
-  logits = decisions.predict(
-    model,
-    params,
-    pool(model, table, column),
-    config.train.batch,
-    decisions.reading(config),
-  )
+  # In the precision of training: a rank of nearly equal scores, and with it an
+  # AUC, may change by more than decisions.py bounds.
+  rows = pool(model, table, column), model.device_mesh
+  logits = loop.predict(model, params, *rows, config.train.batch)
   return softmax(logits.astype(np.float64), axis=-1)
 
 

@@ -203,7 +203,7 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys, remade):
   results = written.run(config, tmp_path / 'run')
   remade(tmp_path / 'run', results)
   rows = results.sections[0]['parts'][0]['rows']
-  assert [row['shard'] for row in rows] == written.shard_map.find_shards(source)
+  assert [row['shard'] for row in rows] == corpora.shard_map.find_shards(source)
   assert all(row['rows'] == 13 and row['status'] == 'made' for row in rows)
   shown = capsys.readouterr()
   assert '3 shards' in shown.out and 'a.txt: 13 texts' in shown.err
