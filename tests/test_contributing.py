@@ -1,5 +1,6 @@
 """CONTRIBUTING's table, followed to the letter in a copy of the package."""
 
+import os
 import pathlib
 import re
 import shutil
@@ -231,14 +232,17 @@ def add(path: pathlib.Path, registry: str, line: str) -> None:
   path.write_text(text[:place] + line + '\n' + text[place:], encoding='utf-8')
 
 
-def python(folder, *arguments):
+def python(folder, *arguments, env=None):
   out = subprocess.run(
     [sys.executable, *arguments],
     cwd=folder,
     capture_output=True,
     text=True,
+    env=env,
   )
-  assert out.returncode == 0, out.stdout[-3000:] + out.stderr[-3000:]
+  said = out.stdout[-3000:] + out.stderr[-3000:]
+  assert out.returncode == 0, said
+  return said
 
 
 def test_one_file_and_one_line_each(copy):
@@ -254,3 +258,62 @@ def test_the_newcomers_keep_the_contracts(copy):
   files = ('tests/methods/test_methods.py', 'tests/metrics/test_measures.py')
   quiet = ('-q', '-p', 'no:cacheprovider')
   python(copy, '-m', 'pytest', *quiet, '-k', names, *files)
+
+
+# What another package has for `fairjax.KIND`, of what NEW holds.
+POINTS = """
+[fairjax.data]
+rhymes = other.rhymes:load
+[fairjax.methods]
+shorten = other.shorten:shorten
+augment = other.shorten:shorten
+[fairjax.scores]
+surety = other.surety:surety_scores
+[fairjax.measures]
+jaccard = other.rows:jaccard
+toy_gap = other.rows:toy_gap
+[fairjax.benchmarks]
+toy = other.rows:toy
+[fairjax.recipes]
+thrown = other.thrown:run
+"""
+ROWS = """
+jaccard = dict(
+  kind='confusion', kernel='other.jaccard:jaccard', label='Jaccard index',
+  about='overlap of labels and decisions', better=1, ideal=1.0)
+toy_gap = dict(
+  kind='own', kernel='', label='toy gap', about='how much nearer', better=0,
+  ideal=0.0, low=float('-inf'), high=float('inf'))
+toy = dict(
+  module='other.toy', needs=('embed',), about='a toy',
+  texts=('word', 'first', 'second'))
+"""
+
+
+def test_a_package_outside_the_tree_adds_one_of_each(tmp_path):
+  """By entry points, and no name of ours becomes another's."""
+  site = tmp_path / 'site'
+  kinds = ('data set', 'method', 'score', 'measure', 'benchmark', 'recipe')
+  files = {'__init__.py': '', 'rows.py': ROWS}
+  files |= {f'{NEW[kind][0]}.py': NEW[kind][1] for kind in kinds}
+  (site / 'other').mkdir(parents=True)
+  for name, text in files.items():
+    (site / 'other' / name).write_text(text, encoding='utf-8')
+  info = site / 'other-1.0.dist-info'
+  info.mkdir()
+  (info / 'METADATA').write_text('Metadata-Version: 2.1\nName: other\n')
+  (info / 'entry_points.txt').write_text(POINTS)
+  config = tmp_path / 'thrown.py'
+  config.write_text(NEW['config'][1].strip(), encoding='utf-8')
+  environ = {**os.environ, 'PYTHONPATH': f'{site}{os.pathsep}{ROOT}'}
+  main = ('-m', 'fairjax.main', f'--config={config}', '--workdir=run')
+  said = python(tmp_path, *main, env=environ)
+  assert 'other has an entry point augment of fairjax.methods' in said
+  used = USED.split('from fairjax.config import')[0]
+  used += USED[USED.index('from fairjax.benchmarks') :].split(
+    'from fairjax.models'
+  )[0]
+  used += "\nassert 'of the package other' in shown"
+  python(
+    tmp_path, '-c', f'from fairjax.config import Config\n{used}', env=environ
+  )

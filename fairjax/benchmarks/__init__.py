@@ -31,6 +31,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from fairjax.core.errors import UserError
+from fairjax.core.registry import installed
 
 
 class Benchmark(NamedTuple):
@@ -172,6 +173,10 @@ BENCHMARKS: dict[str, Benchmark] = {
     origin='saifmohammad.com (Equity-Evaluation-Corpus.csv, research use)',
   ),
 }
+
+
+# Another package's entry point names the fields of its row, a dict.
+installed('benchmarks', BENCHMARKS, lambda row, _: Benchmark(**row.load()))
 
 
 def capability(name: str, able: Collection[str]) -> str:

@@ -1,6 +1,9 @@
 """Registry entries (DATASETS, METHODS, …): an address and one line each."""
 
+import functools
 import importlib
+import importlib.metadata
+import warnings
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -12,6 +15,36 @@ class Entry(NamedTuple):
 
   target: str  # 'package.module:function'
   about: str  # one line, shown by `python -m fairjax.main --list`
+
+
+@functools.cache
+def entry_points() -> importlib.metadata.EntryPoints:
+  """Those of every package that is installed; a scan of some milliseconds."""
+  return importlib.metadata.entry_points()
+
+
+def installed(kind: str, entries: dict, made: Callable) -> dict:
+  """The entries, and those that other packages have as `fairjax.KIND`.
+
+  `made(point, its package's name)` makes an entry. A name of ours stays ours:
+  no package may change what a command means.
+  """
+  for point in entry_points().select(group=f'fairjax.{kind}'):
+    package = point.dist.name if point.dist else 'another package'
+    if point.name in entries:
+      warnings.warn(
+        f'{package} has an entry point {point.name} of fairjax.{kind}, a name '
+        'that is taken; it is left out',
+        stacklevel=2,
+      )
+      continue
+    entries[point.name] = made(point, package)
+  return entries
+
+
+def listed(point: importlib.metadata.EntryPoint, package: str) -> Entry:
+  """The entry of a function that another package has."""
+  return Entry(point.value, f'of the package {package}')
 
 
 def find(entries: Mapping[str, Entry], kind: str, name: str) -> Callable:

@@ -10,7 +10,7 @@ In this room:
   placement  Placement of arrays: on one device, or spread by train/mesh.py
 """
 
-from fairjax.core.registry import Entry, find
+from fairjax.core.registry import Entry, find, installed, listed
 
 # Each is load(config: fairjax.config.Config) ->
 # fairjax.data.tables.schema.Tables
@@ -63,6 +63,8 @@ TEST_SETS = {
     'your csv with text, gender, Class',
   ),
 }
+installed('data', DATASETS, listed)
+installed('test_sets', TEST_SETS, listed)
 
 
 def load_tables(config, trains: bool = True):

@@ -37,7 +37,7 @@ from collections.abc import Iterable
 
 from fairjax.config import Method
 from fairjax.core.errors import UserError
-from fairjax.core.registry import Entry, find
+from fairjax.core.registry import Entry, find, installed, listed
 
 # Each is method(tables: Tables, config: Config) -> Tables
 METHODS: dict[str, Entry] = {
@@ -66,6 +66,8 @@ METHODS: dict[str, Entry] = {
     'weights Q(y)/P(y|z), under which the label ignores the demographic',
   ),
 }
+
+installed('methods', METHODS, listed)
 
 # The knobs `method.X` that each method reads (of blind no direction: all go).
 _WORDS = ('words', 'names', 'names_file', 'tagger', 'scope')

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from fairjax.core import paths
+from fairjax.core.registry import installed
 
 
 class Measure(NamedTuple):
@@ -86,6 +87,8 @@ def _read(path: pathlib.Path) -> dict[str, Measure]:
 
 
 MEASURES: dict[str, Measure] = _read(pathlib.Path(__file__).with_suffix('.csv'))
+# Another package's entry point names the fields of its row, a dict.
+installed('measures', MEASURES, lambda row, _: Measure(**row.load()))
 
 
 def bare(key: str) -> str:

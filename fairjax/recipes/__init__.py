@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from fairjax.config.language import Generate
-from fairjax.core.registry import Entry, find
+from fairjax.core.registry import Entry, find, installed, listed
 
 
 class Recipe(NamedTuple):
@@ -234,6 +234,8 @@ RECIPES = {
     ignores=_TEXTS,
   ),
 }
+
+installed('recipes', RECIPES, lambda point, of: Recipe(*listed(point, of)))
 
 # Each is f(judge, texts, config, folder, log) -> models.reading.judge.Judge;
 # the texts are what it may be fitted on, the folder is where it may write.

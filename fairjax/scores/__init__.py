@@ -16,7 +16,7 @@ In this room:
   table         The frame of scores: one row an example, keyed by its id
 """
 
-from fairjax.core.registry import Entry
+from fairjax.core.registry import Entry, installed, listed
 
 # Each is score(predictions: Predictions, config: Config) -> [seeds, examples]
 SCORES: dict[str, Entry] = {
@@ -69,6 +69,8 @@ SCORES: dict[str, Entry] = {
     'share of the epochs in which the own label is predicted',
   ),
 }
+
+installed('scores', SCORES, listed)
 
 # Those that need the predictions of every epoch of a run.
 TRACKED = ('forgetting', 'confidence', 'variability', 'correctness')
