@@ -36,6 +36,7 @@ if typing.TYPE_CHECKING:  # what a type checker sees of the lazy names below
   from fairjax.api import weights as weights
   from fairjax.recipes.audit.library import audit as audit
   from fairjax.recipes.benchmarks.library import benchmark as benchmark
+  from fairjax.recipes.estimator import FairClassifier as FairClassifier
   from fairjax.recipes.perturbation.library import fairscore as fairscore
   from fairjax.recipes.perturbation.library import perturb as perturb
   from fairjax.recipes.writing.library import write as write
@@ -51,6 +52,7 @@ _API = {  # where each is
     ),
     'fairjax.api',
   ),
+  'FairClassifier': 'fairjax.recipes.estimator',
   'audit': 'fairjax.recipes.audit.library',
   'benchmark': 'fairjax.recipes.benchmarks.library',
   'fairscore': 'fairjax.recipes.perturbation.library',

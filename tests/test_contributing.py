@@ -308,7 +308,7 @@ def test_a_package_outside_the_tree_adds_one_of_each(tmp_path):
   environ = {**os.environ, 'PYTHONPATH': f'{site}{os.pathsep}{ROOT}'}
   main = ('-m', 'fairjax.main', f'--config={config}', '--workdir=run')
   said = python(tmp_path, *main, env=environ)
-  assert 'other has an entry point augment of fairjax.methods' in said
+  assert 'other has an entry point augment of fairjax methods' in said
   used = USED.split('from fairjax.config import')[0]
   used += USED[USED.index('from fairjax.benchmarks') :].split(
     'from fairjax.models'

@@ -29,11 +29,11 @@ def installed(kind: str, entries: dict, made: Callable) -> dict:
   `made(point, its package's name)` makes an entry. A name of ours stays ours:
   no package may change what a command means.
   """
-  for point in entry_points().select(group=f'fairjax.{kind}'):
+  for point in entry_points().select(group='.'.join(('fairjax', kind))):
     package = point.dist.name if point.dist else 'another package'
     if point.name in entries:
       warnings.warn(
-        f'{package} has an entry point {point.name} of fairjax.{kind}, a name '
+        f'{package} has an entry point {point.name} of fairjax {kind}, a name '
         'that is taken; it is left out',
         stacklevel=2,
       )

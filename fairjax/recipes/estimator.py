@@ -1,0 +1,161 @@
+"""A fairer classifier as scikit-learn's estimators are: fit, predict.
+
+    model = FairClassifier('diet', epochs=2)
+    model.fit(texts, y, sensitive_features=df['gender'])
+    model.predict_proba(texts)
+
+`fit` is the run that `fairjax diet`, `weights` or `train` makes of the same
+rows, so its parameters are knobs of configs/.
+"""
+
+import contextlib
+import pathlib
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from fairjax.config import Config, doors, shipped, validate
+from fairjax.core import knobs
+from fairjax.core.errors import UserError, need, same_index
+from fairjax.data.tables import inputs
+from fairjax.data.tables.schema import OPTIONAL, REQUIRED
+from fairjax.stages.classifier import load
+
+# What a method is called here: the shipped config and what it sets there.
+WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+  'none': ('train_csv', {}),
+  'cda': ('train_csv', {'method.name': 'augment'}),
+  'cds': ('train_csv', {'method.name': 'substitute', 'method.ratio': 0.5}),
+  'blind': ('train_csv', {'method.name': 'blind'}),
+  'balance': ('train_csv', {'method.name': 'balance'}),
+  'weights': ('train_csv', {'method.name': 'reweight'}),
+  'diet': ('diet_csv', {'diet.compare': ()}),
+}
+
+
+class FairClassifier(ClassifierMixin, BaseEstimator):
+  """A text classifier trained by a method that mitigates bias.
+
+  Args:
+    method: 'none', 'cda', 'cds', 'blind', 'balance', 'weights' or 'diet'.
+    model: a folder or the name of a model; '' is that of `fairjax train`.
+    epochs: over the rows; None is the config's.
+    learning_rate: None is the config's.
+    random_state: of everything that is drawn.
+    options: {knob: value} of other knobs, as {'diet.factual': 0.3}.
+    folder: where the run with its page is kept; '' keeps none.
+
+  A tenth of the rows (the last of an order drawn by `random_state`) is held out
+  for the run's own measures.
+  """
+
+  def __init__(
+    self,
+    method: str = 'diet',
+    *,
+    model: str = '',
+    epochs: float | None = None,
+    learning_rate: float | None = None,
+    random_state: int = 0,
+    options: Mapping[str, Any] | None = None,
+    folder: str = '',
+  ):
+    self.method = method
+    self.model = model
+    self.epochs = epochs
+    self.learning_rate = learning_rate
+    self.random_state = random_state
+    self.options = options
+    self.folder = folder
+
+  @doors.door()
+  def fit(
+    self, X: Any, y: Any, *, sensitive_features: Any = None
+  ) -> 'FairClassifier':
+    """Trains on texts X and labels y.
+
+    Args:
+      X: a column of texts.
+      y: their labels, of two or more classes.
+      sensitive_features: the group of each row, a column or several: of whom
+        'weights' and 'balance' even out; without it, what the texts say.
+    """
+    same_index(X=X, y=y, sensitive_features=sensitive_features)
+    texts = inputs.texts(X)
+    check_classification_targets(y)
+    self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
+    if len(labels) != len(texts):
+      raise UserError(f'X has {len(texts):,} rows and y {len(labels):,}')
+    if len(self.classes_) < 2:
+      raise UserError(
+        f'y has one class, {self.classes_[0]!r}; a classifier needs two'
+      )
+    groups, _ = inputs.columns(sensitive_features, len(texts))
+    if taken := {*groups} & {*REQUIRED, *OPTIONAL} - {'group'}:
+      raise UserError(
+        f'sensitive_features has a column {min(taken)!r}, a name that rows '
+        'have already; rename it'
+      )
+    rows = pd.DataFrame({'text': texts, 'label': labels, **groups})
+    with contextlib.ExitStack() as files:
+      folder = self.folder or files.enter_context(tempfile.TemporaryDirectory())
+      self.model_ = self._trained(rows, [*groups], pathlib.Path(folder))
+    return self
+
+  def _config(self, groups: list[str]) -> Config:
+    known = isinstance(self.method, str) and self.method in WAYS
+    need(known, 'method', self.method, f'it must be one of {", ".join(WAYS)}')
+    name, own = WAYS[self.method]
+    config = shipped(name)
+    own = {**own, 'seeds': 1, 'seed': inputs.seed(self.random_state)}
+    if groups:
+      own['weighting.z'] = f'columns:{",".join(groups)}'
+      own['method.by'] = ','.join([*groups, 'label'])
+      own['data.group'] = 'group' if 'group' in groups else ''
+      own['measures.groups'] = ','.join(groups)
+    given = {
+      'model': self.model or None,
+      'train.epochs': self.epochs,
+      'train.lr': self.learning_rate,
+    }
+    own |= {knob: value for knob, value in given.items() if value is not None}
+    leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
+    return doors.configured(config, leaves, own | dict(self.options or {}))
+
+  def _trained(
+    self, rows: pd.DataFrame, groups: list[str], folder: pathlib.Path
+  ) -> Any:
+    """The run of these rows, and the model that it leaves."""
+    from fairjax.core.registry import find
+    from fairjax.recipes import RECIPES
+
+    folder.mkdir(parents=True, exist_ok=True)
+    config = self._config(groups)
+    order = np.random.default_rng(self.random_state).permutation(len(rows))
+    held = order[len(rows) - max(len(rows) // 10, 1) :]
+    files = {'path': rows.drop(index=held), 'valid_path': rows.iloc[held]}
+    for name, part in files.items():
+      file = folder / f'{name.removesuffix("_path")}.parquet'
+      part.to_parquet(file)
+      setattr(config.data, name, str(file))
+    config.data.test_path = config.data.valid_path
+    config.train.export = True
+    validate(config)
+    find(RECIPES, 'recipe', config.recipe)(config, folder)
+    return load(str(folder / 'export' / f'seed_{config.seed}'))
+
+  def predict_proba(self, X: Any) -> np.ndarray:
+    """Probabilities [n, c] of each text, in the order of `classes_`."""
+    check_is_fitted(self)
+    return self.model_.predict_proba(X)
+
+  def predict(self, X: Any) -> np.ndarray:
+    """The likeliest class of each text."""
+    found = self.predict_proba(X).argmax(-1)
+    return self.classes_[found]
