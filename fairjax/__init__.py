@@ -5,15 +5,6 @@
 
 The functions of api.py, the audit and what models write, each loaded when it
 is first asked for.
-
-In this room:
-
-  api      The library: what the program does, as functions of arrays and
-           tables
-  main     fairjax: assess a classifier's bias, find its causes, train a fairer
-           one
-  results  The results of a run in one schema: contenders × test sets ×
-           measures
 """
 
 import importlib

@@ -1,31 +1,4 @@
-"""Bias benchmarks by name; adding one is one file and one row here.
-
-In this room:
-
-  bbq                   BBQ: questions with an unstated answer, or one that
-                        contradicts a stereotype
-  crows                 CrowS-Pairs: is the more stereotyping of two sentences
-                        the likelier one?
-  eec                   EEC: does a person's gender or origin move a sentiment
-                        or emotion score?
-  holistic              HolisticBias: do a descriptor's sentences differ in
-                        likelihood from others'?
-  lpbs                  LPBS: is a group likelier where something bad is said
-                        of it?
-  planted_associations  A corpus with a known association of occupations and
-                        gender, and its tests
-  sembias               SemBias: which word pair is most like he − she?
-  stereoset             StereoSet: stereotype against anti-stereotype, and both
-                        against nonsense
-  twins                 Counterfactual likelihood: a text as it would be said
-                        of each group, by word
-  weat                  WEAT and SEAT: are two sets of targets closer to one of
-                        two attributes?
-  winobias              WinoBias: is a pronoun likelier where it agrees with a
-                        stereotype?
-  winogender            Winogender: do an occupation's pronouns follow the
-                        share of women in it?
-"""
+"""Bias benchmarks by name; adding one is one file and one row here."""
 
 from collections.abc import Collection
 from typing import NamedTuple

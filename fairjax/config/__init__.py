@@ -5,34 +5,6 @@ A config file in configs/ returns one `Config`; absl flags override its leaves
 values and what it changes (knobs.py); `validate` and the identity of stages
 follow from that. Only leaf values reach jitted code. The sections stand in the
 files beside this one and are composed here.
-
-In this room:
-
-  adversary      Config: a generator trained against a discriminator on its
-                 logits (MBCDA)
-  audit          Config: an audit, of any classifier or of its predictions
-                 alone
-  axes           Config: the axes of identity, by name or as a file of the
-                 user's
-  dataset        Config: which table, which text of it, and how text becomes
-                 ids
-  doors          Functions of the library: options from the knobs, mistakes in
-                 arguments
-  fairflow       Config: FairFlow, its attribute words, flow and votes; repair,
-                 rewrites
-  ignored_knobs  Config: knobs that a recipe does not read are refused where
-                 they are set
-  knob_aliases   Config: other programs' names for our knobs, to suggest ours
-  language       Config: corpora, text generation, pretraining, bias benchmarks
-  measuring      Config: what is measured, on which sets, and with which
-                 intervals
-  methods        Config: data-side methods, example scores, diets, instance
-                 weights
-  rewriting      Config: models that rewrite texts, and perturbations of one
-                 person
-  training       Config: the network, the training loop, and the layout of
-                 devices
-  writing        Config: what models write, of whom, and how it is scored
 """
 
 import dataclasses

@@ -2,12 +2,6 @@
 
 A data set's function returns raw tables, which may hold rows without a text
 or label; `load_tables` is the one way in that gives tables to work with.
-
-In this room:
-
-  gguf       GGUF files (llama.cpp): metadata, tensors as float32, and the
-             tokenizer
-  placement  Placement of arrays: on one device, or spread by train/mesh.py
 """
 
 from fairjax.core.registry import Entry, find, installed, listed

@@ -8,6 +8,7 @@ the repository, so that it is written once. Any warning ends the build.
 """
 
 import argparse
+import ast
 import inspect
 import os
 import pathlib
@@ -93,6 +94,24 @@ def library() -> str:
   return '\n\n'.join(parts)
 
 
+def first_line(path: pathlib.Path) -> str:
+  """What a module says it is."""
+  doc = ast.get_docstring(ast.parse(path.read_text('utf-8'))) or ''
+  return doc.partition('\n')[0].rstrip('.')
+
+
+def rooms(files: bool = True) -> str:
+  """Each room of the package and its files, by their own first lines."""
+  lines = []
+  for init in sorted((ROOT / 'fairjax').rglob('__init__.py')):
+    room = init.parent.relative_to(ROOT)
+    indent = '    ' * max(len(room.parts) - 2, 0)
+    lines.append(f'{indent}- `{room.as_posix()}/`: {first_line(init)}')
+    own = sorted(set(init.parent.glob('*.py')) - {init}) if files else []
+    lines += [f'{indent}    - `{p.stem}`: {first_line(p)}' for p in own]
+  return '\n'.join(lines)
+
+
 def gallery(folder: pathlib.Path) -> str:
   """Runs of GALLERY, their pages in the folder, and links to them."""
   run = [sys.executable, '-m', 'fairjax.main']
@@ -117,6 +136,7 @@ def written(folder: pathlib.Path, with_gallery: bool = False) -> None:
     'commands': command_pages(),
     'names': f'# Names\n\n```text\n{manual.everything()}\n```',
     'library': library(),
+    'layout': f'# Rooms and files\n\n{rooms()}',
   }
   for name, text in made.items():
     (folder / 'reference' / f'{name}.md').write_text(text + '\n', 'utf-8')

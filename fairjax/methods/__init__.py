@@ -1,36 +1,4 @@
-"""Data-side methods by name; adding one is one file and one line here.
-
-In this room:
-
-  attribute_texts  Attribute classifiers of texts, cross-fitted
-  augment          Counterfactual data augmentation: every row, and the twins
-                   of some
-  balance          Balance: as many training rows of every group with every
-                   label
-  blind            Blindness: words that reveal a group are removed from every
-                   text
-  crossfit         P(y|z) of each row from a model that never saw that row
-  diet_rows        The healthy data diet: which rows, and whose twins, a model
-                   is trained on
-  erasers          Linear erasers of a concept from representations: x ← x A +
-                   b
-  evidence         z: demographic evidence in a row, as numbers (for
-                   methods/reweight.py)
-  inlp             INLP: iterative nullspace projection
-  leace            LEACE: least-squares concept erasure in closed form
-  project          Word vectors without a gender direction (Bolukbasi et al.,
-                   NeurIPS 2016)
-  quotas           Quotas: how many rows of each class or cell are kept, and
-                   which by lot
-  reweight         Instance weights: non-discrimination learning (Zhang et al.,
-                   ACL 2020)
-  sentence         SentenceDebias: the main direction between sentences and
-                   their twins
-  substitute       Counterfactual data substitution: some rows become their
-                   twins
-  supplement       Supplement: rows of a second table even out what the label
-                   says of a term
-"""
+"""Data-side methods by name; adding one is one file and one line here."""
 
 import dataclasses
 from collections.abc import Iterable

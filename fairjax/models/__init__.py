@@ -1,23 +1,4 @@
-"""A model is `apply(params, batch)`; a Bundle is a model and what it needs.
-
-In this room:
-
-  adversary      Generator and discriminator as one model of two players
-                 (MBCDA)
-  build          Builds the model that the config names, for training
-  discriminator  A discriminator that reads a language model's logits (MBCDA)
-  flow           An invertible network whose first dimensions hold one
-                 attribute (FairFlow)
-  intercept      Exact per-example gradient norms of a user's own Flax (linen)
-                 model
-  objectives     Pretraining losses, as functions of a model and a batch
-  pretraining    Initial models of pretraining: from a shape or a folder, for
-                 each objective
-  rewriting      Rewriting models: a BART, or a GPT-2 that reads source and
-                 target
-  special        New special tokens: tokenizer and embeddings grow together
-  warm_start     Warm starts: weights from a folder of another head or family
-"""
+"""A model is `apply(params, batch)`; a Bundle is a model and what it needs."""
 
 import dataclasses
 import functools

@@ -1,15 +1,4 @@
-"""Recipes by name; adding one is one file and one line here.
-
-In this room:
-
-  compare        Every method against no mitigation: one table, with paired
-                 tests
-  logit_pairing  Counterfactual logit pairing (Garg et al. 2019,
-                 arXiv:1809.10610)
-  swap           One text and its counterfactual, and what was changed
-  train          One classifier after one data-side method: trained, measured,
-                 reported
-"""
+"""Recipes by name; adding one is one file and one line here."""
 
 import dataclasses
 from collections.abc import Mapping

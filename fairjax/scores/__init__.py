@@ -1,20 +1,4 @@
-"""Example scores by name; adding one is one file and one line here.
-
-In this room:
-
-  cartography   Data cartography: predictions of each example over the training
-                epochs
-  describe      Descriptive statistics of scores, for a run's page
-  error_scores  Scores of a model's errors: GE, EL2N, PVI, the stereotype sign,
-                class gaps
-  forgetting    Forgetting: how often a learned example is unlearned again
-  grand         GraNd: the gradient norm of one example's loss, for all
-                examples
-  influence     Influence of training rows on a gap: what training without them
-                would do
-  rank_overlap  Overlap of rankings: do two of them choose the same rows?
-  table         The frame of scores: one row an example, keyed by its id
-"""
+"""Example scores by name; adding one is one file and one line here."""
 
 from fairjax.core.registry import Entry, installed, listed
 

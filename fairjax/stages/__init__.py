@@ -3,33 +3,6 @@
     config → tables → model, pools → fit → predictions → measures → report
 
 A stage whose artefact is there with the same fingerprint is not run again.
-
-In this room:
-
-  asking         A model under audit, and its answers: asked, checked, kept,
-                 and aligned
-  assessed       What `fairjax.assess` returns: measures of predictions, and
-                 their page
-  assessment     Predictions as a table, and their measures with intervals and
-                 tests
-  audited        Audited models: anything that gives texts, or rows,
-                 probabilities
-  bag_of_words   A bag of words: how well the simplest classifier does on the
-                 same rows
-  classifier     A classifier as the library has it: loaded, asked for
-                 probabilities
-  edited         Predictions of edited texts beside predictions of rows
-  experiment     Experiment → Results: contenders × seeds → answers → tests →
-                 verdicts
-  fits           Models of tables: prepared, fitted, exported, asked for
-                 probabilities
-  identity       The identity of a stage: a hash of everything it depends on
-  loading        Tables of a run: loaded, mitigated, grouped
-  model_outputs  Outputs of a model on a table, for scores
-  reuse          Make or reuse: a stage's artefact in the run's folder
-  runs           The beginning and end of a run: config, versions, results
-  scoring        Example scores as a stage: a probe trained, its rows scored,
-                 scores.parquet
 """
 
 import importlib

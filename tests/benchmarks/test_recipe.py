@@ -7,20 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax import config as c
 from fairjax.benchmarks import BENCHMARKS
 from fairjax.benchmarks.shared import result_rows
-from fairjax.config import (
-  Audit,
-  Benchmarks,
-  Config,
-  Data,
-  Diet,
-  Measures,
-  Method,
-  Planted,
-  Scoring,
-  Train,
-)
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.models.folders import folder as folders
@@ -47,13 +36,13 @@ def corpus(root):
 
 
 def config(model, data, names, against='', **more):
-  return Config(
+  return c.Config(
     recipe='benchmarks',
     model=str(model),
-    data=Data(name='file', path=more.pop('path', '')),
-    measures=Measures(resamples=50),
-    audit=Audit(against=against),
-    benchmarks=Benchmarks(names=names, data=str(data), **more),
+    data=c.Data(name='file', path=more.pop('path', '')),
+    measures=c.Measures(resamples=50),
+    audit=c.Audit(against=against),
+    benchmarks=c.Benchmarks(names=names, data=str(data), **more),
   )
 
 
@@ -275,11 +264,11 @@ def test_words_one_by_one_and_by_sense():
   ]
   pairs = mitigations._both(texts, mitigations.word_by_word(texts))
   assert pairs[::2] == texts[:2] and len(pairs) == 4
-  assert mitigations._about_people(texts, Config()) == texts[:2]
+  assert mitigations._about_people(texts, c.Config()) == texts[:2]
 
 
 def test_texts_are_held_out_with_all_their_copies(tmp_path):
-  own = Config(data=Data(name='file', path=str(corpus(tmp_path))))
+  own = c.Config(data=c.Data(name='file', path=str(corpus(tmp_path))))
   own.benchmarks.held_out = 0.2
   fitted, held = mitigations.parts(own)
   assert len(fitted) + len(held) == 60 and len(set(fitted + held)) == 15
@@ -340,17 +329,17 @@ def test_a_mitigated_model_starts_a_classifier_with_a_diet_and_weights(
   own.train.batch, own.train.evals, own.pretrain.held_out = 4, 1, 0.2
   recipe.run(own, tmp_path / 'run')
   export = tmp_path / 'run/models/counterfactual/export/seed_0'
-  both = Config(
+  both = c.Config(
     recipe='diet',
     model=str(export),
     seeds=2,
-    data=Data(name='planted'),
-    planted=Planted(rows=96, test_rows=64),
-    train=Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
-    method=Method(name='reweight'),
-    measures=Measures(resamples=50),
-    scoring=Scoring(names=('ge',), epochs=1.0),
-    diet=Diet(factual=0.6, counterfactual=0.3, compare=('none',)),
+    data=c.Data(name='planted'),
+    planted=c.Planted(rows=96, test_rows=64),
+    train=c.Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
+    method=c.Method(name='reweight'),
+    measures=c.Measures(resamples=50),
+    scoring=c.Scoring(names=('ge',), epochs=1.0),
+    diet=c.Diet(factual=0.6, counterfactual=0.3, compare=('none',)),
   )
   found = diet.run(both, tmp_path / 'diet')
   assert len(found.contenders) == 2
@@ -413,7 +402,7 @@ def test_the_label_of_a_task_has_the_name_that_it_is_given(tmp_path):
   path = tmp_path / 'task.csv'
   rows = [f'text {k},{"bad" if k % 3 else "good"}\n' for k in range(60)]
   path.write_text('text,kind\n' + ''.join(rows))
-  made = Config(recipe='benchmarks')
+  made = c.Config(recipe='benchmarks')
   made.benchmarks.task = str(path)
   with pytest.raises(UserError, match=r'data\.label'):
     downstream.items(made)

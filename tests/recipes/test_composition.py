@@ -6,19 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax import config as c
 from fairjax import stages
-from fairjax.config import (
-  Config,
-  Data,
-  Diet,
-  Grid,
-  Measures,
-  Method,
-  Planted,
-  Scoring,
-  Train,
-  Weighting,
-)
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
@@ -35,17 +24,17 @@ from fairjax.stages import Experiment, classifier
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
-SMALL = Config(
+SMALL = c.Config(
   model='tiny',
   seeds=2,
-  data=Data(name='planted'),
-  planted=Planted(rows=96, test_rows=64),
-  train=Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
-  method=Method(name='reweight'),
-  measures=Measures(resamples=50),
-  scoring=Scoring(names=('ge',), epochs=1.0),
-  weighting=Weighting(z='gender', estimator='count', folds=2),
-  diet=Diet(factual=0.6, counterfactual=0.3, compare=('none',)),
+  data=c.Data(name='planted'),
+  planted=c.Planted(rows=96, test_rows=64),
+  train=c.Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
+  method=c.Method(name='reweight'),
+  measures=c.Measures(resamples=50),
+  scoring=c.Scoring(names=('ge',), epochs=1.0),
+  weighting=c.Weighting(z='gender', estimator='count', folds=2),
+  diet=c.Diet(factual=0.6, counterfactual=0.3, compare=('none',)),
 )
 
 
@@ -60,8 +49,8 @@ def tables():
   return planted.load(SMALL)
 
 
-def of(name: str, **method) -> Config:
-  return dataclasses.replace(SMALL, method=Method(name=name, **method))
+def of(name: str, **method) -> c.Config:
+  return dataclasses.replace(SMALL, method=c.Method(name=name, **method))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +106,7 @@ def test_weights_reach_a_transformer(augmented, tmp_path):
   config = dataclasses.replace(
     SMALL,
     seeds=1,
-    method=Method(name='augment' if augmented else 'none', ratio=0.5),
+    method=c.Method(name='augment' if augmented else 'none', ratio=0.5),
     train=dataclasses.replace(SMALL.train, export=True),
     weighting=dataclasses.replace(SMALL.weighting, rows=('baseline', 'weight')),
   )
@@ -158,7 +147,7 @@ def taken_of(inputs, **options):
     inputs.scores,
     'healthy_random',
     (0.6, 0.3),
-    dataclasses.replace(SMALL, diet=Diet(**options)),
+    dataclasses.replace(SMALL, diet=c.Diet(**options)),
     [0, 1],
   )
 
@@ -232,14 +221,14 @@ def test_a_weighted_diet_from_end_to_end(tmp_path):
 
 def test_a_grid_knows_its_weights(inputs):
   """Other weights are other cells."""
-  config = dataclasses.replace(SMALL, grid=Grid(rankings=('healthy_random',)))
+  config = dataclasses.replace(SMALL, grid=c.Grid(rankings=('healthy_random',)))
   taken = taken_of(inputs)
   keys = {
     rank.key(one, inputs, {'test': inputs.tables['test']}, taken)
     for one in (
       config,
-      dataclasses.replace(config, method=Method()),
-      dataclasses.replace(config, weighting=Weighting(z='terms')),
+      dataclasses.replace(config, method=c.Method()),
+      dataclasses.replace(config, weighting=c.Weighting(z='terms')),
     )
   }
   assert len(keys) == 3

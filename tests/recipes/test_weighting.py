@@ -7,17 +7,8 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from fairjax import config as c
 from fairjax import stages
-from fairjax.config import (
-  Config,
-  Data,
-  Measures,
-  Method,
-  Net,
-  Tokens,
-  Train,
-  Weighting,
-)
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files, hygiene
@@ -59,25 +50,25 @@ def config(folder):
   vectors = rng.normal(size=(len(GLOVE), 8))
   lines = [f'{w} ' + ' '.join(map(str, v)) for w, v in zip(GLOVE, vectors)]
   (folder / 'glove.txt').write_text('\n'.join(lines))
-  return Config(
+  return c.Config(
     recipe='weighting',
     model='lstm',
     seeds=2,
-    data=Data(
+    data=c.Data(
       name='file',
       path=str(folder / 'data.csv'),
       group='group',
       split='split',
     ),
-    tokens=Tokens(max_length=8),
-    net=Net(glove=str(folder / 'glove.txt')),
-    train=Train(
+    tokens=c.Tokens(max_length=8),
+    net=c.Net(glove=str(folder / 'glove.txt')),
+    train=c.Train(
       lr=1e-2, optimizer='rmsprop', batch=16, epochs=4, schedule='constant'
     ),
-    weighting=Weighting(
+    weighting=c.Weighting(
       estimator='count', rows=('baseline', 'swap', 'weight', 'weight+')
     ),
-    measures=Measures(resamples=50),
+    measures=c.Measures(resamples=50),
   )
 
 
@@ -91,7 +82,7 @@ def run(config, folder):
 )
 def test_a_threshold_that_is_asked_for_stands_beside_eer(asked, first):
   """It was .5, and said to be, whatever measures.threshold was."""
-  own = Config(measures=Measures(threshold=asked))
+  own = c.Config(measures=c.Measures(threshold=asked))
   assert weighting.at_first(own).measures.threshold == first
   rates = {'fpr': {'value': 0.1}}
   sets = {'test': {'quality': rates, 'groups': {'she': rates}}}
@@ -196,7 +187,7 @@ def test_another_glove_file_of_that_name_is_another_training(config, folder):
   own = dataclasses.replace(
     config,
     seeds=1,
-    net=Net(glove=str(path)),
+    net=c.Net(glove=str(path)),
     train=dataclasses.replace(config.train, epochs=1),
     weighting=dataclasses.replace(config.weighting, rows=('baseline',)),
   )
@@ -256,8 +247,8 @@ def test_mistakes_are_one_sentence(config, folder, changes, sentence):
 def test_files_are_missed_before_the_forests(config, folder):
   """Weights of a large table take minutes; a wrong path is told first."""
   for field, options in (
-    ('net.glove', {'net': Net(glove='/no/glove.txt')}),
-    ('method.table', {'method': Method(table='/no/more.csv')}),
+    ('net.glove', {'net': c.Net(glove='/no/glove.txt')}),
+    ('method.table', {'method': c.Method(table='/no/more.csv')}),
   ):
     with pytest.raises(UserError, match=f'{field} is .* no such file'):
       weighting.run(dataclasses.replace(config, **options), folder / 'absent')
@@ -266,11 +257,11 @@ def test_files_are_missed_before_the_forests(config, folder):
 
 def test_plus_needs_vectors_and_terms_must_occur(config, folder):
   with pytest.raises(UserError, match='needs word vectors'):
-    algorithm.check(dataclasses.replace(config, net=Net()))
+    algorithm.check(dataclasses.replace(config, net=c.Net()))
   path = folder / 'terms.txt'
   path.write_text('zebra\n')
   own = dataclasses.replace(config.weighting, z='terms')
-  given = {'weighting': own, 'method': Method(terms=str(path))}
+  given = {'weighting': own, 'method': c.Method(terms=str(path))}
   asked = dataclasses.replace(config, **given)
   with pytest.raises(UserError, match='none of the 1 identity terms'):
     weighting.run(asked, folder / 'bad')
@@ -278,7 +269,7 @@ def test_plus_needs_vectors_and_terms_must_occur(config, folder):
 
 def test_the_users_columns_reach_z(config):
   tables, _ = hygiene.usable(files.load(config), 'error')
-  own = Weighting(z='columns:age,town')
+  own = c.Weighting(z='columns:age,town')
   z = evidence(tables['train'], dataclasses.replace(config, weighting=own))
   assert z.names == ['age', 'town=x', 'town=y']
   ages = tables['train']['age'].astype(float)

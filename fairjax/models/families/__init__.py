@@ -1,40 +1,6 @@
 """The families of models, and how a module is made of a family and a shape.
 
 A new family is a file here and a line in FAMILIES.
-
-In this room:
-
-  bart         BART (Lewis et al. 2020, arXiv:1910.13461): text in, text out
-  bert         BERT: post-norm encoder, pooled first place, token types
-  causal       What left-to-right models share: body, causal mask, cache, token
-               losses
-  chances      What a classifier's logits say, by its config.json, as
-               transformers reads it
-  config_keys  Maps between a family's shape and config.json, both ways, by one
-               table
-  deberta_v2   DeBERTa-v2 and v3 (He et al. 2021, arXiv:2006.03654 and
-               arXiv:2111.09543)
-  distilbert   DistilBERT (Sanh et al. 2019, arXiv:1910.01108): BERT without
-               token types
-  electra      ELECTRA: BERT with narrow embeddings, a generator and a
-               discriminator
-  encoder      The post-norm encoder of BERT and its relatives, on packed
-               batches
-  family       A family of models as one record: shape, config keys, tensors,
-               capabilities
-  gpt2         GPT-2 (Radford et al. 2019): each token from those before it
-  heads        Heads: classifier, masked LM, replaced-token detector, tagger
-  kinds        What a value of a config.json may be: a check, and how a
-               sentence says it
-  llama        Llama (Touvron et al. 2023, arXiv:2302.13971), the block of
-               SmolLM2 too
-  modernbert   ModernBERT (Warner et al. 2024, arXiv:2412.13663)
-  mpnet        MPNet (Song et al. 2020, arXiv:2004.09297): BERT with relative
-               positions
-  roberta      RoBERTa: BERT without token types, its positions counted after
-               the pad
-  xlm_roberta  XLM-RoBERTa: RoBERTa over 100 languages, with a vocabulary of
-               250,002
 """
 
 import dataclasses

@@ -20,8 +20,8 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.families import causal, family, kinds
-from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families import causal, family
+from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
@@ -90,41 +90,6 @@ def sized(depth: int, width: int, places: int = 1024) -> BartShape:
     'decoder_hidden': hidden,
   }
   return BartShape(**sizes, longest=places)
-
-
-KEYS = (
-  Key('vocab', 'vocab_size', 50265, kinds.VOCABULARY),
-  Key('width', 'd_model', 1024, kinds.WIDTH, also='hidden_size'),
-  Key('depth', 'encoder_layers', 12, kinds.DEPTH, also='num_hidden_layers'),
-  Key('decoder_depth', 'decoder_layers', 12, kinds.DEPTH),
-  Key(
-    'heads',
-    'encoder_attention_heads',
-    16,
-    kinds.WIDTH,
-    divides='width',
-    also='num_attention_heads',
-  ),
-  Key(
-    'decoder_heads', 'decoder_attention_heads', 16, kinds.WIDTH, divides='width'
-  ),
-  Key('hidden', 'encoder_ffn_dim', 4096, kinds.whole(1, 2**18)),
-  Key('decoder_hidden', 'decoder_ffn_dim', 4096, kinds.whole(1, 2**18)),
-  Key('longest', 'max_position_embeddings', 1024, kinds.whole()),
-  Key('activation', 'activation_function', 'gelu', kinds.one_of(*ACTIVATIONS)),
-  Key('dropout', 'dropout', 0.1, kinds.SHARE),
-  Key('attention_dropout', 'attention_dropout', 0.0, kinds.SHARE),
-  Key('activation_dropout', 'activation_dropout', 0.0, kinds.SHARE),
-  Key('scaled', 'scale_embedding', False, kinds.FLAG),
-  Key('pad', 'pad_token_id', 1, kinds.TOKEN, null=True, below='vocab'),
-  Key('bos', 'bos_token_id', 0, kinds.TOKEN, null=True),
-  Key('eos', 'eos_token_id', 2, kinds.TOKEN, null=True),
-  Key(
-    'start', 'decoder_start_token_id', 2, kinds.TOKEN, null=True, below='vocab'
-  ),
-  Key('deviation', 'init_std', 0.02, kinds.SPREAD),
-  fixed('tie_word_embeddings', True)._replace(written=True),
-)
 
 
 class Source(NamedTuple):
@@ -424,7 +389,7 @@ _LM = Head(
 FAMILY = Family(
   name='bart',
   shape=BartShape,
-  keys=KEYS,
+  keys=of_family('bart'),
   body=Bart,
   tensors=tensors,
   prefix='model.',

@@ -3,55 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from fairjax.models.families import family, kinds
-from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families import family
+from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.families.heads import MaskedLM, SequenceClassifier
-from fairjax.models.layers.attention import ACTIVATIONS
-
-
-def keys(**defaults: Any) -> tuple[Key, ...]:
-  """The keys of BERT's config.json, with a relative's defaults."""
-  plain = {
-    'vocab': 30522,
-    'width': 768,
-    'heads': 12,
-    'hidden': 3072,
-    'pad': 0,
-  }
-  of = (plain | defaults).get
-  same = lambda name: lambda values: values[name]
-  return (
-    Key('vocab', 'vocab_size', of('vocab'), kinds.VOCABULARY),
-    Key('width', 'hidden_size', of('width'), kinds.WIDTH),
-    Key('depth', 'num_hidden_layers', 12, kinds.DEPTH),
-    Key(
-      'heads', 'num_attention_heads', of('heads'), kinds.WIDTH, divides='width'
-    ),
-    Key('hidden', 'intermediate_size', of('hidden'), kinds.whole(1, 2**18)),
-    Key('positions', 'max_position_embeddings', 512, kinds.whole()),
-    Key('types', 'type_vocab_size', 2, kinds.whole(1, 1024)),
-    Key('eps', 'layer_norm_eps', 1e-12, kinds.POSITIVE),
-    Key('activation', 'hidden_act', 'gelu', kinds.one_of(*ACTIVATIONS)),
-    Key('dropout', 'hidden_dropout_prob', 0.1, kinds.SHARE),
-    Key('attention_dropout', 'attention_probs_dropout_prob', 0.1, kinds.SHARE),
-    Key(
-      'head_dropout',
-      'classifier_dropout',
-      same('dropout'),
-      kinds.SHARE,
-      null=True,
-    ),
-    Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
-    Key(
-      'pad', 'pad_token_id', of('pad'), kinds.TOKEN, null=True, below='vocab'
-    ),
-    Key('tied', 'tie_word_embeddings', True, kinds.FLAG),
-    fixed('position_embedding_type', 'absolute'),
-    fixed('is_decoder', False),
-    fixed('add_cross_attention', False),
-  )
 
 
 def same_width(values: Any) -> dict[str, Any]:
@@ -116,7 +72,7 @@ def masked(transform: str, norm_name: str, decoder: str, bias: str) -> Any:
 FAMILY = Family(
   name='bert',
   shape=EncoderShape,
-  keys=keys(),
+  keys=of_family('bert'),
   body=Encoder,
   tensors=tensors,
   prefix='bert.',

@@ -7,11 +7,18 @@ sentence that names the file and the key.
 """
 
 import dataclasses
+import functools
+import json
+import operator
+import pathlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fairjax.core import paths
 from fairjax.core.errors import UserError
+from fairjax.models.families import kinds
 from fairjax.models.families.kinds import Allowed, only, shown
+from fairjax.models.layers.attention import ACTIVATIONS
 
 MISSING = object()
 
@@ -33,6 +40,46 @@ class Key(NamedTuple):
 def fixed(theirs: str, value: Any, null: bool = True) -> Key:
   """A key that must be absent, or say what is known here."""
   return Key('', theirs, value, only(value), null=null, written=False)
+
+
+@functools.cache
+def _rows() -> dict[str, tuple[Key, ...]]:
+  """{family: its keys} of keys.csv: a default is JSON, or =FIELD of ours."""
+  file = pathlib.Path(__file__).with_name('keys.csv')
+  head, *lines = paths.csv_lines(file, 'table of keys')
+  found: dict[str, tuple[Key, ...]] = {}
+  for line in lines:
+    cells = dict(zip(head, line, strict=True))
+    name, default = cells.pop('family'), cells['default']
+    own = default.startswith('=')
+    value = operator.itemgetter(default[1:]) if own else json.loads(default)
+    rest = {
+      'default': value,
+      'kind': _kind(cells['kind'], value),
+      'null': cells['null'] == 'yes',
+      'written': cells['written'] != 'no',
+    }
+    found[name] = (*found.get(name, ()), Key(**cells | rest))
+  return found
+
+
+def _kind(words: str, default: Any) -> Allowed:
+  name, *rest = words.split()
+  if name == 'whole':
+    return kinds.whole(*map(int, rest))
+  if name == 'one_of':
+    return kinds.one_of(*rest)
+  if name == 'activation':
+    return kinds.one_of(*ACTIVATIONS)
+  return only(default) if name == 'only' else kinds.NAMED[name]
+
+
+def of_family(family: str, **defaults: Any) -> tuple[Key, ...]:
+  """The keys of a family in keys.csv; some with other defaults."""
+  return tuple(
+    key._replace(default=defaults.get(key.ours, key.default))
+    for key in _rows()[family]
+  )
 
 
 def _look(config: Mapping[str, Any], path: str, where: str) -> Any:

@@ -22,7 +22,7 @@ from flax import struct
 from jaxtyping import Array, Float, Int, UInt32
 
 from fairjax.models.families import bert, family, kinds
-from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families.config_keys import Key, of_family
 from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.families.heads import SequenceClassifier
 from fairjax.models.layers.attention import (
@@ -308,23 +308,16 @@ LAYER = (
   *bert.LAYER[4:],
 )
 
-# What DeBERTa-v3 and the smaller v2 have; what transformers takes where
-# config.json does not say it is another network.
+# What DeBERTa-v3 and the smaller v2 have. It is read only to be checked; what
+# transformers takes where config.json does not say it is another network.
 REQUIRED = {
-  'relative_attention': (True, False, kinds.FLAG),
-  'share_att_key': (True, False, kinds.FLAG),
-  'position_biased_input': (False, True, kinds.FLAG),
-  'norm_rel_ebd': ('layer_norm', 'none', kinds.one_of('layer_norm', 'none')),
+  'relative_attention': True,
+  'share_att_key': True,
+  'position_biased_input': False,
+  'norm_rel_ebd': 'layer_norm',
 }
 KEYS = (
-  Key('vocab', 'vocab_size', 128100, kinds.VOCABULARY),
-  Key('width', 'hidden_size', 1536, kinds.WIDTH),
-  Key('depth', 'num_hidden_layers', 24, kinds.DEPTH),
-  Key('heads', 'num_attention_heads', 24, kinds.WIDTH, divides='width'),
-  Key('hidden', 'intermediate_size', 6144, kinds.whole(1, 2**18)),
-  Key('positions', 'max_position_embeddings', 512, kinds.whole(2)),
-  Key('buckets', 'position_buckets', -1, kinds.whole(-1, 2**15)),
-  Key('farthest', 'max_relative_positions', -1, kinds.whole(-1)),
+  *of_family('deberta-v2'),
   Key(
     'attends',
     'pos_att_type',
@@ -336,29 +329,6 @@ KEYS = (
     ),
     null=True,
   ),
-  Key('embedding', 'embedding_size', lambda v: v['width'], kinds.WIDTH),
-  Key('types', 'type_vocab_size', 0, kinds.whole(0, 1024)),
-  Key('eps', 'layer_norm_eps', 1e-7, kinds.POSITIVE),
-  Key('activation', 'hidden_act', 'gelu', kinds.one_of(*ACTIVATIONS)),
-  Key('dropout', 'hidden_dropout_prob', 0.1, kinds.SHARE),
-  Key('attention_dropout', 'attention_probs_dropout_prob', 0.1, kinds.SHARE),
-  Key(
-    'head_dropout',
-    'cls_dropout',
-    lambda v: v['dropout'],
-    kinds.SHARE,
-    null=True,
-  ),
-  Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
-  Key('pad', 'pad_token_id', 0, kinds.TOKEN, null=True, below='vocab'),
-  Key('tied', 'tie_word_embeddings', True, kinds.FLAG),
-  # Read only to be checked by `wrong`; `extra` writes them.
-  *(
-    Key(theirs, theirs, other, kind, written=False)
-    for theirs, (_, other, kind) in REQUIRED.items()
-  ),
-  fixed('conv_kernel_size', 0),
-  fixed('pooler_hidden_act', 'gelu'),
   Key(
     '',
     'pooler_dropout',
@@ -370,7 +340,7 @@ KEYS = (
 
 
 def wrong(values: Any) -> str:
-  for theirs, (ours, _, _) in REQUIRED.items():
+  for theirs, ours in REQUIRED.items():
     if values[theirs] != ours:
       return (
         f'has {theirs} {kinds.shown(values[theirs])} (or does not say it); of '
@@ -420,5 +390,5 @@ FAMILY = Family(
   },
   sized=sized,
   wrong=wrong,
-  extra=lambda shape: {n: ours for n, (ours, _, _) in REQUIRED.items()},
+  extra=lambda shape: REQUIRED,
 )

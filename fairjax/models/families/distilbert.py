@@ -2,35 +2,11 @@
 
 from collections.abc import Iterable
 
-from fairjax.models.families import bert, family, kinds
-from fairjax.models.families.config_keys import Key
+from fairjax.models.families import bert, family
+from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.families.heads import MaskedLM, SequenceClassifier
-from fairjax.models.layers.attention import ACTIVATIONS
-
-KEYS = (
-  Key('vocab', 'vocab_size', 30522, kinds.VOCABULARY),
-  Key('width', 'dim', 768, kinds.WIDTH, also='hidden_size'),
-  Key('depth', 'n_layers', 6, kinds.DEPTH, also='num_hidden_layers'),
-  Key(
-    'heads',
-    'n_heads',
-    12,
-    kinds.WIDTH,
-    divides='width',
-    also='num_attention_heads',
-  ),
-  Key('hidden', 'hidden_dim', 3072, kinds.whole(1, 2**18)),
-  Key('positions', 'max_position_embeddings', 512, kinds.whole()),
-  Key('activation', 'activation', 'gelu', kinds.one_of(*ACTIVATIONS)),
-  Key('dropout', 'dropout', 0.1, kinds.SHARE),
-  Key('attention_dropout', 'attention_dropout', 0.1, kinds.SHARE),
-  Key('head_dropout', 'seq_classif_dropout', 0.2, kinds.SHARE),
-  Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
-  Key('pad', 'pad_token_id', 0, kinds.TOKEN, null=True, below='vocab'),
-  Key('tied', 'tie_word_embeddings', True, kinds.FLAG),
-)
 
 LAYER = (
   *family.dense('query', 'attention.q_lin'),
@@ -58,7 +34,7 @@ def sized(depth: int, width: int, places: int = 512, **rest) -> EncoderShape:
 FAMILY = Family(
   name='distilbert',
   shape=EncoderShape,
-  keys=KEYS,
+  keys=of_family('distilbert'),
   body=Encoder,
   tensors=tensors,
   prefix='distilbert.',

@@ -2,8 +2,8 @@
 
 import functools
 
-from fairjax.models.families import bert, family, kinds
-from fairjax.models.families.config_keys import Key
+from fairjax.models.families import bert, family
+from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import Family, Head
 from fairjax.models.families.heads import (
@@ -29,8 +29,8 @@ FAMILY = Family(
   name='electra',
   shape=EncoderShape,
   keys=(
-    *bert.keys(width=256, heads=4, hidden=1024),
-    Key('embedding', 'embedding_size', 128, kinds.WIDTH),
+    *of_family('bert', width=256, heads=4, hidden=1024),
+    *of_family('electra'),
   ),
   body=Encoder,
   tensors=bert.tensors,

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
 from fairjax.models.families import causal, family, heads, kinds
-from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families.config_keys import Key, of_family
 from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.layers.attention import ACTIVATIONS, KeyValue, Merged
 from fairjax.models.layers.dropout import dropout, fold
@@ -68,23 +68,8 @@ def sized(depth: int, width: int, places: int = 1024) -> GPT2Shape:
   return GPT2Shape(depth=depth, positions=places, **sizes)
 
 
-def _or_eos(values):
-  return values['eos']
-
-
 KEYS = (
-  Key('vocab', 'vocab_size', 50257, kinds.VOCABULARY),
-  # transformers knows each by a second name, as all its models have it.
-  Key('width', 'n_embd', 768, kinds.WIDTH, also='hidden_size'),
-  Key('depth', 'n_layer', 12, kinds.DEPTH, also='num_hidden_layers'),
-  Key(
-    'heads',
-    'n_head',
-    12,
-    kinds.WIDTH,
-    divides='width',
-    also='num_attention_heads',
-  ),
+  *of_family('gpt2'),
   Key(
     'hidden',
     'n_inner',
@@ -92,28 +77,6 @@ KEYS = (
     kinds.whole(1, 2**18),
     null=True,
   ),
-  Key(
-    'positions',
-    'n_positions',
-    1024,
-    kinds.whole(),
-    also='max_position_embeddings',
-  ),
-  Key('eps', 'layer_norm_epsilon', 1e-5, kinds.POSITIVE),
-  Key(
-    'activation', 'activation_function', 'gelu_new', kinds.one_of(*ACTIVATIONS)
-  ),
-  Key('dropout', 'resid_pdrop', 0.1, kinds.SHARE),
-  Key('embedding_dropout', 'embd_pdrop', 0.1, kinds.SHARE),
-  Key('attention_dropout', 'attn_pdrop', 0.1, kinds.SHARE),
-  Key('eos', 'eos_token_id', 50256, kinds.TOKEN, null=True),
-  Key('bos', 'bos_token_id', _or_eos, kinds.TOKEN, null=True),
-  Key('pad', 'pad_token_id', _or_eos, kinds.TOKEN, null=True),
-  Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
-  fixed('scale_attn_weights', True),
-  fixed('scale_attn_by_inverse_layer_idx', False),
-  fixed('add_cross_attention', False),
-  fixed('tie_word_embeddings', True)._replace(written=True),
 )
 
 

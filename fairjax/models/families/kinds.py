@@ -43,16 +43,19 @@ def _number(
 
 
 LARGE = 1e30  # far below what float32 holds
-SHARE = _number('a number from 0 to below 1', 0.0, 1.0)
-POSITIVE = _number('a number above 0', 0.0, LARGE, open_=True)
-SPREAD = _number('a number that is not negative', 0.0, LARGE)
-FLAG = Allowed('true or false', lambda v: type(v) is bool)
-TOKEN = Allowed(
-  "a token's id, a whole number from 0",
-  lambda v: type(v) is int and 0 <= v < 2**31,
-)
-WIDTH, DEPTH = whole(1, 2**16), whole(1, 2**10)
-VOCABULARY = whole(1, 2**24)
+NAMED = {
+  'share': _number('a number from 0 to below 1', 0.0, 1.0),
+  'positive': _number('a number above 0', 0.0, LARGE, open_=True),
+  'spread': _number('a number that is not negative', 0.0, LARGE),
+  'flag': Allowed('true or false', lambda v: type(v) is bool),
+  'token': Allowed(
+    "a token's id, a whole number from 0",
+    lambda v: type(v) is int and 0 <= v < 2**31,
+  ),
+  'width': whole(1, 2**16),
+  'depth': whole(1, 2**10),
+  'vocabulary': whole(1, 2**24),
+}
 
 
 def one_of(*names: str) -> Allowed:

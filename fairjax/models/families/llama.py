@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
 from fairjax.models.families import causal, family, heads, kinds
-from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families.config_keys import Key, of_family
 from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
@@ -118,49 +118,15 @@ class LlamaLayer(nn.Module):
 
 Llama = functools.partial(causal.LeftToRight, LlamaLayer, centred=False)
 
-_of = lambda name: lambda values: values[name]
 KEYS = (
-  Key('vocab', 'vocab_size', 32000, kinds.VOCABULARY),
-  Key('width', 'hidden_size', 4096, kinds.WIDTH),
-  Key('depth', 'num_hidden_layers', 32, kinds.DEPTH),
-  Key('heads', 'num_attention_heads', 32, kinds.WIDTH, divides='width'),
-  Key(
-    'groups',
-    'num_key_value_heads',
-    _of('heads'),
-    kinds.WIDTH,
-    null=True,
-    divides='heads',
-  ),
+  *of_family('llama'),
   Key(
     'head_width',
     'head_dim',
     lambda values: values['width'] // values['heads'],
-    kinds.WIDTH,
+    kinds.NAMED['width'],
     null=True,
   ),
-  Key('hidden', 'intermediate_size', 11008, kinds.whole(1, 2**18)),
-  Key('positions', 'max_position_embeddings', 2048, kinds.whole(1, 2**24)),
-  Key(
-    'theta',
-    'rope_parameters.rope_theta',
-    10_000.0,
-    kinds.POSITIVE,
-    also='rope_theta',
-  ),
-  fixed('rope_parameters.rope_type', 'default')._replace(written=True),
-  fixed('rope_scaling', None),
-  fixed('pretraining_tp', 1),
-  Key('eps', 'rms_norm_eps', 1e-6, kinds.POSITIVE),
-  Key('activation', 'hidden_act', 'silu', kinds.one_of(*ACTIVATIONS)),
-  Key('attention_bias', 'attention_bias', False, kinds.FLAG),
-  Key('hidden_bias', 'mlp_bias', False, kinds.FLAG),
-  Key('attention_dropout', 'attention_dropout', 0.0, kinds.SHARE),
-  Key('bos', 'bos_token_id', 1, kinds.TOKEN, null=True),
-  Key('eos', 'eos_token_id', 2, kinds.TOKEN, null=True),
-  Key('pad', 'pad_token_id', _of('eos'), kinds.TOKEN, null=True),
-  Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
-  Key('tied', 'tie_word_embeddings', False, kinds.FLAG),
 )
 
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax.models.families import family, kinds
-from fairjax.models.families.config_keys import Key, fixed
+from fairjax.models.families.config_keys import Key, of_family
 from fairjax.models.families.family import Family, Head, ParamRow
 from fairjax.models.families.heads import asked_places, drop_head
 from fairjax.models.layers.attention import (
@@ -282,16 +282,8 @@ def _pattern(values: dict[str, Any]) -> tuple[str, ...]:
   return tuple(LOCAL if i % every else GLOBAL for i in range(values['depth']))
 
 
-_ROPE = 'rope_parameters.{}.{}'.format
 KEYS = (
-  Key('vocab', 'vocab_size', 50368, kinds.VOCABULARY),
-  Key('width', 'hidden_size', 768, kinds.WIDTH),
-  Key('depth', 'num_hidden_layers', 22, kinds.DEPTH),
-  Key('heads', 'num_attention_heads', 12, kinds.WIDTH, divides='width'),
-  Key('hidden', 'intermediate_size', 1152, kinds.whole(1, 2**18)),
-  Key('positions', 'max_position_embeddings', 8192, kinds.whole()),
-  # An older way to say layer_types.
-  Key('every', 'global_attn_every_n_layers', 3, kinds.whole(), written=False),
+  *of_family('modernbert'),
   Key(
     'layer_types',
     'layer_types',
@@ -299,48 +291,6 @@ KEYS = (
     kinds.list_of(GLOBAL, LOCAL),
     null=True,
   ),
-  Key('window', 'local_attention', 128, kinds.whole()),
-  Key(
-    'global_theta',
-    _ROPE(GLOBAL, 'rope_theta'),
-    160_000.0,
-    kinds.POSITIVE,
-    also='global_rope_theta',
-  ),
-  Key(
-    'local_theta',
-    _ROPE(LOCAL, 'rope_theta'),
-    10_000.0,
-    kinds.POSITIVE,
-    null=True,
-    also='local_rope_theta',
-  ),
-  *(
-    fixed(_ROPE(kind, 'rope_type'), 'default')._replace(written=True)
-    for kind in (GLOBAL, LOCAL)
-  ),
-  fixed('rope_scaling', None),
-  Key('eps', 'norm_eps', 1e-5, kinds.POSITIVE),
-  Key('activation', 'hidden_activation', 'gelu', kinds.one_of(*ACTIVATIONS)),
-  Key(
-    'head_activation',
-    'classifier_activation',
-    'gelu',
-    kinds.one_of(*ACTIVATIONS),
-  ),
-  Key('pooling', 'classifier_pooling', 'cls', kinds.one_of('cls', 'mean')),
-  Key('norm_bias', 'norm_bias', False, kinds.FLAG),
-  Key('attention_bias', 'attention_bias', False, kinds.FLAG),
-  Key('hidden_bias', 'mlp_bias', False, kinds.FLAG),
-  Key('head_bias', 'classifier_bias', False, kinds.FLAG),
-  Key('decoder_bias', 'decoder_bias', True, kinds.FLAG),
-  Key('embedding_dropout', 'embedding_dropout', 0.0, kinds.SHARE),
-  Key('attention_dropout', 'attention_dropout', 0.0, kinds.SHARE),
-  Key('hidden_dropout', 'mlp_dropout', 0.0, kinds.SHARE),
-  Key('head_dropout', 'classifier_dropout', 0.0, kinds.SHARE),
-  Key('pad', 'pad_token_id', 50283, kinds.TOKEN, null=True),
-  Key('deviation', 'initializer_range', 0.02, kinds.SPREAD),
-  Key('tied', 'tie_word_embeddings', True, kinds.FLAG),
 )
 
 

@@ -9,10 +9,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from fairjax.models.families import bert, family, roberta
-from fairjax.models.families.config_keys import fixed
+from fairjax.models.families.config_keys import fixed, of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
-from fairjax.models.families.family import Family, Head, ParamRow
-from fairjax.models.families.heads import MaskedLM, SequenceClassifier
+from fairjax.models.families.family import Family, ParamRow
 
 BUCKETS = 32  # transformers counts 32, whatever config.json says
 OFFSET = 2  # positions begin behind a pad that transformers takes for 1
@@ -57,31 +56,17 @@ FAMILY = Family(
   name='mpnet',
   shape=EncoderShape,
   keys=(
-    *(k for k in bert.keys(vocab=30527, pad=1) if k.ours != 'types'),
+    *(k for k in of_family('bert', vocab=30527, pad=1) if k.ours != 'types'),
     fixed('relative_attention_num_buckets', BUCKETS),
   ),
   body=Encoder,
   tensors=tensors,
   prefix='mpnet.',
   heads={
-    'classify': Head(
-      'MPNetForSequenceClassification',
-      bert.classifier('classifier.dense', 'classifier.out_proj'),
-      SequenceClassifier,
-      {'drop_first': True},
-    ),
-    'mask': Head(
-      'MPNetForMaskedLM',
-      bert.masked(
-        'lm_head.dense',
-        'lm_head.layer_norm',
-        'lm_head.decoder',
-        'lm_head.bias',
-      ),
-      MaskedLM,
-      {'activation': 'gelu'},
-    ),
-    'embed': Head('MPNetModel'),
+    can: head._replace(
+      architecture=head.architecture.replace('Roberta', 'MPNet')
+    )
+    for can, head in roberta.FAMILY.heads.items()
   },
   shapes={'microsoft/mpnet-base': sized(12, 768)},
   sized=sized,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from fairjax.models.families import bert
+from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import Family, Head
 from fairjax.models.families.heads import MaskedLM, SequenceClassifier
@@ -38,7 +39,7 @@ def wrong(values: Any) -> str:
 FAMILY = Family(
   name='roberta',
   shape=EncoderShape,
-  keys=bert.keys(vocab=50265, pad=1),
+  keys=of_family('bert', vocab=50265, pad=1),
   body=Encoder,
   tensors=bert.tensors,
   prefix='roberta.',

@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from fairjax.models.families import bert, roberta
+from fairjax.models.families import roberta
+from fairjax.models.families.config_keys import of_family
 
 
 def sized(depth: int, width: int, places: int = 512):
@@ -13,7 +14,7 @@ def sized(depth: int, width: int, places: int = 512):
 FAMILY = dataclasses.replace(
   roberta.FAMILY,
   name='xlm-roberta',
-  keys=bert.keys(vocab=250002, pad=1),
+  keys=of_family('bert', vocab=250002, pad=1),
   heads={
     can: head._replace(architecture=f'XLM{head.architecture}')
     for can, head in roberta.FAMILY.heads.items()

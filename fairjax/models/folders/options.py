@@ -5,7 +5,7 @@ from typing import Any
 
 from fairjax.core.errors import UserError
 from fairjax.models.decoding.decode import Options
-from fairjax.models.families.kinds import TOKEN
+from fairjax.models.families.kinds import NAMED
 from fairjax.models.folders import hf, weight_files
 
 TOP_K = 50  # what transformers draws of where a folder that draws says nothing
@@ -73,7 +73,7 @@ def ends(folder: pathlib.Path, vocab: int) -> dict[str, int]:
       )
     if token is None:
       continue
-    if not TOKEN.fits(token) or token >= vocab:
+    if not NAMED['token'].fits(token) or token >= vocab:
       raise UserError(
         f'{path} has {name} {token!r}; it must be the id of one of the {vocab} '
         'tokens'

@@ -1,13 +1,4 @@
-"""MBCDA (Tokpo and Calders 2023): a generator against a discriminator.
-
-In this room:
-
-  algorithm   MBCDA's training: a discriminator on logits, generators against
-              it
-  experiment  MBCDA: a generator of counterfactual texts with two objectives
-  parallel    MBCDA's parallel text: sentences of one gender, swapped,
-              repaired, filtered
-"""
+"""MBCDA (Tokpo and Calders 2023): a generator against a discriminator."""
 
 from fairjax.report.claims import Paper
 

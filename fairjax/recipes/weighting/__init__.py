@@ -1,11 +1,4 @@
-"""Instance weights (Zhang et al. 2020).
-
-In this room:
-
-  algorithm   Instance weights (Zhang et al., ACL 2020): from tables to what is
-              trained on
-  experiment  The rows of Zhang et al.'s table, trained, measured and tested
-"""
+"""Instance weights (Zhang et al. 2020)."""
 
 from fairjax.report.claims import Paper
 
