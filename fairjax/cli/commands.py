@@ -41,7 +41,7 @@ COMMANDS = {
       'audit.scores',
       'audit.weight',
       *('measures.pos_label', 'measures.threshold', 'audit.against'),
-      *('audit.controls', 'audit.swaps', 'audit.equalize'),
+      *('audit.controls', 'audit.swaps', 'audit.equalize', 'audit.hiring'),
       *('audit.fail_if', 'audit.serve'),
     ),
     sections=('audit', 'measures', 'data', 'method'),

@@ -80,6 +80,10 @@ class Audit:
   )
   control: bool = knob(True, 'also edit as many words that show no group')
   costs: str = knob('', "costs of errors, as 'fp=1,fn=5'")
+  hiring: bool = knob(
+    False,
+    'decisions select people for a job: impact ratios, by the four-fifths rule',
+  )
   training: str = knob(
     '', 'training data whose rows are ranked by influence on the gap', path=True
   )

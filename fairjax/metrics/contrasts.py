@@ -112,6 +112,51 @@ def differences(
   return out
 
 
+def impact_ratios(
+  decisions: Integer[np.ndarray, 's n'],
+  members: Bool[np.ndarray, 'g n'],
+  names: Sequence[str],
+  options: IntervalOptions,
+  min_group: int = 1,
+  cluster: Integer[np.ndarray, ' n'] | None = None,
+  weight: Float[np.ndarray, ' n'] | None = None,
+) -> list[dict]:
+  """Each group's selection rate over the highest one's (29 CFR 1607.4 D).
+
+  The highest is chosen from the same rows, so the intervals hold together:
+  each at 1 − α / g, of the drawn ratios.
+  """
+  every = [*members, np.ones(decisions.shape[1], bool)]
+  truth = np.zeros(decisions.shape[1], np.int64)
+  sample = options.seed, cluster, weight
+  rates = _rates(counts.tabulate(truth, decisions, every, 2, *sample), options)
+  r = groups.NAMES.index('selection_rate')
+  own = rates.values[:, 0, :-1, r]
+  enough = rates.rows[0, :-1, r] >= min_group
+  best = int(np.where(enough, np.nan_to_num(own.mean(0)), -1.0).argmax())
+  tail = (1 - options.level) / 2 / max(int(enough.sum()), 1)
+  out = []
+  for g, name in enumerate(names):
+    value = own[:, g] / np.where(own[:, best] > 0, own[:, best], np.nan)
+    low = high = None
+    if g != best and enough[g] and rates.draws is not None:
+      drawn = rates.draws[:, :, 0, :, r]
+      ratio = (drawn[..., g] / drawn[..., best]).mean(1)
+      low, high = map(float, np.quantile(ratio, [tail, 1 - tail]))
+    out.append(
+      {
+        'group': name,
+        'rows': int(members[g].sum()),
+        'selected': float((decisions * members[g]).sum(1).mean()),
+        'rate': counts.rate(rates, (0, g, r)),
+        'ratio': estimate(value, low, high),
+        'few': not enough[g],
+        'highest': g == best,
+      }
+    )
+  return out
+
+
 def correct(rows: Sequence[dict], adjust: str) -> None:
   """The p of rows, adjusted for all of them that have rows enough."""
   tested = [row for row in rows if not row['few']]

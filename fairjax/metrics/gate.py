@@ -69,6 +69,13 @@ def parse(rule: str, knob: str = 'audit.fail_if') -> list[list[Condition]]:
   return out
 
 
+def asks(rule: str, measure: str) -> bool:
+  """Whether a rule compares a measure, of any attribute."""
+  conditions = [c for every in parse(rule) for c in every] if rule else []
+  called = (one.measure.rpartition('/')[2] for one in conditions)
+  return any(ALSO.get(name, name) == measure for name in called)
+
+
 def names(
   rule: str, known: Mapping[str, Mapping], knob: str = 'audit.fail_if'
 ) -> None:

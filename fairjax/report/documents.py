@@ -20,7 +20,9 @@ from fairjax.results import FILE, Results, plain
 FOLDER = 'documents'
 LARGEST = 400_000  # bytes of a document that is embedded in the page
 # Documents that not every run has.
-OURS = re.compile(r'groups\.tex|tests\.csv|\d\d+_\w{1,40}\.csv')
+OURS = re.compile(
+  r'impact_ratio\.csv|groups\.tex|tests\.csv|\d\d+_\w{1,40}\.csv'
+)
 KINDS = {
   '.csv': 'text/csv',
   '.tex': 'application/x-tex',
@@ -51,7 +53,8 @@ def of(results: Results) -> dict[str, str]:
     )
   for k, (title, rows) in enumerate(_tables(results.sections), 1):
     name = re.sub(r'\W+', '_', title.lower()).strip('_')[:40] or 'table'
-    out[f'{k:02}_{name}.csv'] = escape.csv(list(map(_flat, rows)))
+    file = name if title == words.IMPACT else f'{k:02}_{name}'
+    out[f'{file}.csv'] = escape.csv(list(map(_flat, rows)))
   return out
 
 

@@ -316,6 +316,16 @@ def tally(verdicts: Sequence[str]) -> str:
   return ', '.join(out)
 
 
+IMPACT = 'Impact ratio'  # the caption of the table, and its file's name
+FOUR_FIFTHS = (
+  'An impact ratio is the share of a group that is selected over that of the '
+  'group with the highest share (29 CFR 1607.4 D; New York City, Local Law '
+  '144). Below .8 agencies look closer; it is a rule of thumb, no proof of '
+  'discrimination, and a ratio above it is no proof of its absence. The '
+  'intervals of an attribute hold together.'
+)
+
+
 def ratio(estimate: Mapping, bound: float = 0.8) -> str:
   """The four-fifths rule, by the whole interval."""
   return {ABOVE: 'not below', BELOW: 'below', OPEN: 'undecided, around'}[

@@ -6,17 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.config import (
-  Config,
-  Data,
-  Diet,
-  Grid,
-  Measures,
-  Method,
-  Planted,
-  Scoring,
-  Train,
-)
+from fairjax import config as conf
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.sets import planted
@@ -27,19 +17,19 @@ from fairjax.report import verdict
 from fairjax.stages import Experiment, classifier
 from fairjax.train.progress import Log
 
-SMALL = Config(
+SMALL = conf.Config(
   model='tiny',
   seeds=2,
-  data=Data(name='planted'),
-  planted=Planted(rows=96, test_rows=64),
-  train=Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
-  measures=Measures(resamples=50),
-  scoring=Scoring(names=('ge', 'el2n'), epochs=1.0),
+  data=conf.Data(name='planted'),
+  planted=conf.Planted(rows=96, test_rows=64),
+  train=conf.Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
+  measures=conf.Measures(resamples=50),
+  scoring=conf.Scoring(names=('ge', 'el2n'), epochs=1.0),
 )
 GRID = dataclasses.replace(
   SMALL,
   recipe='rank',
-  grid=Grid(
+  grid=conf.Grid(
     rankings=('healthy_random',),
     factual=(0.5,),
     counterfactual=(0.25,),
@@ -51,7 +41,7 @@ GRID = dataclasses.replace(
 CELLS, DISTINCT = 8, 4  # b=0 is none and b=1 is CDA, whatever the score
 
 
-def some(cells: str) -> Config:
+def some(cells: str) -> conf.Config:
   return dataclasses.replace(
     GRID, grid=dataclasses.replace(GRID.grid, cells=cells)
   )
@@ -76,7 +66,7 @@ def test_a_diet_from_end_to_end(tmp_path, remade):
     SMALL,
     recipe='diet',
     train=dataclasses.replace(SMALL.train, export=True),
-    diet=Diet(compare=('unhealthy_random', 'none', 'cda')),
+    diet=conf.Diet(compare=('unhealthy_random', 'none', 'cda')),
   )
   results = recipe.run(config, tmp_path)
   remade(tmp_path, results)
@@ -117,8 +107,8 @@ def test_methods_beside_diets_are_those_of_their_own_runs(tmp_path):
   config = dataclasses.replace(
     SMALL,
     recipe='diet',
-    scoring=Scoring(names=()),
-    diet=Diet(ranking='none', compare=('blind', 'balance')),
+    scoring=conf.Scoring(names=()),
+    diet=conf.Diet(ranking='none', compare=('blind', 'balance')),
   )
   earlier = tmp_path / 'diet' / 'predictions' / 'cds.parquet'
   earlier.parent.mkdir(parents=True)
@@ -130,7 +120,7 @@ def test_methods_beside_diets_are_those_of_their_own_runs(tmp_path):
   assert 'blind: ' in said and 'texts lost words' in said
   for name in ('blind', 'balance'):
     own = dataclasses.replace(
-      config, recipe='train', method=Method(name=name), diet=Diet()
+      config, recipe='train', method=conf.Method(name=name), diet=conf.Diet()
     )
     alone = train.run(own, tmp_path / name)
     kept = tmp_path / 'diet' / 'predictions' / f'{name}.parquet'
@@ -142,13 +132,13 @@ def test_methods_beside_diets_are_those_of_their_own_runs(tmp_path):
     assert {(t['ours'], t['theirs']) for t in results.tests} >= {('none', name)}
   rows = [one['facts']['rows'] for one in results.contenders.values()]
   assert rows[0] == rows[1] == 96 > rows[2]  # balance cuts to equal cells
-  wrong = dataclasses.replace(config, method=Method(how='up'))
+  wrong = dataclasses.replace(config, method=conf.Method(how='up'))
   with pytest.raises(UserError, match="how is 'up'; blind knows"):
     recipe.run(wrong, tmp_path / 'wrong')  # before anything is trained
   assert not (tmp_path / 'wrong' / 'training').exists()
   with pytest.raises(UserError, match="no ranking named 'blnd'"):
     recipe.run(
-      dataclasses.replace(config, diet=Diet(compare=('blnd',))), tmp_path
+      dataclasses.replace(config, diet=conf.Diet(compare=('blnd',))), tmp_path
     )
 
 
@@ -231,8 +221,8 @@ def test_a_diet_without_scores_needs_no_probe(tmp_path):
   config = dataclasses.replace(
     SMALL,
     recipe='diet',
-    scoring=Scoring(names=()),
-    diet=Diet(ranking='random', compare=('none',)),
+    scoring=conf.Scoring(names=()),
+    diet=conf.Diet(ranking='random', compare=('none',)),
   )
   assert set(recipe.run(config, tmp_path).contenders) == {'random', 'none'}
   assert not (tmp_path / 'probe').exists()
@@ -247,7 +237,7 @@ def test_picking_cells():
 
 
 def test_the_grids_of_the_paper():
-  cells = rank.cells(Config())
+  cells = rank.cells(conf.Config())
   assert len(cells) == 3 + 5 * 8 + 4 * 3 * 6
   assert len(set(cells)) == len(cells)
 
@@ -314,7 +304,7 @@ def test_validation_rows_are_read_in_both_ways(tmp_path):
       'label': [1, 0, 0],
     }
   )
-  found = rank.choosing(Config(), {'valid': valid})
+  found = rank.choosing(conf.Config(), {'valid': valid})
   read = found[rank.READINGS]
   assert list(found) == ['valid', rank.READINGS]
   assert list(read['text']) == [
@@ -326,9 +316,9 @@ def test_validation_rows_are_read_in_both_ways(tmp_path):
   assert list(read['group']) == ['male'] * 2 + ['female'] * 2
   assert list(read['label']) == [1, 0, 1, 0] and read['id'].is_unique
   with pytest.raises(UserError, match='no validation row speaks'):
-    rank.choosing(Config(), {'valid': valid[1:2]})
+    rank.choosing(conf.Config(), {'valid': valid[1:2]})
   grouped = valid.assign(group=['male', '', 'female'])
-  assert list(rank.choosing(Config(), {'valid': grouped})) == ['valid']
+  assert list(rank.choosing(conf.Config(), {'valid': grouped})) == ['valid']
 
 
 def test_verdicts():
@@ -388,7 +378,7 @@ def test_seeds_interval_holds_shares_near_an_end(share):
 
 def test_a_cell_is_known_by_all_that_its_numbers_are_of(tmp_path):
   """Of clusters, of another column of groups, of weights by a column."""
-  config = dataclasses.replace(GRID, scoring=Scoring(names=()))
+  config = dataclasses.replace(GRID, scoring=conf.Scoring(names=()))
   with Log(tmp_path, config) as log:
     e = Experiment(config, tmp_path, log)
     inputs = algorithm.prepare(e, ['none'])
@@ -403,12 +393,14 @@ def test_a_cell_is_known_by_all_that_its_numbers_are_of(tmp_path):
   assert key() != key(test.assign(cluster='one'))
   assert key() != key(test.assign(template='one'))
   assert key() != key(test.assign(text_pair='and this'))
-  assert key() != key(diet=Diet(keep_equal=True))  # what CDA holds is another
-  ages = Measures(resamples=50, groups='age')
+  assert key() != key(
+    diet=conf.Diet(keep_equal=True)
+  )  # what CDA holds is another
+  ages = conf.Measures(resamples=50, groups='age')
   assert key(measures=ages) != key(test.assign(age='young'), measures=ages)
   aged = lambda age: inputs._replace(every=inputs.every.assign(age=age))
   for name, alike in (('none', True), ('reweight', False)):
-    two = (key(made=aged(a), method=Method(name=name)) for a in 'xy')
+    two = (key(made=aged(a), method=conf.Method(name=name)) for a in 'xy')
     assert (next(two) == next(two)) == alike, name
 
 
@@ -421,14 +413,16 @@ def test_both_texts_of_a_pair_are_read_as_either_side():
       'label': [0, 1],
     }
   )
-  read = rank.choosing(Config(), {'valid': rows})[rank.READINGS]
+  read = rank.choosing(conf.Config(), {'valid': rows})[rank.READINGS]
   assert list(read['text_pair']) == ['He got wet.', 'She got wet.']
   assert list(read['group']) == ['male', 'female']
 
 
 def test_the_worst_ranking_is_compared_with_the_others():
-  grids = lambda *names: dataclasses.replace(GRID, grid=Grid(rankings=names))
-  assert rank.above_worst(Config()) == ['vanilla_ge', 'random']
+  grids = lambda *names: dataclasses.replace(
+    GRID, grid=conf.Grid(rankings=names)
+  )
+  assert rank.above_worst(conf.Config()) == ['vanilla_ge', 'random']
   assert rank.above_worst(grids('healthy_random', 'random')) == []
   assert rank.above_worst(grids('unhealthy_random', 'random')) == []
 
@@ -449,7 +443,7 @@ def test_two_models_agree_more_than_chance():
   ('epochs', 'words'), [(2.0, '2 epochs'), (3.5, '2 to 3'), (9.0, '2 to 5')]
 )
 def test_the_claim_of_epochs_names_those_that_were_trained(epochs, words):
-  config = Config(train=Train(epochs=epochs))
+  config = conf.Config(train=conf.Train(epochs=epochs))
   rows = [{'fraction': 0.3, 'fair': 0.9}]
   (claim,) = overlap.verdicts(config, {'epochs': rows})
   assert claim['claim'].startswith(f'GE after {words}')
@@ -508,7 +502,7 @@ def test_overlap_of_seeds_epochs_models_scores(tmp_path, remade):
     SMALL,
     recipe='overlap',
     train=dataclasses.replace(SMALL.train, epochs=2.0),
-    grid=Grid(models=('mini',)),
+    grid=conf.Grid(models=('mini',)),
   )
   results = overlap.run(config, tmp_path)
   remade(tmp_path, results)

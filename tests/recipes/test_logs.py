@@ -2,14 +2,7 @@
 
 import pytest
 
-from fairjax.config import (
-  Benchmarks,
-  Config,
-  Data,
-  Grid,
-  Measures,
-  Pretrain,
-)
+from fairjax import config as c
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
 from fairjax.recipes import RECIPES
@@ -39,14 +32,14 @@ def test_a_recipe_that_ends_in_an_error_closes_its_log(
 
   monkeypatch.setattr(Log, '__init__', watched)
   monkeypatch.setattr(Log, 'close', ended)
-  config = Config(
+  config = c.Config(
     recipe=name,
     model='tiny',
-    data=Data(name='file', path=str(tmp_path / 'nowhere.csv')),
-    measures=Measures(resamples=10),
-    grid=Grid(),
-    pretrain=Pretrain(),
-    benchmarks=Benchmarks(sentences=200),
+    data=c.Data(name='file', path=str(tmp_path / 'nowhere.csv')),
+    measures=c.Measures(resamples=10),
+    grid=c.Grid(),
+    pretrain=c.Pretrain(),
+    benchmarks=c.Benchmarks(sentences=200),
   )
   with pytest.raises(UserError):
     find(RECIPES, 'recipe', name)(config, tmp_path)

@@ -18,7 +18,6 @@ from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.models.families import kinds
 from fairjax.models.families.kinds import Allowed, only, shown
-from fairjax.models.layers.attention import ACTIVATIONS
 
 MISSING = object()
 
@@ -70,6 +69,8 @@ def _kind(words: str, default: Any) -> Allowed:
   if name == 'one_of':
     return kinds.one_of(*rest)
   if name == 'activation':
+    from fairjax.models.layers.attention import ACTIVATIONS  # with jax
+
     return kinds.one_of(*ACTIVATIONS)
   return only(default) if name == 'only' else kinds.NAMED[name]
 

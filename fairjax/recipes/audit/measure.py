@@ -16,6 +16,7 @@ from fairjax.data.tables.files import column
 from fairjax.metrics import (
   calibration,
   contrasts,
+  gate,
   measures,
   slices,
   thresholds,
@@ -68,6 +69,7 @@ class Measured:
   # Of an axis, by value.
   wordings: dict[str, list[dict]] = field(default_factory=dict)
   contrasts: list[dict] = field(default_factory=list)
+  impact: list[dict] = field(default_factory=list)
   # Gaps inside the levels of the controls.
   within: list[dict] = field(default_factory=list)
   left_out: list[str] = field(default_factory=list)
@@ -198,6 +200,7 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   )
   _calibrated(out, labels, groups, options, least, model.hard, sample)
   _beside_reference(out, labels, groups, config, options, sample)
+  _impact(out, groups, config, options, sample)
   _given_controls(out, labels, groups, options, least, sample)
   _priced(out, labels, groups, config, options, sample)
   if labels is not None:
@@ -342,6 +345,32 @@ def _beside_reference(out, labels, groups, config, options, sample) -> None:
   if not binary:
     for row in out.contrasts:
       row['rate'] = 'accuracy'
+
+
+def _impact(out, groups, config, options, sample) -> None:
+  """Impact ratios of each attribute, where the task is hiring or a gate asks.
+
+  Where there are scores, also of the share above the sample's median.
+  """
+  asked = config.audit.hiring or gate.asks(
+    config.audit.fail_if, 'selection_rate_ratio'
+  )
+  if not asked or out.scores.ndim == 3:
+    return
+  of = {'selection rate': out.decisions}
+  if len(np.unique(out.scores)) > 2:
+    median = np.median(out.scores, axis=1, keepdims=True)
+    of['scoring rate'] = (out.scores > median).astype(np.int64)
+  for kind in groups.kinds:
+    members, names = groups.of(kind)
+    unknown = int((~members.any(0)).sum())
+    for name, chosen in of.items():
+      rows = contrasts.impact_ratios(
+        *(chosen, members, names, options, config.measures.min_group),
+        **sample,
+      )
+      about = {'attribute': kind, 'of': name, 'unknown': unknown}
+      out.impact += [{**about, **row} for row in rows]
 
 
 def _given_controls(out, labels, groups, options, least, sample) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 from fairjax import results
 from fairjax.config import Config
 from fairjax.data.tables import labels
-from fairjax.metrics import gate, measures, slices, thresholds
+from fairjax.metrics import measures, slices, thresholds
 from fairjax.metrics.inference import significance
 from fairjax.metrics.texts import flips
 from fairjax.pairs.swapping import swap_eval
@@ -17,7 +17,6 @@ from fairjax.recipes.audit.measure import Measured
 from fairjax.report import tables, words
 
 EXAMPLES = 10  # rows that flip, shown in the page: a screen of them
-RATIO = 'selection_rate_ratio'
 WORST = 8  # slices, words and differences in an open table
 PRECISION = (
   'Of the words that our gender swap changes, this share agrees with annotated '
@@ -46,6 +45,7 @@ def sections(
   every = (
     _flips(config, table, focus, classes),
     _differences(focus, config),
+    _impact(focus, config),
     _controls(focus, groups),
     _thresholds(focus),
     _calibration(focus),
@@ -292,7 +292,6 @@ def _differences(focus: Measured, config: Config) -> dict | None:
         f'Reference: {reference}',
       )
     )
-  parts += _four_fifths(focus, config.audit.fail_if)
   parts.append(
     results.fold(
       'Every group and rate, with its test',
@@ -311,25 +310,35 @@ def _differences(focus: Measured, config: Config) -> dict | None:
   return results.section(heading, *parts)
 
 
-def _four_fifths(focus: Measured, rule: str) -> list[dict]:
-  """The least share of positive decisions over the largest, if asked for.
+def _impact(focus: Measured, config: Config) -> dict | None:
+  """Impact ratios with what the four-fifths rule says of each, if asked for.
 
   The rule of thumb is of hiring in the United States, so it is no default.
   """
-  asked = (
-    {c.measure for every in gate.parse(rule) for c in every} if rule else ()
-  )
-  names = {gate.ALSO.get(name, name).rpartition('/')[2] for name in asked}
-  if RATIO not in names:
-    return []
-  return [
-    results.text(
-      f'Four-fifths rule ({key}): the least share of positive decisions is '
-      f'{tables.estimate(ratio)} of the largest: {words.ratio(ratio)} .8.'
-    )
-    for key, ratio in focus.set['fairness'].items()
-    if measures.bare(key) == RATIO and tables.defined(ratio)
+  rows = [
+    {
+      **row,
+      'verdict': 'the highest'
+      if row['highest']
+      else 'too few rows'
+      if row['few']
+      else words.ratio(row['ratio']),
+    }
+    for row in focus.impact
   ]
+  columns = ('attribute', 'of', 'group', 'rows', 'selected', 'rate', 'ratio')
+  table = results.table(
+    rows,
+    {name: name for name in columns} | {'verdict': 'below .8?'},
+    words.IMPACT,
+  )
+  source = config.data.path or config.data.name
+  lost = {row['attribute']: row['unknown'] for row in rows}
+  said = [
+    f'{n:,} rows are of no known {name}.' for name, n in lost.items() if n
+  ]
+  about = results.text(' '.join([words.FOUR_FIFTHS, *said, f'Rows: {source}.']))
+  return results.section('Impact ratios', table, about) if rows else None
 
 
 def _controls(focus: Measured, groups: Who) -> dict | None:
