@@ -13,7 +13,9 @@ import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
 
 import fairjax
+from fairjax.config import shipped
 from fairjax.core.errors import UserError
+from fairjax.recipes import norms
 
 
 @pytest.fixture(scope='module')
@@ -231,7 +233,7 @@ def test_a_model_decides_by_the_thresholds_of_groups(folder, tmp_path):
     model.predict_proba(texts, batch_size=0)
 
 
-def test_scores_feed_a_diet(folder):
+def test_scores_feed_a_diet(folder, tmp_path):
   path, table = folder
   model = fairjax.load(path)
   scored = fairjax.score(model, table, ('ge', 'el2n', 'grand'))
@@ -244,6 +246,12 @@ def test_scores_feed_a_diet(folder):
   assert len(fairjax.diet(scored, 0.5, 0.25, ranking='healthy_el2n')) == 15
   with pytest.raises(UserError, match='over epochs'):
     fairjax.score(model, table, ['forgetting'])
+  config = shipped('norms')
+  table.to_csv(rows := tmp_path / 'rows.csv')
+  config.model, config.data.id, config.data.path = str(path), 'id', str(rows)
+  norms.run(config, tmp_path)
+  kept = pd.read_parquet(tmp_path / 'scores.parquet')
+  pd.testing.assert_frame_equal(kept[['id', 'grand']], scored[['id', 'grand']])
 
 
 def test_a_classifier_predicts_by_integers(folder):

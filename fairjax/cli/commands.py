@@ -85,6 +85,16 @@ COMMANDS = {
     ),
     sections=('weighting', *_TRAINED),
   ),
+  'norms': Command(
+    'exact gradient norms, GE and EL2N of rows, by a classifier',
+    'MODEL DATA',
+    'norms',
+    places=((), ('model', 'data.path')),
+    matter=(
+      *(*_DATA[:2], 'data.id', 'data.twin', 'scoring.names', 'train.batch'),
+    ),
+    sections=('data', 'scoring'),
+  ),
   'swap': Command(
     'a sentence as it is of people of another gender, or of another axis',
     '[TEXT]',

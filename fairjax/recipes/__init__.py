@@ -111,6 +111,12 @@ RECIPES = {
     ignores={**_METHOD, **_TEXTS, **_SEEDS},
     reads_text=True,
   ),
+  'norms': Recipe(
+    'fairjax.recipes.norms:run',
+    'exact gradient norms and other scores of rows, by a model that is there',
+    ignores={**_METHOD, **_TEXTS, **_SEEDS},
+    exports=False,
+  ),
   'likelihood': Recipe(
     'fairjax.recipes.language.likelihood:run',
     'perplexity of texts, with intervals',

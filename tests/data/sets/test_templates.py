@@ -40,14 +40,6 @@ def ours():
   return templates.identity(Config())
 
 
-def ours_parts():
-  return (
-    template_lists.read_templates(template_lists.SHIPPED / 'templates.csv'),
-    template_lists.read_words(template_lists.SHIPPED / 'words.csv'),
-    template_lists.read_words(template_lists.SHIPPED / 'pairs.csv'),
-  )
-
-
 def small(phrases=None, words=None, pairs=None):
   """A tiny set of tables: phrases (text, label), words, pairs."""
   phrases = phrases or [('{type|gender} is {type|adj}', 1)]
