@@ -22,7 +22,7 @@ from fairjax.models.families.family import (
   Family,
   Head,
   ParamRow,
-  below,
+  param_rows,
 )
 from fairjax.models.families.kinds import shown
 
@@ -200,8 +200,15 @@ def reshaped(module: Any, shape: Any, **options: Any) -> Any:
 def tensors(module: Any) -> tuple[ParamRow, ...]:
   """The table: every parameter of `module` (unscanned) and its tensors."""
   (family, head), body = of(module), body_of(module)
-  rows = tuple(family.tensors(module.shape))
+  rows = tuple(param_rows(family.tensors, module.shape))
   if is_bare(module):
     return rows
   ours = '' if body is module else 'encoder/'
-  return below(ours, family.prefix, rows) + tuple(head.tensors(module.shape))
+  return *(
+    ParamRow(
+      ours + row.ours,
+      tuple(family.prefix + name for name in row.theirs),
+      row.transposed,
+    )
+    for row in rows
+  ), *param_rows(head.tensors, module.shape)

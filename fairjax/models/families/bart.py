@@ -12,7 +12,6 @@ a static cache; decoding/decode.py drives the two.
 """
 
 import dataclasses
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import flax.linen as nn
@@ -20,9 +19,9 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.families import causal, family
+from fairjax.models.families import causal
 from fairjax.models.families.config_keys import of_family
-from fairjax.models.families.family import Family, Head, ParamRow
+from fairjax.models.families.family import Family, Head
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
@@ -354,44 +353,14 @@ def shift_right(batch: Batch, start: int) -> Int[Array, 'r u']:
   return jnp.where(first, start, jnp.roll(target, 1, axis=1))
 
 
-_LAYER = (
-  *family.dense('attend', *(f'self_attn.{x}_proj' for x in 'qkv')),
-  *family.dense('attention_out', 'self_attn.out_proj'),
-  *family.norm('attention_norm', 'self_attn_layer_norm'),
-  *family.dense('up', 'fc1'),
-  *family.dense('down', 'fc2'),
-  *family.norm('norm', 'final_layer_norm'),
-)
-_ACROSS = (
-  *family.dense('query', 'encoder_attn.q_proj'),
-  *family.dense('key_value', 'encoder_attn.k_proj', 'encoder_attn.v_proj'),
-  *family.dense('cross_mix', 'encoder_attn.out_proj'),
-  *family.norm('cross_norm', 'encoder_attn_layer_norm'),
-)
-
-
-def tensors(shape: BartShape) -> Iterable[ParamRow]:
-  yield from family.embed('word', 'shared')
-  for side, depth, rows in (
-    ('encoder', shape.depth, _LAYER),
-    ('decoder', shape.decoder_depth, _LAYER + _ACROSS),
-  ):
-    yield from family.embed(f'{side}/position', f'{side}.embed_positions')
-    yield from family.norm(f'{side}/norm', f'{side}.layernorm_embedding')
-    yield from family.layers(depth, f'{side}.layers.', rows, f'{side}/')
-
-
-_LM = Head(
-  'BartForConditionalGeneration',
-  lambda shape: (ParamRow('bias', ('final_logits_bias',)),),
-)
+_LM = Head('BartForConditionalGeneration', 'bart.write')
 
 FAMILY = Family(
   name='bart',
   shape=BartShape,
   keys=of_family('bart'),
   body=Bart,
-  tensors=tensors,
+  tensors='bart',
   prefix='model.',
   heads={'write': _LM, 'infill': _LM},
   shapes={

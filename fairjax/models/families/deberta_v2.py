@@ -12,7 +12,6 @@ projections that content goes through.
 
 import dataclasses
 import functools
-from collections.abc import Iterable
 from typing import Any
 
 import flax.linen as nn
@@ -21,9 +20,9 @@ import numpy as np
 from flax import struct
 from jaxtyping import Array, Float, Int, UInt32
 
-from fairjax.models.families import bert, family, kinds
+from fairjax.models.families import bert, kinds
 from fairjax.models.families.config_keys import Key, of_family
-from fairjax.models.families.family import Family, Head, ParamRow
+from fairjax.models.families.family import Family, Head
 from fairjax.models.families.heads import SequenceClassifier
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
@@ -76,6 +75,10 @@ class DebertaShape:
   @property
   def longest(self) -> int:
     return self.positions
+
+  @property
+  def projects(self) -> bool:
+    return self.embedding != self.width
 
   @property
   def reach(self) -> int:
@@ -235,7 +238,7 @@ class DebertaEncoder(nn.Module):
     self.distance = table(2 * s.span, s.width)
     if s.types:
       self.type = table(s.types, s.embedding)
-    if s.embedding != s.width:
+    if s.projects:
       self.project = Dense(s.width, False, self.dtype, s.deviation)
     norm = lambda: LayerNorm(s.eps, self.dtype)
     self.norm, self.distance_norm = norm(), norm()
@@ -259,7 +262,7 @@ class DebertaEncoder(nn.Module):
       types = batch.get('types') if s.types > 1 else None
       types = jnp.zeros_like(at.rows.segment_ids) if types is None else types
       x = x + self.type(jnp.asarray(types), at.rows)
-    if s.embedding != s.width:
+    if s.projects:
       x = self.project(x, at.rows)
     x = self.norm(x, at.rows)
     x = dropout(x, s.dropout, None if keys is None else keys[0], at.identity)
@@ -300,13 +303,6 @@ def _kinds(value: Any) -> tuple[str, ...]:
   parts = value.split('|') if isinstance(value, str) else value
   return tuple(sorted({str(part).strip().lower() for part in parts}))
 
-
-LAYER = (
-  *family.dense('query', 'attention.self.query_proj'),
-  *family.dense('key', 'attention.self.key_proj'),
-  *family.dense('value', 'attention.self.value_proj'),
-  *bert.LAYER[4:],
-)
 
 # What DeBERTa-v3 and the smaller v2 have. It is read only to be checked; what
 # transformers takes where config.json does not say it is another network.
@@ -350,18 +346,6 @@ def wrong(values: Any) -> str:
   return ''
 
 
-def tensors(shape: DebertaShape) -> Iterable[ParamRow]:
-  yield from family.embed('word', 'embeddings.word_embeddings')
-  if shape.types:
-    yield from family.embed('type', 'embeddings.token_type_embeddings')
-  if shape.embedding != shape.width:
-    yield from family.dense('project', 'embeddings.embed_proj', bias=False)
-  yield from family.norm('norm', 'embeddings.LayerNorm')
-  yield from family.embed('distance', 'encoder.rel_embeddings')
-  yield from family.norm('distance_norm', 'encoder.LayerNorm')
-  yield from family.layers(shape.depth, 'encoder.layer.', LAYER)
-
-
 sized = functools.partial(bert.sized, kind=DebertaShape)
 
 
@@ -370,12 +354,12 @@ FAMILY = Family(
   shape=DebertaShape,
   keys=KEYS,
   body=DebertaEncoder,
-  tensors=tensors,
+  tensors='deberta-v2',
   prefix='deberta.',
   heads={
     'classify': Head(
       'DebertaV2ForSequenceClassification',
-      bert.classifier('pooler.dense', 'classifier'),
+      'deberta-v2.classify',
       SequenceClassifier,
       {'activation': 'gelu'},
     ),

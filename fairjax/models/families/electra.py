@@ -2,7 +2,7 @@
 
 import functools
 
-from fairjax.models.families import bert, family
+from fairjax.models.families import bert
 from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import Family, Head
@@ -18,11 +18,6 @@ def sized(depth: int, width: int, places: int = 512, **rest) -> EncoderShape:
   return bert.sized(depth, width, places, **(plain | rest))
 
 
-def discriminator(shape: EncoderShape):
-  yield from family.dense('dense', 'discriminator_predictions.dense')
-  yield from family.dense('score', 'discriminator_predictions.dense_prediction')
-
-
 base = functools.partial(sized, 12)
 
 FAMILY = Family(
@@ -33,26 +28,21 @@ FAMILY = Family(
     *of_family('electra'),
   ),
   body=Encoder,
-  tensors=bert.tensors,
+  tensors='bert',
   prefix='electra.',
   heads={
     'classify': Head(
       'ElectraForSequenceClassification',
-      bert.classifier('classifier.dense', 'classifier.out_proj'),
+      'roberta.classify',
       SequenceClassifier,
       {'drop_first': True, 'activation': 'gelu'},
     ),
     'detect': Head(
-      'ElectraForPreTraining', discriminator, ElectraDiscriminator
+      'ElectraForPreTraining', 'electra.detect', ElectraDiscriminator
     ),
     'mask': Head(
       'ElectraForMaskedLM',
-      bert.masked(
-        'generator_predictions.dense',
-        'generator_predictions.LayerNorm',
-        'generator_lm_head',
-        'generator_lm_head.bias',
-      ),
+      'electra.mask',
       MaskedLM,
       {'activation': 'gelu'},  # whatever the layers have
     ),

@@ -67,6 +67,10 @@ class EncoderShape:
     """The largest number of tokens of one example."""
     return self.positions - self.position_offset
 
+  @property
+  def projects(self) -> bool:
+    return self.embedding != self.width
+
 
 class EncoderLayer(nn.Module):
   """Attention and feed-forward, each with dropout, residual and norm."""
@@ -157,7 +161,7 @@ class Encoder(nn.Module):
     if s.buckets:
       self.distance = Embed(s.buckets, s.heads, deviation=s.deviation)
     self.norm = LayerNorm(s.eps, self.dtype)
-    if s.embedding != s.width:
+    if s.projects:
       self.project = Dense(s.width, dtype=self.dtype, deviation=s.deviation)
     alone = range(s.depth)
     if self.scan and s.depth > 1:
@@ -215,7 +219,7 @@ class Encoder(nn.Module):
       x = x + self.type(jnp.asarray(types), rows)
     x = self.norm(x, rows)
     x = dropout(x, s.dropout, key, at.identity)
-    return self.project(x, rows) if s.embedding != s.width else x
+    return self.project(x, rows) if s.projects else x
 
   def bias_of_distances(
     self, batch: Batch, at: Places

@@ -5,9 +5,12 @@ model_type of a config.json.
 """
 
 import dataclasses
+import functools
+import pathlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from fairjax.core import paths
 from fairjax.models.families.config_keys import Key
 
 # What a family may be able to do, as a sentence says it.
@@ -31,53 +34,57 @@ class ParamRow(NamedTuple):
   transposed: bool = False  # torch keeps kernels as [out, in]
 
 
-def dense(ours: str, *theirs: str, bias: bool = True) -> tuple[ParamRow, ...]:
-  kernel = ParamRow(
-    f'{ours}/kernel', tuple(f'{t}.weight' for t in theirs), True
-  )
-  if not bias:
-    return (kernel,)
-  return kernel, ParamRow(f'{ours}/bias', tuple(f'{t}.bias' for t in theirs))
+# The parameters of each kind of tensors.csv: their last step, torch's, and
+# whether torch keeps them transposed (GPT-2's Conv1D does not).
+_KINDS = {
+  'dense': (('/kernel', '.weight', True), ('/bias', '.bias', False)),
+  'product': (('/kernel', '.weight', True),),
+  'conv': (('/kernel', '.weight', False), ('/bias', '.bias', False)),
+  'norm': (('/scale', '.weight', False), ('/bias', '.bias', False)),
+  'scale': (('/scale', '.weight', False),),
+  'embed': (('/embedding', '.weight', False),),
+  'plain': (('', '', False),),
+}
 
 
-def norm(ours: str, theirs: str, bias: bool = True) -> tuple[ParamRow, ...]:
-  scale = ParamRow(f'{ours}/scale', (f'{theirs}.weight',))
-  return (scale, ParamRow(f'{ours}/bias', (f'{theirs}.bias',)))[: 1 + bias]
+@functools.cache
+def _table() -> list[dict[str, str]]:
+  file = pathlib.Path(__file__).with_name('tensors.csv')
+  head, *lines = paths.csv_lines(file, 'table of tensors')
+  return [dict(zip(head, line, strict=True)) for line in lines]
 
 
-def embed(ours: str, theirs: str) -> tuple[ParamRow, ...]:
-  return (ParamRow(f'{ours}/embedding', (f'{theirs}.weight',)),)
-
-
-def below(
-  ours: str, theirs: str, rows: Iterable[ParamRow]
-) -> tuple[ParamRow, ...]:
-  """The rows with their paths and names below others."""
-  return tuple(
-    ParamRow(
-      ours + row.ours, tuple(theirs + name for name in row.theirs), row[2]
-    )
-    for row in rows
+def _holds(words: str, shape: Any) -> bool:
+  """Whether a shape has all of these fields, and none of those after a !."""
+  return all(
+    bool(getattr(shape, word.lstrip('!'))) != word.startswith('!')
+    for word in words.split()
   )
 
 
-def layers(
-  depth: int, theirs: str, rows: Iterable[ParamRow], ours: str = ''
-) -> tuple[ParamRow, ...]:
-  """The rows of `depth` like layers; `theirs` ends before the number."""
-  rows = tuple(rows)
-  return tuple(
-    row
-    for i in range(depth)
-    for row in below(f'{ours}layer_{i}/', f'{theirs}{i}.', rows)
-  )
+def param_rows(part: str, shape: Any) -> Iterable[ParamRow]:
+  """A part of tensors.csv for this shape: '#' is the number of a layer."""
+  for row in _table():
+    if row['part'] != part or not _holds(row['when'], shape):
+      continue
+    *first, depth = row['layers'].split() or ['']
+    count = getattr(shape, depth) if depth else 1
+    for i in range(*map(int, first), count):
+      ours, *theirs = (
+        name.replace('#', str(i))
+        for name in (row['ours'], *row['theirs'].split())
+      )
+      for own, end, transposed in _KINDS[row['kind']]:
+        if own != '/bias' or _holds(row['bias'], shape):
+          names = tuple(name + end for name in theirs)
+          yield ParamRow(ours + own, names, transposed)
 
 
 class Head(NamedTuple):
   """What stands on a family's body for one capability."""
 
   architecture: str  # the class of transformers
-  tensors: Callable[[Any], Iterable[ParamRow]] = lambda shape: ()
+  tensors: str = ''  # its part of tensors.csv
   module: Callable | None = None  # module(body, **options); None: the body
   options: Mapping[str, Any] = {}
 
@@ -90,7 +97,7 @@ class Family:
   shape: type  # everything about a model that its parameters do not say
   keys: tuple[Key, ...]  # of config.json, in the order they are read
   body: Callable  # body(shape, dtype=…), with scan and remat where it has them
-  tensors: Callable[[Any], Iterable[ParamRow]]  # of the body, below `prefix`
+  tensors: str  # the body's part of tensors.csv, its names below `prefix`
   prefix: str
   heads: Mapping[str, Head]  # by capability; the first that fits is loaded
   shapes: Mapping[str, Any]  # published ones by name

@@ -6,16 +6,15 @@ families/causal.py has the body.
 
 import dataclasses
 import functools
-from collections.abc import Iterable
 from typing import Any
 
 import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
-from fairjax.models.families import causal, family, heads, kinds
+from fairjax.models.families import causal, heads, kinds
 from fairjax.models.families.config_keys import Key, of_family
-from fairjax.models.families.family import Family, Head, ParamRow
+from fairjax.models.families.family import Family, Head
 from fairjax.models.layers.attention import ACTIVATIONS, KeyValue, Merged
 from fairjax.models.layers.dropout import dropout, fold
 from fairjax.models.layers.places import Places
@@ -115,29 +114,6 @@ class GPT2Layer(nn.Module):
 
 GPT2 = functools.partial(causal.LeftToRight, GPT2Layer, learned_positions=True)
 
-_LAYER = (
-  *family.norm('attend_norm', 'ln_1'),
-  *family.dense('attend', 'attn.c_attn'),
-  *family.dense('attention_out', 'attn.c_proj'),
-  *family.norm('up_norm', 'ln_2'),
-  *family.dense('up', 'mlp.c_fc'),
-  *family.dense('down', 'mlp.c_proj'),
-)
-
-
-def tensors(shape: GPT2Shape) -> Iterable[ParamRow]:
-  yield from family.embed('word', 'wte')
-  yield from family.embed('position', 'wpe')
-  yield from family.norm('norm', 'ln_f')
-  # Its Conv1D keeps kernels as we do, [in, out].
-  rows = [row._replace(transposed=False) for row in _LAYER]
-  yield from family.layers(shape.depth, 'h.', rows)
-
-
-def _tagger(shape: GPT2Shape) -> Iterable[ParamRow]:
-  return family.dense('score', 'classifier')
-
-
 _LM = Head('GPT2LMHeadModel')
 
 FAMILY = Family(
@@ -145,11 +121,11 @@ FAMILY = Family(
   shape=GPT2Shape,
   keys=KEYS,
   body=GPT2,
-  tensors=tensors,
+  tensors='gpt2',
   prefix='transformer.',
   heads={
     # First: a tagger whose word vectors are its output layer could write.
-    'tag': Head('GPT2ForTokenClassification', _tagger, heads.WordTagger),
+    'tag': Head('GPT2ForTokenClassification', 'gpt2.tag', heads.WordTagger),
     'write': _LM,
     'judge': _LM,
   },

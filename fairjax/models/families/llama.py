@@ -7,16 +7,15 @@ arXiv:2305.13245). families/causal.py has the body.
 
 import dataclasses
 import functools
-from collections.abc import Iterable
 from typing import Any
 
 import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
-from fairjax.models.families import causal, family, heads, kinds
+from fairjax.models.families import causal, heads, kinds
 from fairjax.models.families.config_keys import Key, of_family
-from fairjax.models.families.family import Family, Head, ParamRow
+from fairjax.models.families.family import Family, Head
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
@@ -139,28 +138,6 @@ def wrong(values: Any) -> str:
   return ''
 
 
-def tensors(shape: LlamaShape) -> Iterable[ParamRow]:
-  attends, feeds = shape.attention_bias, shape.hidden_bias
-  yield from family.embed('word', 'embed_tokens')
-  layer = (
-    *family.norm('attention_norm', 'input_layernorm', bias=False),
-    *family.dense('query', 'self_attn.q_proj', bias=attends),
-    *family.dense(
-      'key_value', 'self_attn.k_proj', 'self_attn.v_proj', bias=attends
-    ),
-    *family.dense('attention_out', 'self_attn.o_proj', bias=attends),
-    *family.norm('hidden_norm', 'post_attention_layernorm', bias=False),
-    *family.dense('up', 'mlp.gate_proj', 'mlp.up_proj', bias=feeds),
-    *family.dense('down', 'mlp.down_proj', bias=feeds),
-  )
-  yield from family.layers(shape.depth, 'layers.', layer)
-  yield from family.norm('norm', 'norm', bias=False)
-
-
-def _output(shape: LlamaShape) -> Iterable[ParamRow]:
-  return () if shape.tied else family.dense('decoder', 'lm_head', bias=False)
-
-
 def sized(
   depth: int, width: int, places: int = 2048, **rest: Any
 ) -> LlamaShape:
@@ -172,22 +149,18 @@ def sized(
   )
 
 
-def _tagger(shape: LlamaShape) -> Iterable[ParamRow]:
-  return family.dense('score', 'score')
-
-
-_LM = Head('LlamaForCausalLM', _output)
+_LM = Head('LlamaForCausalLM', 'llama.write')
 
 FAMILY = Family(
   name='llama',
   shape=LlamaShape,
   keys=KEYS,
   body=Llama,
-  tensors=tensors,
+  tensors='llama',
   prefix='model.',
   heads={
     # First: a tagger whose word vectors are its output layer could write.
-    'tag': Head('LlamaForTokenClassification', _tagger, heads.WordTagger),
+    'tag': Head('LlamaForTokenClassification', 'llama.tag', heads.WordTagger),
     'write': _LM,
     'judge': _LM,
   },

@@ -7,16 +7,15 @@ rows are exact.
 """
 
 import dataclasses
-from collections.abc import Iterable
 from typing import Any
 
 import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.families import family, kinds
+from fairjax.models.families import kinds
 from fairjax.models.families.config_keys import Key, of_family
-from fairjax.models.families.family import Family, Head, ParamRow
+from fairjax.models.families.family import Family, Head
 from fairjax.models.families.heads import asked_places, drop_head
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
@@ -308,42 +307,6 @@ def wrong(values: Any) -> str:
   return ''
 
 
-def tensors(shape: ModernBertShape) -> Iterable[ParamRow]:
-  s = shape
-  yield from family.embed('word', 'embeddings.tok_embeddings')
-  yield from family.norm('norm', 'embeddings.norm', s.norm_bias)
-  layer = (
-    *family.norm('attention_norm', 'attn_norm', s.norm_bias),
-    *family.dense('attend', 'attn.Wqkv', bias=s.attention_bias),
-    *family.dense('attention_out', 'attn.Wo', bias=s.attention_bias),
-    *family.norm('hidden_norm', 'mlp_norm', s.norm_bias),
-    *family.dense('up', 'mlp.Wi', bias=s.hidden_bias),
-    *family.dense('down', 'mlp.Wo', bias=s.hidden_bias),
-  )
-  for row in family.layers(s.depth, 'layers.', layer):
-    if not row.ours.startswith('layer_0/attention_norm'):
-      yield row
-  yield from family.norm('final_norm', 'final_norm', s.norm_bias)
-
-
-def _prediction(shape: ModernBertShape) -> Iterable[ParamRow]:
-  yield from family.dense('head/dense', 'head.dense', bias=shape.head_bias)
-  yield from family.norm('head/norm', 'head.norm', shape.norm_bias)
-
-
-def _classifier(shape: ModernBertShape) -> Iterable[ParamRow]:
-  yield from _prediction(shape)
-  yield from family.dense('classifier', 'classifier')
-
-
-def _masked(shape: ModernBertShape) -> Iterable[ParamRow]:
-  yield from _prediction(shape)
-  if not shape.tied:
-    yield from family.dense('decoder', 'decoder', bias=shape.decoder_bias)
-  elif shape.decoder_bias:
-    yield ParamRow('bias', ('decoder.bias',))
-
-
 def sized(
   depth: int, width: int, places: int = 8192, **rest: Any
 ) -> ModernBertShape:
@@ -363,13 +326,17 @@ FAMILY = Family(
   shape=ModernBertShape,
   keys=KEYS,
   body=ModernBertEncoder,
-  tensors=tensors,
+  tensors='modernbert',
   prefix='model.',
   heads={
     'classify': Head(
-      'ModernBertForSequenceClassification', _classifier, ModernBertClassifier
+      'ModernBertForSequenceClassification',
+      'modernbert.classify',
+      ModernBertClassifier,
     ),
-    'mask': Head('ModernBertForMaskedLM', _masked, ModernBertMaskedLM),
+    'mask': Head(
+      'ModernBertForMaskedLM', 'modernbert.mask', ModernBertMaskedLM
+    ),
     'embed': Head('ModernBertModel'),
   },
   shapes={

@@ -41,23 +41,18 @@ FAMILY = Family(
   shape=EncoderShape,
   keys=of_family('bert', vocab=50265, pad=1),
   body=Encoder,
-  tensors=bert.tensors,
+  tensors='bert',
   prefix='roberta.',
   heads={
     'classify': Head(
       'RobertaForSequenceClassification',
-      bert.classifier('classifier.dense', 'classifier.out_proj'),
+      'roberta.classify',
       SequenceClassifier,
       {'drop_first': True},
     ),
     'mask': Head(
       'RobertaForMaskedLM',
-      bert.masked(
-        'lm_head.dense',
-        'lm_head.layer_norm',
-        'lm_head.decoder',
-        'lm_head.bias',
-      ),
+      'roberta.mask',
       MaskedLM,
       {'activation': 'gelu'},  # whatever the layers have
     ),
