@@ -11,7 +11,6 @@ For decoding, `remember` runs the encoder once and `step` adds a few tokens to
 a static cache; decoding/decode.py drives the two.
 """
 
-import dataclasses
 from typing import Any, NamedTuple
 
 import flax.linen as nn
@@ -20,7 +19,7 @@ from jax import lax
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax.models.families import causal
-from fairjax.models.families.config_keys import of_family
+from fairjax.models.families.config_keys import of_family, shape_class
 from fairjax.models.families.family import Family, Head
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
@@ -44,31 +43,15 @@ EPS = 1e-5  # of every norm; BART's configs do not name it
 _DECODER = 1 << 16  # the decoder's numbers of the dropout key start here
 
 
-@dataclasses.dataclass(frozen=True)
+@shape_class('bart')
 class BartShape:
   """Everything about a BART that its parameters do not say."""
 
-  family: str = 'bart'
-  vocab: int = 50265
-  width: int = 768
-  depth: int = 6
-  decoder_depth: int = 6
-  heads: int = 12
-  decoder_heads: int = 12
-  hidden: int = 3072
-  decoder_hidden: int = 3072
   longest: int = 1024  # tokens of a source, and of a target
   position_offset: int = 2  # rows of the position tables before position 0
-  activation: str = 'gelu'
-  dropout: float = 0.1
   attention_dropout: float = 0.1
   activation_dropout: float = 0.1
-  scaled: bool = False  # embeddings times √width
-  pad: int = 1
-  bos: int = 0
-  eos: int = 2
   start: int | None = 2  # what the decoder reads first
-  deviation: float = 0.02
 
   @property
   def positions(self) -> int:
@@ -364,7 +347,7 @@ FAMILY = Family(
   prefix='model.',
   heads={'write': _LM, 'infill': _LM},
   shapes={
-    'facebook/bart-base': BartShape(),
+    'facebook/bart-base': sized(6, 768),
     'facebook/bart-large': sized(12, 1024),
   },
   sized=sized,

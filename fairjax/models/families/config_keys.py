@@ -11,7 +11,7 @@ import functools
 import json
 import operator
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from fairjax.core import paths
@@ -81,6 +81,29 @@ def of_family(family: str, **defaults: Any) -> tuple[Key, ...]:
     key._replace(default=defaults.get(key.ours, key.default))
     for key in _rows()[family]
   )
+
+
+def shape_class(family: str) -> Callable[[type], type]:
+  """A class as a frozen dataclass of a family's keys and of its own fields.
+
+  What is read only to be checked (written: no) is no field. The class may
+  give a key another default.
+  """
+
+  def made(kind: type) -> type:
+    values: dict[str, Any] = {'family': family}
+    for key in _rows()[family]:
+      if key.ours and key.written:
+        default = key.default
+        default = default(values) if callable(default) else default
+        values[key.ours] = vars(kind).get(key.ours, default)
+    for name, value in values.items():
+      setattr(kind, name, value)
+    types = {name: type(value) for name, value in values.items()}
+    kind.__annotations__ = types | kind.__annotations__
+    return dataclasses.dataclass(frozen=True)(kind)
+
+  return made
 
 
 def _look(config: Mapping[str, Any], path: str, where: str) -> Any:

@@ -10,7 +10,6 @@ where it is large, e a table that all layers share, and Q and K the same
 projections that content goes through.
 """
 
-import dataclasses
 import functools
 from typing import Any
 
@@ -21,7 +20,7 @@ from flax import struct
 from jaxtyping import Array, Float, Int, UInt32
 
 from fairjax.models.families import bert, kinds
-from fairjax.models.families.config_keys import Key, of_family
+from fairjax.models.families.config_keys import Key, of_family, shape_class
 from fairjax.models.families.family import Family, Head
 from fairjax.models.families.heads import SequenceClassifier
 from fairjax.models.layers.attention import (
@@ -47,30 +46,13 @@ from fairjax.models.layers.products import exact
 KINDS = ('c2p', 'p2c')
 
 
-@dataclasses.dataclass(frozen=True)
+@shape_class('deberta-v2')
 class DebertaShape:
   """Everything about a DeBERTa that its parameters do not say."""
 
-  family: str = 'deberta-v2'
-  vocab: int = 128100
-  width: int = 768
-  depth: int = 12
-  heads: int = 12
-  hidden: int = 3072
-  positions: int = 512
   buckets: int = 256  # of distances on either side; below 1: each its own
   farthest: int = -1  # distance that is told apart; below 1: `positions`
   attends: tuple[str, ...] = KINDS
-  types: int = 0
-  eps: float = 1e-7
-  activation: str = 'gelu'
-  dropout: float = 0.1
-  attention_dropout: float = 0.1
-  head_dropout: float = 0.1
-  pad: int = 0
-  embedding: int = 768  # width of the word vectors
-  deviation: float = 0.02
-  tied: bool = True
 
   @property
   def longest(self) -> int:

@@ -5,7 +5,6 @@ holds several examples; attention stays within an example and positions
 restart, so the numbers are those of the same examples padded one a row.
 """
 
-import dataclasses
 from typing import Any
 
 import flax.linen as nn
@@ -13,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt32
 
+from fairjax.models.families.config_keys import shape_class
 from fairjax.models.kernels import kernel_table
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
@@ -38,29 +38,14 @@ from fairjax.models.layers.probed import (
 )
 
 
-@dataclasses.dataclass(frozen=True)
+@shape_class('bert')
 class EncoderShape:
   """Everything about an encoder that its parameters do not say."""
 
-  family: str = 'bert'  # its record is in models/families
-  vocab: int = 30522
-  width: int = 768
-  depth: int = 12
-  heads: int = 12
-  hidden: int = 3072
-  positions: int = 512  # rows of the position table
   types: int = 2  # 0: tokens have no types
-  position_offset: int = 0  # rows of that table before position 0
+  position_offset: int = 0  # rows of the position table before position 0
   buckets: int = 0  # of distances, each with a bias a head (MPNet)
-  eps: float = 1e-12
-  activation: str = 'gelu'
-  dropout: float = 0.1
-  attention_dropout: float = 0.1
-  head_dropout: float = 0.1
   embedding: int = 768  # width of the embeddings (ELECTRA: may be smaller)
-  pad: int = 0
-  deviation: float = 0.02  # of initial weights
-  tied: bool = True  # the masked-LM head shares the word embeddings
 
   @property
   def longest(self) -> int:

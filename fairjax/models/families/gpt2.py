@@ -4,7 +4,6 @@ Pre-norm layers with learned positions, and the word embeddings as output layer;
 families/causal.py has the body.
 """
 
-import dataclasses
 import functools
 from typing import Any
 
@@ -13,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
 from fairjax.models.families import causal, heads, kinds
-from fairjax.models.families.config_keys import Key, of_family
+from fairjax.models.families.config_keys import Key, of_family, shape_class
 from fairjax.models.families.family import Family, Head
 from fairjax.models.layers.attention import ACTIVATIONS, KeyValue, Merged
 from fairjax.models.layers.dropout import dropout, fold
@@ -21,27 +20,12 @@ from fairjax.models.layers.places import Places
 from fairjax.models.layers.probed import Dense, LayerNorm
 
 
-@dataclasses.dataclass(frozen=True)
+@shape_class('gpt2')
 class GPT2Shape:
   """Everything about a GPT-2 that its parameters do not say."""
 
-  family: str = 'gpt2'
-  vocab: int = 50257
-  width: int = 768
-  depth: int = 12
-  heads: int = 12
   hidden: int = 3072
-  positions: int = 1024
-  eps: float = 1e-5
-  activation: str = 'gelu_new'
-  dropout: float = 0.1  # of residuals
-  embedding_dropout: float = 0.1
-  attention_dropout: float = 0.1
-  bos: int = 50256
-  eos: int = 50256
-  pad: int = 50256
   start: int | None = None  # a prompt stands in its place
-  deviation: float = 0.02
 
   @property
   def longest(self) -> int:

@@ -5,7 +5,6 @@ and attention whose keys and values may be shared by groups of heads (GQA,
 arXiv:2305.13245). families/causal.py has the body.
 """
 
-import dataclasses
 import functools
 from typing import Any
 
@@ -14,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
 from fairjax.models.families import causal, heads, kinds
-from fairjax.models.families.config_keys import Key, of_family
+from fairjax.models.families.config_keys import Key, of_family, shape_class
 from fairjax.models.families.family import Family, Head
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
@@ -30,31 +29,13 @@ from fairjax.models.layers.places import Places
 from fairjax.models.layers.probed import Dense, LayerNorm
 
 
-@dataclasses.dataclass(frozen=True)
+@shape_class('llama')
 class LlamaShape:
   """Everything about a Llama that its parameters do not say."""
 
-  family: str = 'llama'
-  vocab: int = 32000
-  width: int = 4096
-  depth: int = 32
-  heads: int = 32
   groups: int = 32  # of heads, each with keys and values of its own
   head_width: int = 128
-  hidden: int = 11008
-  positions: int = 2048
-  theta: float = 10_000.0
-  eps: float = 1e-6
-  activation: str = 'silu'
-  attention_bias: bool = False
-  hidden_bias: bool = False
-  attention_dropout: float = 0.0
-  bos: int = 1
-  eos: int = 2
-  pad: int = 2
   start: int | None = None  # a prompt stands in its place
-  deviation: float = 0.02
-  tied: bool = False
 
   @property
   def longest(self) -> int:

@@ -6,7 +6,6 @@ the others. Attention stays within an example and positions restart, so packed
 rows are exact.
 """
 
-import dataclasses
 from typing import Any
 
 import flax.linen as nn
@@ -14,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
 from fairjax.models.families import kinds
-from fairjax.models.families.config_keys import Key, of_family
+from fairjax.models.families.config_keys import Key, of_family, shape_class
 from fairjax.models.families.family import Family, Head
 from fairjax.models.families.heads import asked_places, drop_head
 from fairjax.models.layers.attention import (
@@ -46,37 +45,12 @@ from fairjax.models.layers.probed import (
 GLOBAL, LOCAL = 'full_attention', 'sliding_attention'
 
 
-@dataclasses.dataclass(frozen=True)
+@shape_class('modernbert')
 class ModernBertShape:
   """Everything about a ModernBERT that its parameters do not say."""
 
-  family: str = 'modernbert'
-  vocab: int = 50368
-  width: int = 768
-  depth: int = 22
-  heads: int = 12
-  hidden: int = 1152
-  positions: int = 8192
   layer_types: tuple[str, ...] = ()  # of each layer: GLOBAL or LOCAL
   window: int = 128  # places that a local layer sees, half on either side
-  global_theta: float = 160_000.0
-  local_theta: float = 10_000.0
-  eps: float = 1e-5
-  activation: str = 'gelu'
-  head_activation: str = 'gelu'
-  pooling: str = 'cls'
-  norm_bias: bool = False
-  attention_bias: bool = False
-  hidden_bias: bool = False
-  head_bias: bool = False
-  decoder_bias: bool = True
-  embedding_dropout: float = 0.0
-  attention_dropout: float = 0.0
-  hidden_dropout: float = 0.0
-  head_dropout: float = 0.0
-  pad: int = 50283
-  deviation: float = 0.02
-  tied: bool = True
 
   @property
   def longest(self) -> int:
