@@ -93,10 +93,8 @@ def doubts(scores: Float[Array, 'b 2'], batch: Batch) -> Float[Array, '']:
   return batch['pair_share'] * jnp.sum(jnp.where(real, losses, 0.0))
 
 
-def token_loss(
-  read: Output, batch: Batch, chunk: int = linear_loss.CHUNK
-) -> Float[Array, '']:
-  """-Σ log p(token) / tokens of the step, `chunk` places at a time."""
+def token_loss(read: Output, batch: Batch) -> Float[Array, '']:
+  """-Σ log p(token) / tokens of the step."""
   mask = jnp.asarray(batch['target_segment_ids']) > 0
   return linear_loss.weighted_loss(
     read.states.reshape(-1, read.states.shape[-1]),
@@ -104,7 +102,6 @@ def token_loss(
     read.bias,
     jnp.asarray(batch['target']).ravel(),
     (batch['share'] * mask).ravel(),
-    chunk,
   )
 
 
@@ -113,12 +110,10 @@ def one(batch: Batch) -> Float[Array, '']:
   return jnp.float32(1)
 
 
-def generator_loss(
-  model: Bundle, params, batch: Batch, key, chunk: int = linear_loss.CHUNK
-):
+def generator_loss(model: Bundle, params, batch: Batch, key):
   """The total of a train.step.Loss, and its two terms."""
   read = output(model.module, params, batch, key)
-  tokens = token_loss(read, batch, chunk)
+  tokens = token_loss(read, batch)
   adversary = doubts(verdicts(model.module, params, batch, read), batch)
   terms = {'token_loss': tokens, 'adversary_loss': adversary}
   return tokens + batch['push'] * adversary, terms

@@ -25,7 +25,6 @@ from fairjax.models.words import lstm, text_cnn, word_level
 
 # more texts change few merges, and BPE learns for minutes
 VOCAB_TEXTS = 200_000
-PADDED = 'pre'  # where cnn and lstm pad and cut, as in the paper's code
 STREAM = 43  # of the sample that a vocabulary is learned from
 WORD_MODELS = {  # with the length of the texts and the dropout of its paper
   'cnn': (text_cnn.TextCNN, 250, 0.3),
@@ -115,7 +114,7 @@ def word_classifier(
   sources = tables.values() if frozen else [tables['train']]
   tokenizer = find_tokenizer(config, sources, None, word_level.train_words)
   length = config.tokens.max_length or length
-  tokenizer.enable_truncation(length, direction=word_level.SIDES[PADDED])
+  tokenizer.enable_truncation(length, direction=word_level.SIDE)
   vocabulary = word_level.vocabulary(tokenizer)
   vectors = None
   if net.glove:
@@ -126,7 +125,6 @@ def word_classifier(
     classes,
     length,
     rate if net.dropout < 0 else net.dropout,
-    PADDED,
     vectors if frozen else None,
   )
   module = kind(shape, dtype=precision(config))

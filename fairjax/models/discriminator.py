@@ -13,12 +13,11 @@ dropout on them
     W1 z + c1 = h (Eᵀ W1) + (b W1 + c1),
 
 one product of d × 3265 a place in place of 50,265 × 3265, and no array
-[places, vocabulary]. That is what `folded` says: exact wherever the
-discriminator is not trained, and in its own training with dropout on h in
-place of z. Otherwise the logits are made for a chunk of places at a time.
+[places, vocabulary]: exact wherever the discriminator is not trained, and in
+its own training with dropout on h in place of z.
 
-`centred` takes a place's mean logit from all of them, which softmax does not
-see: z - mean(z) = h (E - mean E)ᵀ + (b - mean b), so folding stays exact. As
+A place's mean logit is taken from all of them, which softmax does not see:
+z - mean(z) = h (E - mean E)ᵀ + (b - mean b), so folding stays exact. As
 published, that offset is most of what the first layer reads.
 """
 
@@ -33,7 +32,6 @@ from jaxtyping import Array, Float, UInt32
 
 from fairjax.models.families.heads import drop_head
 from fairjax.models.layers.dropout import dropout, fold, identities
-from fairjax.models.layers.linear_loss import CHUNK, chunks
 from fairjax.models.layers.places import Batch, head_rows
 from fairjax.models.layers.probed import Dense, Segments, mask_padding_gradient
 
@@ -70,10 +68,7 @@ class LogitDiscriminator(nn.Module):
   vocab: int
   width: int  # of a place's embedding, and of the head
   rate: float = 0.2  # of the dropout before each layer
-  folded: bool = True
-  centred: bool = False
   dtype: Any = jnp.float32
-  chunk: int = CHUNK  # places whose logits exist at once, where not folded
 
   @nn.compact
   def __call__(
@@ -83,7 +78,7 @@ class LogitDiscriminator(nn.Module):
     dropout_key: UInt32[Array, ''] | None = None,
   ) -> Float[Array, 'b 2']:
     b = batch['example'].shape[0]
-    output = centre(output) if self.centred else output
+    output = centre(output)
     segment_ids, positions = (
       jnp.asarray(batch[name])
       for name in ('target_segment_ids', 'target_positions')
@@ -98,9 +93,8 @@ class LogitDiscriminator(nn.Module):
     dense = lambda n, name, fan: Dense(
       n, dtype=self.dtype, deviation=_deviation(fan), name=name
     )
-    first_layer = folded if self.folded else by_chunks(self.chunk)
     noise = Noise(self.rate, fold(key, 0), identity)
-    x = nn.relu(first_layer(output, kernel.astype(self.dtype), bias, noise))
+    x = nn.relu(folded(output, kernel.astype(self.dtype), bias, noise))
     x = nn.relu(dense(second, 'middle', first)(drop(x, 1), rows))
     x = dense(self.width, 'place', second)(x, rows)
     x = pooled(x.astype(jnp.float32), rows)
@@ -123,9 +117,9 @@ def _deviation(fan_in: int) -> float:
   return 1 / math.sqrt(3 * fan_in)
 
 
-def _uniform(key, shape, dtype=jnp.float32):
+def _uniform(key, shape):
   bound = 1 / math.sqrt(shape[0])
-  return jax.random.uniform(key, shape, dtype, -bound, bound)
+  return jax.random.uniform(key, shape, jnp.float32, -bound, bound)
 
 
 def folded(
@@ -139,38 +133,6 @@ def folded(
   inner = jnp.einsum('vd,vf->df', output.table.astype(kernel.dtype), kernel)
   shift = output.bias.astype(jnp.float32) @ kernel.astype(jnp.float32) + bias
   return jnp.einsum('rud,df->ruf', states, inner) + shift.astype(kernel.dtype)
-
-
-def by_chunks(size: int):
-  """W1 z + c1 from the logits of `size` places at a time; dropout is on z.
-
-  The backward pass makes each chunk's logits again.
-  """
-
-  def first_layer(
-    output: Output,
-    kernel: Float[Array, 'v f'],
-    bias: Float[Array, 'f'],
-    noise: Noise,
-  ) -> Float[Array, 'r u f']:
-    table = output.table.astype(kernel.dtype)
-
-    @jax.checkpoint
-    def one(chunk):
-      states, identity = chunk
-      z = states @ table.T + output.bias.astype(kernel.dtype)
-      z = dropout(z, noise.rate, noise.key, identity)
-      return z @ kernel + bias.astype(kernel.dtype)
-
-    flat = output.states.reshape(-1, output.states.shape[-1])
-    parts = (
-      chunks(flat.astype(kernel.dtype), size),
-      chunks(noise.identity.ravel(), size),
-    )
-    out = lax.map(one, parts).reshape(-1, kernel.shape[1])
-    return out[: len(flat)].reshape(*output.states.shape[:2], -1)
-
-  return first_layer
 
 
 def pooled(x: Float[Array, 'r u d'], rows: Segments) -> Float[Array, 'b d']:

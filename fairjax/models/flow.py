@@ -203,7 +203,6 @@ class FlowObjective(NamedTuple):
   weighs the squared distance of the groups' means outside the factor.
   """
 
-  form: str = 'code'
   rho: float = 0.98
   margin: float = 0.0
   leak: float = 0.0
@@ -218,16 +217,13 @@ def pair_loss(
 ) -> tuple[Float[Array, ''], dict[str, Float[Array, '']]]:
   """Σ over pairs of the loss, and its terms. `side` is -1, +1, or 0 for none.
 
-  As FairFlow's program trains it (`form='code'`), a negative log-likelihood
-  without its constants, eq. 3 of Esser et al.:
+  As FairFlow's program trains it, a negative log-likelihood without its
+  constants, eq. 3 of Esser et al.:
 
     ½‖z₁‖² - logdet₁ + ½‖z₂,K - ρ z₁,K‖²/(1 - ρ²) + ½‖z₂,rest‖² - logdet₂
 
-  and as eq. 2 of its paper has it (`form='paper'`), without the halves, which
-  is a base distribution of variance ½. (There the difference is printed with
-  z₁ twice; it is read as above.)
+  Eq. 2 of its paper has no halves, which is a base distribution of variance ½.
   """
-  half = {'code': 0.5, 'paper': 1.0}[objective.form]
   b, k, rho = len(batch['side']), shape.factor, objective.rho
   side = batch['side'].astype(jnp.float32)
   both = jnp.concatenate([batch['first'], batch['second']])
@@ -241,8 +237,8 @@ def pair_loss(
   real = (side != 0).astype(jnp.float32)
   total = lambda x: jnp.sum(real * x)
   terms = {
-    'factor': half * total(factor),
-    'rest': half * total(rest),
+    'factor': 0.5 * total(factor),
+    'rest': 0.5 * total(rest),
     'logdet': total(logdet[:b] + logdet[b:]),
   }
   loss = terms['factor'] + terms['rest'] - terms['logdet']
@@ -260,29 +256,20 @@ def _gap(z: Float[Array, 'n d'], side: Float[Array, ' n']) -> Float[Array, '']:
   return jnp.sum(difference**2)
 
 
-def factor_sizes(
-  first: Float[np.ndarray, 'n d'],
-  second: Float[np.ndarray, 'n d'],
-  factor: Int[np.ndarray, ' n'],
-  factors: int = 1,
-) -> list[int]:
-  """How many dimensions each factor deserves, the residual last.
+def factor_size(
+  first: Float[np.ndarray, 'n d'], second: Float[np.ndarray, 'n d']
+) -> int:
+  """How many dimensions a factor deserves that pairs (a, b) share.
 
-  Esser et al. 2020, section 3.1: with pairs (a, b) that share factor f, the
-  score of f is Σ_j Cov(a_j, b_j) / Σ_j Var_j, of the residual 1, and factor f
-  has ⌊softmax(scores)_f · d⌋ dimensions; what is left is the residual's.
+  Esser et al. 2020, section 3.1: the factor scores Σ_j Cov(a_j, b_j) / Σ_j
+  Var_j, the residual 1, and the factor has ⌊softmax(scores) · d⌋ dimensions.
   """
   first, second = np.float64(first), np.float64(second)
-  variance = np.concatenate([first, second]).var(0).sum()
-  scores = [1.0]
-  for f in range(factors):
-    a, b = first[factor == f], second[factor == f]
-    mean = np.concatenate([a, b]).mean(0)
-    scores.insert(-1, ((a - mean) * (b - mean)).mean(0).sum() / variance)
-  shares = np.exp(scores) / np.exp(scores).sum()
-  width = first.shape[1]
-  sizes = [math.floor(share * width) for share in shares[:-1]]
-  return [*sizes, width - sum(sizes)]
+  both = np.concatenate([first, second])
+  mean = both.mean(0)
+  score = ((first - mean) * (second - mean)).mean(0).sum() / both.var(0).sum()
+  shares = np.exp([score, 1.0])
+  return math.floor(shares[0] / shares.sum() * first.shape[1])
 
 
 class Whitening(NamedTuple):

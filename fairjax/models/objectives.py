@@ -58,33 +58,20 @@ def denoised(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   return {'loss': Term(losses, batch['target_segment_ids'], batch['share'])}
 
 
-def rewritten(
-  logits: Float[Array, 'r u v'], batch: Batch, smoothing: float = 0.0
-) -> Terms:
-  """-log p(target token) where it is asked, smoothed; others may be added.
-
-  Of logits, not of a model, so that a further loss on the same logits costs
-  no second pass.
-  """
-  losses = causal.token_losses(logits, batch['target'])
-  if smoothing:
-    losses = causal.smoothed_losses(logits, batch['target'], smoothing)
-  return {
-    'token_loss': Term(losses, batch['target_segment_ids'], batch['share'])
-  }
-
-
 @functools.cache
-def rewriting(smoothing: float = 0.0, more: Callable | None = None) -> Callable:
-  """The objective of a model that rewrites.
+def rewriting(more: Callable | None = None) -> Callable:
+  """-log p(target token) where it is asked, of a model that rewrites.
 
-  `more(logits, params, batch)` -> Terms adds losses on the same logits.
+  `more(logits, params, batch)` -> Terms adds losses on the same logits, which
+  costs no second pass.
   """
 
   def objective(model, params, batch, key) -> Terms:
     logits = model.apply(params, batch, key)
-    terms = rewritten(logits, batch, smoothing)
-    return terms if more is None else terms | more(logits, params, batch)
+    losses = causal.token_losses(logits, batch['target'])
+    own = Term(losses, batch['target_segment_ids'], batch['share'])
+    added = {} if more is None else more(logits, params, batch)
+    return {'token_loss': own} | added
 
   return objective
 

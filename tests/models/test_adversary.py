@@ -40,15 +40,16 @@ def batch_of(packed=True):
 
 
 def plain(model, params, batch):
-  """The same loss with all logits made, D unfolded."""
+  """The same loss with all logits made."""
   two = model.module
   logits = two.generator.apply({'params': params['generator']}, batch)
   losses = causal.token_losses(logits, jnp.asarray(batch['target']))
   tokens = jnp.average(losses, weights=batch['target_segment_ids'] > 0)
-  kind = two.discriminator.clone(folded=False, chunk=10_000)
   eye = jnp.eye(SHAPE.vocab)
   read = adversary.Output(logits, eye, jnp.zeros(SHAPE.vocab))
-  scores = kind.apply({'params': params['discriminator']}, read, batch)
+  scores = two.discriminator.apply(
+    {'params': params['discriminator']}, read, batch
+  )
   doubt = optax.softmax_cross_entropy_with_integer_labels(
     scores[:4], jnp.asarray(batch['label'][:4])
   ).mean()

@@ -106,38 +106,32 @@ def pairs(seed=1, n=30):
   return {'first': both[0], 'second': both[1], 'side': side}
 
 
-def slow_loss(z, logdet, side, k, half, rho, margin=0.0, leak=0.0):
+def slow_loss(z, logdet, side, k, rho, margin=0.0, leak=0.0):
   """The equation of the docstring, pair by pair."""
   n, total = len(side), 0.0
   one, two = np.float64(z[:n]), np.float64(z[n:])
   for i in range(n):
     centre = margin * side[i]
     a, b = one[i, :k] - centre, two[i, :k] - centre
-    total += half * (a @ a + one[i, k:] @ one[i, k:])
-    total += half * np.sum((b - rho * a) ** 2) / (1 - rho**2)
-    total += half * two[i, k:] @ two[i, k:] - logdet[i] - logdet[n + i]
+    total += 0.5 * (a @ a + one[i, k:] @ one[i, k:])
+    total += 0.5 * np.sum((b - rho * a) ** 2) / (1 - rho**2)
+    total += 0.5 * two[i, k:] @ two[i, k:] - logdet[i] - logdet[n + i]
   rest, sides = np.float64(z[:, k:]), np.tile(side, 2)
   gap = rest[sides > 0].mean(0) - rest[sides < 0].mean(0)
   return total + leak * n * gap @ gap
 
 
 @pytest.mark.parametrize(
-  ('form', 'half', 'rho', 'margin', 'leak'),
-  [
-    ('code', 0.5, 0.98, 0, 0),
-    ('paper', 1, 0.9, 0, 0),
-    ('code', 0.5, 0.9, 2, 3),
-    ('code', 0.5, 0, 0, 0),
-  ],
+  ('rho', 'margin', 'leak'), [(0.98, 0, 0), (0.9, 2, 3), (0, 0, 0)]
 )
-def test_loss_is_its_equation(form, half, rho, margin, leak):
+def test_loss_is_its_equation(rho, margin, leak):
   params, _ = drawn(SMALL)
   batch = pairs()
   both = np.concatenate([batch['first'], batch['second']])
   z, logdet = map(np.asarray, flow.forward(SMALL, params, jnp.asarray(both)))
-  objective = flow.FlowObjective(form, rho, margin, leak)
+  objective = flow.FlowObjective(rho, margin, leak)
   loss, terms = flow.pair_loss(SMALL, objective, params, batch)
-  expected = slow_loss(z, logdet, batch['side'], 2, half, rho, margin, leak)
+  expected = slow_loss(z, logdet, batch['side'], 2, rho, margin, leak)
   assert float(loss) == pytest.approx(expected, rel=1e-5)
   assert set(terms) == {'factor', 'rest', 'logdet', *(['leak'] * (leak > 0))}
 
@@ -162,15 +156,13 @@ def test_a_shared_factor_deserves_dimensions():
   shared = draw.normal(size=(n, 1)) * (np.arange(d) < 20)
   a, b = (shared + 0.5 * draw.normal(size=(n, d)) for _ in range(2))
   noise = draw.normal(size=(2, n, d))
-  factor = np.zeros(n, int)
-  sizes = flow.factor_sizes(a, b, factor)
+  size = flow.factor_size(a, b)
   both = np.concatenate([a, b])
   variance = sum(np.var(both[:, j]) for j in range(d))
   score = sum(np.cov(a[:, j], b[:, j], ddof=0)[0, 1] for j in range(d))
   share = 1 / (1 + np.exp(1 - score / variance))
-  assert sizes == [int(share * d), d - int(share * d)]
-  assert sizes[0] > flow.factor_sizes(*noise, factor)[0]
-  assert flow.factor_sizes(*noise, factor) == [10, 30]  # e⁰/(e⁰+e¹) = .269
+  assert size == int(share * d) > flow.factor_size(*noise)
+  assert flow.factor_size(*noise) == 10  # e⁰/(e⁰+e¹) = .269
 
 
 def test_whitened_is_white_and_comes_back():

@@ -216,15 +216,6 @@ def token_losses(
   return jax.nn.logsumexp(logits, axis=-1) - own_score(logits, labels)
 
 
-def smoothed_losses(
-  logits: Float[Array, 'r t v'], labels: Int[Array, 'r t'], share: float
-) -> Float[Array, 'r t']:
-  """(1 - ε) (-log p(label)) + ε mean_v(-log p(v)) (arXiv:1512.00567)."""
-  logits = logits.astype(jnp.float32)
-  even = jax.nn.logsumexp(logits, axis=-1) - logits.mean(-1)
-  return (1.0 - share) * token_losses(logits, labels) + share * even
-
-
 def example_sums(
   losses: Float[Array, 'r t'], segment_ids: Int[Array, 'r t'], count: int
 ) -> Float[Array, 'b']:

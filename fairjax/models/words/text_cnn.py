@@ -49,7 +49,7 @@ class TextCNN(nn.Module):
       x = glorot(self.filters, x, self.dtype, f'conv_{k}')(x, rows)
       x = pool(jax.nn.relu(x), size)
       if k == 0:
-        x = refill(x, blocks, self.shape.side)
+        x = refill(x, blocks)
       rows = rows.replace(segment_ids=jnp.broadcast_to(own, x.shape[:2]))
     x = x.reshape(x.shape[0], 1, -1)
     x = word_level.dropout(x, batch, self.shape, dropout_key)
@@ -60,20 +60,16 @@ class TextCNN(nn.Module):
 def spare(length: int, longest: int) -> int:
   """Blocks of the first pool that are padding alone, but for one at least.
 
-  No text has more than `longest` words. The block at the end of the row sees
-  zeros beyond it; the next one, and two windows to its other side, are 12
-  places of padding.
+  No text has more than `longest` words. The first block sees zeros
+  before it; the next one, and two windows after it, are 12 places of padding.
   """
   return max(0, length - longest - 12) // POOLS[0]
 
 
-def refill(
-  x: Float[Array, 'b m d'], blocks: int, side: str
-) -> Float[Array, 'b n d']:
-  """Puts back `blocks` that are like the second from the padding's end."""
-  at = 1 if side == 'pre' else x.shape[1] - 2
-  same = jnp.repeat(x[:, at : at + 1], blocks, axis=1)
-  return jnp.concatenate([x[:, :at], same, x[:, at:]], axis=1)
+def refill(x: Float[Array, 'b m d'], blocks: int) -> Float[Array, 'b n d']:
+  """Puts back `blocks` that are like the second."""
+  same = jnp.repeat(x[:, 1:2], blocks, axis=1)
+  return jnp.concatenate([x[:, :1], same, x[:, 1:]], axis=1)
 
 
 def neighbours(x: Float[Array, 'b l d'], size: int) -> Float[Array, 'b l e']:

@@ -36,7 +36,7 @@ STREAM = 41  # of this file's random numbers
 RANGE = 0.05  # of the random vectors: uniform in (-RANGE, RANGE)
 WIDTH = 100  # of vectors that no file gives
 PAD, UNKNOWN = '[PAD]', '[UNK]'
-SIDES = {'pre': 'left', 'post': 'right'}  # where a text is padded and cut
+SIDE = 'left'  # where a text is padded and cut, as in the paper's code
 
 
 # Vocabulary
@@ -203,7 +203,6 @@ class WordShape:
   classes: int
   length: int  # words of a text that are read, its first or last
   rate: float  # of the dropout
-  side: str = 'pre'
   vectors: EmbeddingTable | None = None  # frozen; None learns them
 
 
@@ -215,11 +214,10 @@ def read(
   `keep` leaves out padding beyond so many places. Frozen vectors are no
   parameters; learned ones are a layer called 'embed'.
   """
-  ids, rows = unpack(batch, shape.length, shape.side)
+  ids, rows = unpack(batch, shape.length)
   if keep:
-    some = slice(-keep, None) if shape.side == 'pre' else slice(keep)
-    ids = ids[:, some]
-    rows = rows.replace(segment_ids=rows.segment_ids[:, some])
+    ids = ids[:, -keep:]
+    rows = rows.replace(segment_ids=rows.segment_ids[:, -keep:])
   if shape.vectors is not None:
     return jnp.asarray(shape.vectors.values).astype(dtype)[ids], rows
   layer = Embed(shape.vocab, shape.width, dtype=dtype, name='embed')
@@ -256,13 +254,13 @@ def glorot(features: int, x: Float[Array, '*s d'], dtype: Any, name: str):
 
 
 def unpack(
-  batch: Mapping[str, Any], length: int, side: str
+  batch: Mapping[str, Any], length: int
 ) -> tuple[Int[Array, 'b l'], Segments]:
   """Ids of each example in a window of its own: [b, length], padded with 0.
 
-  side='pre' pads and cuts at the beginning, 'post' at the end. The padding is
-  part of what the model reads (nothing is masked, as in the paper's code), so
-  it is owned by the example: its places count in gradient norms.
+  Texts are padded and cut at the beginning. The padding is part of what the
+  model reads (nothing is masked, as in the paper's code), so it is owned by the
+  example: its places count in gradient norms.
   """
   tokens, segment_ids, head_columns, head_index, example = (
     jnp.asarray(batch[name])
@@ -277,7 +275,7 @@ def unpack(
   b, width, slots = len(example), tokens.shape[1], head_columns.shape[1]
   start = head_index // slots * width + head_columns.ravel()[head_index]
   number = jnp.arange(1, b + 1)[:, None]
-  column = jnp.arange(max(length, width) if side == 'pre' else length)
+  column = jnp.arange(max(length, width))
 
   def look(places):
     inside = (places >= start[:, None]) & (places < tokens.size)
@@ -285,9 +283,8 @@ def unpack(
     mine = inside & (segment_ids.ravel()[at] == number)
     return jnp.where(mine, tokens.ravel()[at], 0), mine
 
-  ids, mine = look(start[:, None] + column)
-  if side == 'pre':
-    size = mine.sum(1)[:, None]
-    ids, _ = look(start[:, None] + size - length + column[:length])
+  _, mine = look(start[:, None] + column)
+  size = mine.sum(1)[:, None]
+  ids, _ = look(start[:, None] + size - length + column[:length])
   real = jnp.where(example >= 0, number[:, 0], 0)
   return ids, Segments(jnp.broadcast_to(real[:, None], (b, length)), b)

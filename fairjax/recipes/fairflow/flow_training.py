@@ -193,7 +193,7 @@ def flow_loss(objective: flow.FlowObjective) -> Loss:
 
 def objective_of(config: Config) -> flow.FlowObjective:
   options = config.fairflow
-  return flow.FlowObjective('code', options.rho, options.margin, options.leak)
+  return flow.FlowObjective(options.rho, options.margin, options.leak)
 
 
 def factor_size(
@@ -203,7 +203,7 @@ def factor_size(
   count = instances.paired(vector, side, [config.seed], 1).steps_per_epoch
   pairs = instances.paired(vector, side, [config.seed], count)[0]
   first, second = pairs['first'][0], pairs['second'][0]
-  estimate = flow.factor_sizes(first, second, np.zeros(len(first), int))[0]
+  estimate = flow.factor_size(first, second)
   width = vector.shape[1]
   estimate = min(max(estimate, 1), width - 1)
   size = config.fairflow.factor

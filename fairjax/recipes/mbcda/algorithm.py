@@ -56,7 +56,7 @@ def two(config: Config, generator: Bundle) -> Bundle:
   """Both players, the discriminator as the config has it."""
   # Softmax ignores the mean logit of a place, so the discriminator must too.
   rate = config.adversary.dropout
-  return adversary.model(generator, rate=rate, centred=True)
+  return adversary.model(generator, rate=rate)
 
 
 def discriminator_config(config: Config) -> Config:

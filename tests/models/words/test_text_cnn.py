@@ -21,8 +21,8 @@ from ..words.test_lstm import (
 )
 
 
-def made(vectors=None, length=13, side='pre'):
-  shape = word_level.WordShape(VOCAB, WIDTH, 2, length, 0.3, side, vectors)
+def made(vectors=None, length=13):
+  shape = word_level.WordShape(VOCAB, WIDTH, 2, length, 0.3, vectors)
   return with_params(TextCNN(shape, filters=4))
 
 
@@ -31,9 +31,8 @@ def test_norms_are_exact(vectors):
   check_norms(*made(vectors))
 
 
-@pytest.mark.parametrize('side', ['pre', 'post'])
-def test_packing_changes_nothing(side):
-  check_packing(*made(side=side))
+def test_packing_changes_nothing():
+  check_packing(*made())
 
 
 @pytest.mark.parametrize('length', [13, 250, 35])
@@ -42,7 +41,7 @@ def test_the_model_is_torchs(length):
   module, params = made(FROZEN, length)
   kernel = lambda name: np.asarray(params[name]['kernel'])
   bias = lambda name: torch.tensor(np.asarray(params[name]['bias']))
-  ids, _ = word_level.unpack(PACKED, length, 'pre')
+  ids, _ = word_level.unpack(PACKED, length)
   x = torch.tensor(TABLE)[torch.tensor(np.asarray(ids))].transpose(1, 2)
   for k, size in enumerate((5, 5, 40)):
     w = kernel(f'conv_{k}').reshape(5, x.shape[1], 4).transpose(2, 1, 0)
@@ -62,11 +61,9 @@ def test_the_model_is_torchs(length):
 
 
 @pytest.mark.parametrize('vectors', [None, FROZEN])
-@pytest.mark.parametrize('side,length', [('pre', 61), ('post', 58)])
-def test_padding_that_is_left_out_changes_nothing(
-  monkeypatch, vectors, side, length
-):
-  module, params = made(vectors, length, side)
+@pytest.mark.parametrize('length', [58, 61])
+def test_padding_that_is_left_out_changes_nothing(monkeypatch, vectors, length):
+  module, params = made(vectors, length)
   assert text_cnn.spare(length, PACKED['tokens'].shape[1]) > 5
 
   def results():
