@@ -134,15 +134,16 @@ def impact_ratios(
   own = rates.values[:, 0, :-1, r]
   enough = rates.rows[0, :-1, r] >= min_group
   best = int(np.where(enough, np.nan_to_num(own.mean(0)), -1.0).argmax())
-  tail = (1 - options.level) / 2 / max(int(enough.sum()), 1)
+  level = 1 - (1 - options.level) / max(int(enough.sum()), 1)
+  together = options._replace(level=level)
   out = []
   for g, name in enumerate(names):
     value = own[:, g] / np.where(own[:, best] > 0, own[:, best], np.nan)
     low = high = None
     if g != best and enough[g] and rates.draws is not None:
       drawn = rates.draws[:, :, 0, :, r]
-      ratio = (drawn[..., g] / drawn[..., best]).mean(1)
-      low, high = map(float, np.quantile(ratio, [tail, 1 - tail]))
+      ratio = drawn[..., g] / drawn[..., best]
+      low, high = intervals.percentiles(value, ratio, together)
     out.append(
       {
         'group': name,

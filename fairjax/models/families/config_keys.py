@@ -8,13 +8,12 @@ sentence that names the file and the key.
 
 import dataclasses
 import functools
-import json
 import operator
 import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fairjax.core import paths
+from fairjax.core import paths, strict_json
 from fairjax.core.errors import UserError
 from fairjax.models.families import kinds
 from fairjax.models.families.kinds import Allowed, only, shown
@@ -51,7 +50,7 @@ def _rows() -> dict[str, tuple[Key, ...]]:
     cells = dict(zip(head, line, strict=True))
     name, default = cells.pop('family'), cells['default']
     own = default.startswith('=')
-    value = operator.itemgetter(default[1:]) if own else json.loads(default)
+    value = (operator.itemgetter if own else strict_json.parse)(default[own:])
     rest = {
       'default': value,
       'kind': _kind(cells['kind'], value),
