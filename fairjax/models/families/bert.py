@@ -21,7 +21,22 @@ def sized(
   **rest: Any,
 ) -> Any:
   plain = {'heads': width // 64, 'hidden': 4 * width, 'embedding': width}
+  places += rest.get('position_offset', 0)
   return kind(depth=depth, width=width, positions=places, **(plain | rest))
+
+
+def heads(name: str, part: str, classify: Any = (), mask: Any = ()) -> Any:
+  """What every encoder has, with options of the heads."""
+  return {
+    'classify': Head(
+      f'{name}ForSequenceClassification',
+      f'{part}.classify',
+      SequenceClassifier,
+      dict(classify),
+    ),
+    'mask': Head(f'{name}ForMaskedLM', f'{part}.mask', MaskedLM, dict(mask)),
+    'embed': Head(f'{name}Model'),
+  }
 
 
 FAMILY = Family(
@@ -31,15 +46,7 @@ FAMILY = Family(
   body=Encoder,
   tensors='bert',
   prefix='bert.',
-  heads={
-    'classify': Head(
-      'BertForSequenceClassification',
-      'bert.classify',
-      SequenceClassifier,
-    ),
-    'mask': Head('BertForMaskedLM', 'bert.mask', MaskedLM),
-    'embed': Head('BertModel'),
-  },
+  heads=heads('Bert', 'bert'),
   shapes={
     'bert-base-uncased': sized(12, 768),
     'bert-base-cased': sized(12, 768, vocab=28996),

@@ -65,8 +65,8 @@ def _kind(words: str, default: Any) -> Allowed:
   name, *rest = words.split()
   if name == 'whole':
     return kinds.whole(*map(int, rest))
-  if name == 'one_of':
-    return kinds.one_of(*rest)
+  if name in ('one_of', 'list_of'):
+    return getattr(kinds, name)(*rest)
   if name == 'activation':
     from fairjax.models.layers.attention import ACTIVATIONS  # with jax
 

@@ -307,13 +307,6 @@ KEYS = (
     ),
     null=True,
   ),
-  Key(
-    '',
-    'pooler_dropout',
-    0.0,
-    kinds.Allowed('0, all that is known here', lambda v: v in (0, 0.0)),
-    written=False,
-  ),
 )
 
 

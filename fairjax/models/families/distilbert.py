@@ -1,15 +1,15 @@
 """DistilBERT (Sanh et al. 2019, arXiv:1910.01108): BERT without token types."""
 
+import functools
+
 from fairjax.models.families import bert
 from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
-from fairjax.models.families.family import Family, Head
-from fairjax.models.families.heads import MaskedLM, SequenceClassifier
+from fairjax.models.families.family import Family
 
-
-def sized(depth: int, width: int, places: int = 512, **rest) -> EncoderShape:
-  plain = {'family': 'distilbert', 'types': 0, 'head_dropout': 0.2}
-  return bert.sized(depth, width, places, **(plain | rest))
+sized = functools.partial(
+  bert.sized, family='distilbert', types=0, head_dropout=0.2
+)
 
 
 FAMILY = Family(
@@ -19,16 +19,7 @@ FAMILY = Family(
   body=Encoder,
   tensors='distilbert',
   prefix='distilbert.',
-  heads={
-    'classify': Head(
-      'DistilBertForSequenceClassification',
-      'distilbert.classify',
-      SequenceClassifier,
-      {'activation': 'relu'},
-    ),
-    'mask': Head('DistilBertForMaskedLM', 'distilbert.mask', MaskedLM),
-    'embed': Head('DistilBertModel'),
-  },
+  heads=bert.heads('DistilBert', 'distilbert', {'activation': 'relu'}),
   shapes={
     'distilbert-base-uncased': sized(6, 768),
     'distilbert-base-cased': sized(6, 768, vocab=28996),

@@ -6,11 +6,7 @@ from fairjax.models.families import bert
 from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import Family, Head
-from fairjax.models.families.heads import (
-  ElectraDiscriminator,
-  MaskedLM,
-  SequenceClassifier,
-)
+from fairjax.models.families.heads import ElectraDiscriminator
 
 
 def sized(depth: int, width: int, places: int = 512, **rest) -> EncoderShape:
@@ -18,6 +14,12 @@ def sized(depth: int, width: int, places: int = 512, **rest) -> EncoderShape:
   return bert.sized(depth, width, places, **(plain | rest))
 
 
+HEADS = bert.heads(
+  'Electra',
+  'electra',
+  {'drop_first': True, 'activation': 'gelu'},
+  {'activation': 'gelu'},  # whatever the layers have
+)
 base = functools.partial(sized, 12)
 
 FAMILY = Family(
@@ -31,22 +33,11 @@ FAMILY = Family(
   tensors='bert',
   prefix='electra.',
   heads={
-    'classify': Head(
-      'ElectraForSequenceClassification',
-      'roberta.classify',
-      SequenceClassifier,
-      {'drop_first': True, 'activation': 'gelu'},
-    ),
+    'classify': HEADS['classify'],
     'detect': Head(
       'ElectraForPreTraining', 'electra.detect', ElectraDiscriminator
     ),
-    'mask': Head(
-      'ElectraForMaskedLM',
-      'electra.mask',
-      MaskedLM,
-      {'activation': 'gelu'},  # whatever the layers have
-    ),
-    'embed': Head('ElectraModel'),
+    **HEADS,
   },
   shapes={
     'google/electra-small-discriminator': base(256, hidden=1024, embedding=128),

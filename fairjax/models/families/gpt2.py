@@ -11,8 +11,8 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
-from fairjax.models.families import causal, heads, kinds
-from fairjax.models.families.config_keys import Key, of_family, shape_class
+from fairjax.models.families import causal, heads
+from fairjax.models.families.config_keys import of_family, shape_class
 from fairjax.models.families.family import Family, Head
 from fairjax.models.layers.attention import ACTIVATIONS, KeyValue, Merged
 from fairjax.models.layers.dropout import dropout, fold
@@ -49,18 +49,6 @@ class GPT2Shape:
 def sized(depth: int, width: int, places: int = 1024) -> GPT2Shape:
   sizes = {'width': width, 'heads': width // 64, 'hidden': 4 * width}
   return GPT2Shape(depth=depth, positions=places, **sizes)
-
-
-KEYS = (
-  *of_family('gpt2'),
-  Key(
-    'hidden',
-    'n_inner',
-    lambda values: 4 * values['width'],
-    kinds.whole(1, 2**18),
-    null=True,
-  ),
-)
 
 
 class GPT2Layer(nn.Module):
@@ -103,7 +91,7 @@ _LM = Head('GPT2LMHeadModel')
 FAMILY = Family(
   name='gpt2',
   shape=GPT2Shape,
-  keys=KEYS,
+  keys=of_family('gpt2'),
   body=GPT2,
   tensors='gpt2',
   prefix='transformer.',
@@ -119,4 +107,5 @@ FAMILY = Family(
     'gpt2-medium': sized(24, 1024),
   },
   sized=sized,
+  derive=lambda v: {'hidden': v['hidden'] or 4 * v['width']},
 )

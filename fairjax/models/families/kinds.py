@@ -47,6 +47,7 @@ NAMED = {
   'share': _number('a number from 0 to below 1', 0.0, 1.0),
   'positive': _number('a number above 0', 0.0, LARGE, open_=True),
   'spread': _number('a number that is not negative', 0.0, LARGE),
+  'zero': Allowed('0, all that is known here', lambda v: v == 0),
   'flag': Allowed('true or false', lambda v: type(v) is bool),
   'token': Allowed(
     "a token's id, a whole number from 0",

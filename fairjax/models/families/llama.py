@@ -12,8 +12,8 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
-from fairjax.models.families import causal, heads, kinds
-from fairjax.models.families.config_keys import Key, of_family, shape_class
+from fairjax.models.families import causal, heads
+from fairjax.models.families.config_keys import of_family, shape_class
 from fairjax.models.families.family import Family, Head
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
@@ -98,17 +98,6 @@ class LlamaLayer(nn.Module):
 
 Llama = functools.partial(causal.LeftToRight, LlamaLayer, centred=False)
 
-KEYS = (
-  *of_family('llama'),
-  Key(
-    'head_width',
-    'head_dim',
-    lambda values: values['width'] // values['heads'],
-    kinds.NAMED['width'],
-    null=True,
-  ),
-)
-
 
 def wrong(values: Any) -> str:
   if values['head_width'] % 2:
@@ -135,7 +124,7 @@ _LM = Head('LlamaForCausalLM', 'llama.write')
 FAMILY = Family(
   name='llama',
   shape=LlamaShape,
-  keys=KEYS,
+  keys=of_family('llama'),
   body=Llama,
   tensors='llama',
   prefix='model.',
@@ -161,5 +150,6 @@ FAMILY = Family(
     ),
   },
   sized=sized,
+  derive=lambda v: {'head_width': v['head_width'] or v['width'] // v['heads']},
   wrong=wrong,
 )

@@ -12,8 +12,7 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.families import kinds
-from fairjax.models.families.config_keys import Key, of_family, shape_class
+from fairjax.models.families.config_keys import of_family, shape_class
 from fairjax.models.families.family import Family, Head
 from fairjax.models.families.heads import asked_places, drop_head
 from fairjax.models.layers.attention import (
@@ -255,16 +254,9 @@ def _pattern(values: dict[str, Any]) -> tuple[str, ...]:
   return tuple(LOCAL if i % every else GLOBAL for i in range(values['depth']))
 
 
-KEYS = (
-  *of_family('modernbert'),
-  Key(
-    'layer_types',
-    'layer_types',
-    _pattern,
-    kinds.list_of(GLOBAL, LOCAL),
-    null=True,
-  ),
-)
+def derive(values: Any) -> dict[str, Any]:
+  types = values['layer_types']
+  return {'layer_types': _pattern(values) if types is None else types}
 
 
 def wrong(values: Any) -> str:
@@ -298,7 +290,7 @@ def sized(
 FAMILY = Family(
   name='modernbert',
   shape=ModernBertShape,
-  keys=KEYS,
+  keys=of_family('modernbert'),
   body=ModernBertEncoder,
   tensors='modernbert',
   prefix='model.',
@@ -320,5 +312,6 @@ FAMILY = Family(
     ),
   },
   sized=sized,
+  derive=derive,
   wrong=wrong,
 )

@@ -5,7 +5,7 @@ stands T5's bias of distances (Raffel et al. 2020): one table of 32 buckets ×
 heads, read once and added to the attention scores of every layer.
 """
 
-from typing import Any
+import functools
 
 from fairjax.models.families import bert, roberta
 from fairjax.models.families.config_keys import fixed, of_family
@@ -16,23 +16,10 @@ BUCKETS = 32  # transformers counts 32, whatever config.json says
 OFFSET = 2  # positions begin behind a pad that transformers takes for 1
 
 
-def derive(values: Any) -> dict[str, Any]:
-  own = {'types': 0, 'buckets': BUCKETS, 'position_offset': OFFSET}
-  return {'embedding': values['width']} | own
-
-
-def sized(depth: int, width: int, places: int = 512) -> EncoderShape:
-  own = derive({'width': width})
-  return bert.sized(
-    depth,
-    width,
-    places + OFFSET,
-    family='mpnet',
-    vocab=30527,
-    eps=1e-5,
-    pad=1,
-    **own,
-  )
+OWN = {'types': 0, 'buckets': BUCKETS, 'position_offset': OFFSET}
+sized = functools.partial(
+  bert.sized, family='mpnet', vocab=30527, eps=1e-5, pad=1, **OWN
+)
 
 
 FAMILY = Family(
@@ -45,15 +32,10 @@ FAMILY = Family(
   body=Encoder,
   tensors='mpnet',
   prefix='mpnet.',
-  heads={
-    can: head._replace(
-      architecture=head.architecture.replace('Roberta', 'MPNet')
-    )
-    for can, head in roberta.FAMILY.heads.items()
-  },
+  heads=bert.heads('MPNet', 'roberta', *roberta.OPTIONS),
   shapes={'microsoft/mpnet-base': sized(12, 768)},
   sized=sized,
-  derive=derive,
+  derive=lambda values: {'embedding': values['width']} | OWN,
   wrong=roberta.wrong,
   extra=lambda shape: {'relative_attention_num_buckets': BUCKETS},
 )

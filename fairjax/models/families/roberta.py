@@ -1,26 +1,22 @@
 """RoBERTa: BERT without token types, its positions counted after the pad."""
 
+import functools
 from typing import Any
 
 from fairjax.models.families import bert
 from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
-from fairjax.models.families.family import Family, Head
-from fairjax.models.families.heads import MaskedLM, SequenceClassifier
+from fairjax.models.families.family import Family
 
-
-def sized(depth: int, width: int, places: int = 512) -> EncoderShape:
-  return bert.sized(
-    depth,
-    width,
-    places + 2,
-    family='roberta',
-    vocab=50265,
-    types=1,
-    position_offset=2,
-    eps=1e-5,
-    pad=1,
-  )
+sized = functools.partial(
+  bert.sized,
+  family='roberta',
+  vocab=50265,
+  types=1,
+  position_offset=2,
+  eps=1e-5,
+  pad=1,
+)
 
 
 def derive(values: Any) -> dict[str, Any]:
@@ -36,6 +32,9 @@ def wrong(values: Any) -> str:
   return ''
 
 
+# Whatever the layers have, a masked LM's head has GELU.
+OPTIONS = {'drop_first': True}, {'activation': 'gelu'}
+
 FAMILY = Family(
   name='roberta',
   shape=EncoderShape,
@@ -43,21 +42,7 @@ FAMILY = Family(
   body=Encoder,
   tensors='bert',
   prefix='roberta.',
-  heads={
-    'classify': Head(
-      'RobertaForSequenceClassification',
-      'roberta.classify',
-      SequenceClassifier,
-      {'drop_first': True},
-    ),
-    'mask': Head(
-      'RobertaForMaskedLM',
-      'roberta.mask',
-      MaskedLM,
-      {'activation': 'gelu'},  # whatever the layers have
-    ),
-    'embed': Head('RobertaModel'),
-  },
+  heads=bert.heads('Roberta', 'roberta', *OPTIONS),
   shapes={
     'roberta-base': sized(12, 768),
     'roberta-large': sized(24, 1024),
