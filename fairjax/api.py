@@ -118,7 +118,7 @@ def assess(
   )
   if not columns:
     members = np.zeros((0, len(labels)), bool)
-  options = {
+  options: dict[str, Any] = {
     'threshold': threshold,
     'options': intervals.IntervalOptions(
       confidence_level, n_resamples, random_state
@@ -135,11 +135,9 @@ def assess(
     own.add(
       measurement, dict(metrics), labels, scores, members, attributes, options
     )
-  for said in (
-    clusters.words(options['cluster']),
-    row_weights.words(options['weight']),
-  ):
-    remarks += [said] if said else []
+  of_clusters = clusters.words(options['cluster'])
+  of_weights = row_weights.words(options['weight'])
+  remarks += [one for one in (of_clusters, of_weights) if one]
   measurement['warnings'] += [
     f'{words[0].upper()}{words[1:]}.' for words in remarks
   ]
@@ -214,7 +212,8 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
       'both the same'
     )
   weights = [one.options['weight'] for one in (a, b)]
-  if not np.array_equal(*(np.asarray(w, float) for w in weights), True):
+  ours, theirs = (np.asarray(w, float) for w in weights)
+  if not np.array_equal(ours, theirs, equal_nan=True):
     raise UserError(
       'the two assessments have different weights; give both the same '
       'sample_weight'
@@ -338,7 +337,7 @@ def thresholds(
   rule = group_thresholds.fit(
     labels[own], scores[0, own], decided_by[own], criterion, limit, first
   )
-  options = {
+  options: dict[str, Any] = {
     'cluster': row_weights.of(hang, held),
     'sample_weight': last,
     'min_group': min_group,

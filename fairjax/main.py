@@ -21,6 +21,8 @@ import signal
 import sys
 import traceback
 import weakref
+from collections.abc import Callable
+from typing import NoReturn
 
 from absl import app, flags, logging
 from ml_collections import config_flags
@@ -164,10 +166,10 @@ def instead(name: str, leaves) -> str:
     return f'; did you mean {ALIASES[last]}?'
   same = [leaf for leaf in leaves if leaf.rpartition('.')[2] == last]
   if not same:
-    own = {'workdir': '--workdir', 'config': '--config', 'list': '--list'}
-    near = difflib.get_close_matches(name, [*leaves, *own], n=1, cutoff=0.7)
-    if near and near[0] in own:
-      return f'; did you mean {own[near[0]]}?'
+    alone = ('workdir', 'config', 'list')
+    near = difflib.get_close_matches(name, [*leaves, *alone], n=1, cutoff=0.7)
+    if near and near[0] in alone:
+      return f'; did you mean --{near[0]}?'
     lasts = dict.fromkeys(leaf.rpartition('.')[2] for leaf in leaves)
     word = difflib.get_close_matches(last, lasts, n=1, cutoff=0.75)
     same = near or [leaf for leaf in leaves if leaf.rpartition('.')[2] in word]
@@ -253,7 +255,7 @@ def forget() -> None:
   own.unparse_flags()
 
 
-def refuse(problem) -> None:
+def refuse(problem) -> NoReturn:
   end(problem, MISTAKE)
 
 
@@ -293,7 +295,7 @@ def stop_when_asked() -> None:
   the process at once. An import is not disturbed (that of an extension would
   abort), and what somebody's bare `except:` takes is raised again.
   """
-  raised = lambda: None  # the exception, while it is on its way
+  raised: Callable = lambda: None  # the exception, while it is on its way
 
   def stop(number, frame) -> None:
     nonlocal raised

@@ -211,7 +211,7 @@ def problems(value: Any, form: Any = None, where: str = '') -> Iterator[str]:
     if kind not in PARTS:
       yield f'{where}.part is {kind!r}; it must be one of {", ".join(PARTS)}'
       return
-    form = {'part': str, **PARTS[kind]}
+    form = {'part': str} | PARTS[kind]
   if isinstance(form, list):
     if not isinstance(value, list):
       yield f'{where} is {value!r:.60}; it must be a list'
@@ -362,7 +362,7 @@ def table(
 
   With `screen` the terminal shows it too.
   """
-  part = {'part': 'table', 'rows': [dict(row) for row in rows]}
+  part: dict[str, Any] = {'part': 'table', 'rows': [dict(row) for row in rows]}
   if columns:
     part['columns'] = dict(columns)
   return part | {'caption': caption, 'screen': screen}

@@ -18,6 +18,7 @@ likeliest class, and positive means that it is right (Guo et al. 2017).
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -163,7 +164,7 @@ def _levels(at, score, weight) -> tuple[np.ndarray, np.ndarray]:
   return count, total / np.where(count > 0, count, 1)
 
 
-def _unit(at, items, mask) -> np.ndarray | float:
+def _unit(at, items, mask) -> Any:
   """The weight of a row of each bin."""
   if items.weight is None:
     return 1.0

@@ -301,7 +301,8 @@ def _gap(ranges, rates, options, values) -> dict:
       for own, noise in each
     ]
     bound = extremes.size((*np.mean(ends, 0),))
-    alike = np.mean([spread(intervals.alike(*one, options)) for one in each], 0)
+    apart = [intervals.alike(own, noise, options) for own, noise in each]
+    alike = np.mean([spread(one) for one in apart], 0)
   return estimates.complement(
     intervals.of_gap(value, bound, options, 1.0, alike)
   )

@@ -1,7 +1,7 @@
 """Measures of confusion counts: rates, gaps, accuracy, F1, Matthews."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -30,7 +30,7 @@ class Table(NamedTuple):
   squares: np.ndarray | None = None  # [s, k, g+1, 4]: of weights; None: all 1
 
   @property
-  def unit(self) -> np.ndarray | float:
+  def unit(self) -> Any:
     """The weight of an effective row behind each rate, [s, k, g+1, rate]."""
     if self.squares is None:
       return 1.0
@@ -254,7 +254,7 @@ def _of_totals(
   rng = np.random.default_rng([options.seed, resampling.EDGES, c])
   shape = (2, len(totals), runs, c, c)
   more = np.repeat(rng.standard_gamma(kind, shape, np.float32), s // runs, 2)
-  row = 1.0
+  row: Any = 1.0
   if (weight := table.items.weight) is not None:
     row = row_weights.unit(weight.sum(), (weight**2).sum())
   observed = table.confusion.sum(0)

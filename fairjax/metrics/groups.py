@@ -281,7 +281,7 @@ def in_order(names: Iterable[str]) -> list[str]:
   >>> in_order(['9 to below 18', '18 and above', 'below 9'])
   ['below 9', '9 to below 18', '18 and above']
   """
-  found = {name: BAND.fullmatch(name) for name in names}
+  found: dict[str, Any] = {name: BAND.fullmatch(name) for name in names}
   if all(found.values()):
     low = lambda name: (float(found[name][2]), not found[name][1])
     return sorted(found, key=low)

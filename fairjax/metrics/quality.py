@@ -71,11 +71,11 @@ def in_order(scores: Float[np.ndarray, ' n']) -> Sorted:
   """Sorts the scores of one seed."""
   n = len(scores)
   number = _number(n)
-  order = np.argsort(scores).astype(number)
+  order: np.ndarray = np.argsort(scores).astype(number)
   ordered = scores[order]
-  run = np.zeros(n, number)
+  run: np.ndarray = np.zeros(n, number)
   np.cumsum(ordered[1:] != ordered[:-1], out=run[1:])
-  place = np.empty(n, number)
+  place: np.ndarray = np.empty(n, number)
   place[order] = np.arange(n, dtype=number)
   return Sorted(order, place, run)
 

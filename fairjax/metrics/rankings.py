@@ -1,7 +1,7 @@
 """Measures of ranks and probabilities: AUCs, log loss."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -100,7 +100,7 @@ def _rows(labels, members, weight) -> np.ndarray:
   return np.minimum(sets[:, a], sets[:, b])
 
 
-def _unit(labels, members, items: Items) -> np.ndarray | np.floating:
+def _unit(labels, members, items: Items) -> Any:
   """What a further row of each set weighs: as a cluster of rows, or a row."""
   unit = np.float32(len(labels) / items.clusters if items.clusters else 1)
   if items.weight is None:
@@ -133,7 +133,8 @@ def gaps(
   """
   few = suites.rows[chosen] < min_group
   values = np.where(few, np.nan, suites.values[:, chosen])
-  noise = alike = None
+  noise: Any = None
+  alike: Any = None
   if suites.draws is not None:
     noise = suites.draws[:, :, chosen] - values.astype(np.float32)
     alike = intervals.alike(values, noise, options)

@@ -9,6 +9,7 @@ differ, were they as large as these).
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -21,19 +22,19 @@ VAGUE = 0.98  # share of its range from which on an interval says nothing
 
 
 def estimate(
-  seeds: Iterable[float],
+  seeds: Iterable[float | None],
   low: float | None = None,
   high: float | None = None,
   note: str = '',
 ) -> dict:
   """An estimate whose value is the mean over the seeds where it is defined."""
-  seeds = [_number(v) for v in seeds]
-  known = [v for v in seeds if v is not None]
-  out = {
+  each = [_number(v) for v in seeds]
+  known = [v for v in each if v is not None]
+  out: dict[str, Any] = {
     'value': sum(known) / len(known) if known else None,
     'low': _number(low) if known else None,
     'high': _number(high) if known else None,
-    'seeds': seeds,
+    'seeds': each,
   }
   if note:
     out['note'] = note

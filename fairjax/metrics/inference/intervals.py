@@ -100,7 +100,7 @@ def student(
 class Parts(NamedTuple):
   """Where the variance of a mean over seeds comes from."""
 
-  count: np.ndarray  # seeds in which the measure is defined
+  defined: np.ndarray  # seeds in which the measure is
   mean: np.ndarray  # over seeds
   noise: np.ndarray  # [resample, …], resampled means less the mean
   shared: np.ndarray  # variance of the mean by what all seeds share
@@ -144,7 +144,7 @@ def shrunken(part: Parts) -> Float[np.ndarray, 'resample *rest']:
   share = np.divide(
     part.shared, variance, out=np.ones_like(variance), where=variance > 0
   )
-  return part.noise * np.sqrt(np.where(part.count > 1, share.clip(0, 1), 1))
+  return part.noise * np.sqrt(np.where(part.defined > 1, share.clip(0, 1), 1))
 
 
 def seed_noise(
@@ -152,9 +152,9 @@ def seed_noise(
 ) -> Float[np.ndarray, 'resample *rest']:
   """Deviations of the mean by the choice of seeds: S/sqrt(s) times t."""
   out = np.zeros_like(part.noise)
-  for count in np.unique(part.count[part.count > 1]):
+  for count in np.unique(part.defined[part.defined > 1]):
     t = student(int(count) - 1, len(out), options.seed + run)
-    rows = part.count == count
+    rows = part.defined == count
     out[:, rows] = t[:, None] * np.sqrt(part.own[rows])
   return out
 
@@ -397,7 +397,8 @@ def of_mean(
   """Estimate of one measure; `note` says why it is undefined, where it is."""
   if draws is None:
     return noted(values, None, None, note)
-  return noted(values, *percentiles(values, draws, options, bounds), note)
+  ends = percentiles(values, draws, options, bounds)
+  return noted(values, float(ends.low), float(ends.high), note)
 
 
 def of_size(

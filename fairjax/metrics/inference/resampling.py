@@ -49,7 +49,7 @@ class Items(NamedTuple):
   item: np.ndarray  # int [n], the item of each row
   size: np.ndarray  # int [m], rows of each item
   cells: bool  # rows of an item are interchangeable
-  first: np.ndarray  # int [m], one row of each item
+  first: np.ndarray | None  # int [m], one row of each item of cells
   # How many clusters of rows there are, by weight effectively; 0: no clusters.
   clusters: float = 0
   weight: np.ndarray | None = None  # [n] of rows (row_weights.py)
@@ -60,7 +60,8 @@ def cells(
   columns: Iterable[Integer[np.ndarray, ' n'] | Bool[np.ndarray, ' n']],
 ) -> Items:
   """Items of rows that agree in every column of small whole numbers."""
-  codes, radix = None, 1
+  codes: Any = None
+  radix = 1
   for column in columns:
     count = int(column.max(initial=0)) + 1
     if codes is None:

@@ -63,7 +63,9 @@ def check_groups(
   name: str = 'sample_weight',
 ) -> None:
   """Raises UserError where a group has rows, and no weight."""
-  for member, group in zip(members, names) if weight is not None else ():
+  if weight is None:
+    return
+  for member, group in zip(members, names):
     if member.any() and not weight[member].any():
       raise UserError(
         f'{name} is 0 in every row of group {group!r}, so that nothing is '
@@ -73,7 +75,7 @@ def check_groups(
 
 def effective(
   total: np.ndarray | float, squares: np.ndarray | float
-) -> np.ndarray | np.floating:
+) -> Float[Any, '*rest']:
   """Rows of equal weight that are as sure: (Σ w)² / Σ w², 0 of none."""
   total, squares = np.asarray(total, float), np.asarray(squares, float)
   out = np.divide(
@@ -82,7 +84,7 @@ def effective(
   return np.round(out, 3)  # what float32 left of whole numbers
 
 
-def equal_clusters(size: np.ndarray) -> np.ndarray | np.floating:
+def equal_clusters(size: Num[np.ndarray, 'm *rest']) -> Float[Any, '*rest']:
   """How many equal clusters tell as much as those of these sizes [m, *rest].
 
   Student's t has their number less 1 as its freedom: with G − 1, where one of
@@ -95,7 +97,7 @@ def equal_clusters(size: np.ndarray) -> np.ndarray | np.floating:
 
 def unit(
   total: np.ndarray | float, squares: np.ndarray | float
-) -> np.ndarray | np.floating:
+) -> Float[Any, '*rest']:
   """The weight of one such row: Σ w² / Σ w, 1 of none."""
   total, squares = np.asarray(total, float), np.asarray(squares, float)
   return np.divide(squares, total, out=np.ones(total.shape), where=total > 0)
@@ -118,7 +120,7 @@ def of(each: np.ndarray | None, chosen: np.ndarray | slice) -> Any:
 
 def mean(
   values: Num[np.ndarray, '*s n'], weight: Float[np.ndarray, ' n'] | None
-) -> np.ndarray | np.floating:
+) -> Float[Any, '*s']:
   """The mean over rows; NaN where they weigh nothing."""
   if weight is None:
     return values.mean(-1)

@@ -80,7 +80,8 @@ def of_gaps(fairness: Mapping[str, Mapping]) -> dict[str, float]:
   Whatever calls a gap more than chance does so by these: the first sentence,
   its light, the paragraph below, and the list of differences.
   """
-  p, gaps = {}, measures.parities().values()
+  p: dict[str, float] = {}
+  gaps = measures.parities().values()
   for key, one in fairness.items():
     bare = key.rpartition('/')[2]
     # Of many classes the first screen speaks of the worst one's rate alone.

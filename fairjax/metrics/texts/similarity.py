@@ -59,8 +59,7 @@ def bleu(written: Sequence[str], target: Sequence[str]) -> float:
     if n == 1 and not matches:
       return 0.0
     logs += math.log((matches or EPSILON) / max(ours.total(), 1)) / ORDER
-  ours, theirs = len(written), len(target)
-  return math.exp(logs + min(0.0, 1 - theirs / ours))
+  return math.exp(logs + min(0.0, 1 - len(target) / len(written)))
 
 
 def bleu_both(one: str, other: str) -> float:
