@@ -10,7 +10,7 @@ shown in a notebook. Every number has its interval, as in the program.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, overload
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -30,13 +30,14 @@ from fairjax.stages.classifier import load as load
 
 
 # What a pipeline may be told where its labels are others.
+Texts = TypeVar('Texts')  # one text, or a column of them as it came
 _LABELS = {'data.labels': 'its names in y_true'}
 
 
 @doors.door(_LABELS)
 def assess(
-  y_true: Sequence,
-  y_score: Sequence,
+  y_true: Any,
+  y_score: Any,
   groups: Any = None,
   *,
   sensitive_features: Any = None,
@@ -367,22 +368,16 @@ def _one_column(values: Any, rows: int, name: str) -> np.ndarray:
 # Texts and their counterfactuals
 
 
-@overload
-def swap(texts: str, **options: Any) -> str: ...
-@overload
-def swap(texts: list[str], **options: Any) -> list[str]: ...
-@overload
-def swap(texts: Any, **options: Any) -> Any: ...
 @doors.door()
 def swap(
-  texts: Any,
+  texts: Texts,
   *,
   direction: str = 'opposite',
   words: Any = None,
   names: Any = True,
   axis: Any = 'gender',
   random_state: int = 0,
-) -> Any:
+) -> Texts:
   """The counterfactual of a text, or of each text of a column.
 
   Args:
@@ -417,7 +412,8 @@ def swap(
     *('axis', axis, "'gender', another axis by name, or a file is needed"),
   )
   gendered = names if words is None and axis == 'gender' else None
-  column = [texts] if alone else list(texts)
+  given: Any = texts
+  column = [given] if alone else list(given)
   swapped = dictionary.swap(
     column,
     direction,

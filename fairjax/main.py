@@ -22,7 +22,7 @@ import sys
 import traceback
 import weakref
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from absl import app, flags, logging
 from ml_collections import config_flags
@@ -259,7 +259,7 @@ def refuse(problem) -> NoReturn:
   end(problem, MISTAKE)
 
 
-def end(sentence, code: int) -> None:
+def end(sentence, code: int) -> NoReturn:
   """The last words, if anybody still listens, and the exit code."""
   alarm(0)
   try:
@@ -394,7 +394,8 @@ def main(argv: list[str]) -> None:
   config = CONFIG.value
   if not isinstance(config, Config):
     refuse('the config file must return a fairjax.config.Config')
-  stem = pathlib.Path(flags.FLAGS['config'].config_filename).stem
+  flag: Any = flags.FLAGS['config']
+  stem = pathlib.Path(flag.config_filename).stem
   folder = pathlib.Path(WORKDIR.value or pathlib.Path('runs') / stem)
   os.environ.setdefault('TRANSFORMERS_VERBOSITY', 'error')
   logging.set_verbosity(logging.WARNING)  # orbax tells its every move

@@ -120,7 +120,7 @@ SET = {
   'warnings?': [str],
   'notes?': [str],  # told below the warnings
 }
-PARTS = {
+PARTS: dict[str, dict[str, Any]] = {
   'text': {'text': str, 'kind?': str},
   'heading': {'text': str},
   'bullets': {'lines': [str]},

@@ -5,7 +5,7 @@ import importlib
 import importlib.metadata
 import warnings
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fairjax.core.errors import UserError, nearest
 
@@ -47,7 +47,7 @@ def listed(point: importlib.metadata.EntryPoint, package: str) -> Entry:
   return Entry(point.value, f'of the package {package}')
 
 
-def find(entries: Mapping[str, Entry], kind: str, name: str) -> Callable:
+def find(entries: Mapping[str, Any], kind: str, name: str) -> Callable:
   """The function registered under `name`, or a sentence with the nearest."""
   if name not in entries:
     hint = nearest(name, entries, 'run --list to see all')

@@ -7,7 +7,7 @@ Decision thresholds are held fixed while resampling.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -235,7 +235,7 @@ def decide(
     return scores.argmax(-1), 'argmax'
   if threshold == 'eer':
     limits = groups.equal_error(labels, scores, weight)
-    thresholds = [float(limit) for limit in limits]
+    thresholds: Any = [float(limit) for limit in limits]
   else:
     try:
       thresholds = float(threshold)

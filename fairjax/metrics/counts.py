@@ -179,7 +179,7 @@ def _adder(
   for all would be of zeros: then a group has a product of its items alone.
   """
   m, s, k, count, _ = totals.shape
-  inside = totals.any((1, 2, 4))  # item, g+1
+  inside = np.asarray(totals.any((1, 2, 4)))  # item, g+1
   if inside.mean() > DENSE:
     padded = resampling.pad(totals)
     return lambda weights: resampling.resampled(weights, padded)

@@ -56,7 +56,7 @@ def parse(rule: str, knob: str = 'audit.fail_if') -> list[list[Condition]]:
   for either in re.split(r'\bor\b', rule):
     every = []
     for part in re.split(r'\band\b', either):
-      match = COMPARISON.fullmatch(part)
+      match: Any = COMPARISON.fullmatch(part)
       try:
         every.append(Condition(match[1], match[2], float(match[3])))
       except (TypeError, ValueError) as error:

@@ -59,7 +59,7 @@ def weighted(
   weights = resampling.draw(items, options.resamples, options.seed)
   weights = weights[:, : len(items.size)].astype(np.float64)
   sums = np.zeros((len(rows), len(items.size), rows.shape[-1]))
-  np.add.at(sums, (slice(None), items.item), rows)
+  np.add.at(sums.swapaxes(0, 1), items.item, rows.swapaxes(0, 1))
   return np.moveaxis(_r(np.einsum('bm,smt->sbt', weights, sums)), 0, 1)
 
 
@@ -96,7 +96,7 @@ def _together(rows: np.ndarray, cluster: Clusters) -> np.ndarray:
     return rows
   names, code = np.unique(cluster, return_inverse=True)
   sums = np.zeros((len(rows), len(names), rows.shape[-1]))
-  np.add.at(sums, (slice(None), code), rows)
+  np.add.at(sums.swapaxes(0, 1), code, rows.swapaxes(0, 1))
   return sums
 
 

@@ -9,11 +9,12 @@ program computes all groups, thresholds and resamples at once.
 import functools
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 
-def kernel(function: Callable) -> Callable:
+def kernel(function: Callable) -> Any:
   """function(xp, *arrays) as a function of numpy arrays.
 
   >>> double = kernel(lambda xp, x: xp.where(x > 0, 2 * x, 0))
@@ -21,15 +22,15 @@ def kernel(function: Callable) -> Callable:
   [0.0, 4.0]
   """
 
-  @functools.wraps(function)
   def compute(*arrays):
     if not accelerated():
       with np.errstate(divide='ignore', invalid='ignore'):
         return function(np, *arrays)
     return np.asarray(jitted(function)(*arrays))
 
-  compute.over = function
-  return compute
+  made: Any = functools.update_wrapper(compute, function)
+  made.over = function
+  return made
 
 
 @functools.lru_cache

@@ -155,7 +155,7 @@ def _of_groups(
 
   count = min(options.resamples, MOST)
   values = np.full((len(given), len(masks)), np.nan)
-  noise = np.zeros((count, *values.shape)) if count else None
+  noise = np.zeros((count, *values.shape))
   for g, mask in enumerate(masks):
     rows = np.flatnonzero(mask)
     if not len(rows):
@@ -168,7 +168,7 @@ def _of_groups(
         with np.errstate(all='ignore'):
           apart = _quietly(value, own, s, of) - values[s, g]
           noise[draw, s, g] = apart * wider[draw]
-  return values, noise
+  return values, noise if count else None
 
 
 def _quietly(value: Callable, rows: np.ndarray, s: int, of: str) -> float:
@@ -198,6 +198,6 @@ def _drawn(
   even = np.full(m, 1 / m)
   each = (np.repeat(rows, rng.multinomial(m, even)[own]) for _ in range(count))
   size = np.bincount(own)
-  number = max(np.count_nonzero(size), 2)
+  number = max(int(np.count_nonzero(size)), 2)
   wider = clustered_rates.heavy(row_weights.equal_clusters(size), options)
   return each, wider * (number / (number - 1)) ** 0.5

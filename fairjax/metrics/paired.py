@@ -25,6 +25,7 @@ here by construction, or independent with equal variances as in Zhang et al.
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -145,7 +146,8 @@ def _leading(
   ours, theirs = np.split(both.astype(np.float64), 2)
   values = ours - theirs
   known = ~np.isnan(values)
-  out = {'low': None, 'high': None, 'p': None, 'p_at_floor': False}
+  out: dict[str, Any] = dict.fromkeys(('low', 'high', 'p'))
+  out['p_at_floor'] = False
   if known.any() and len(draws):
     noise = _noise(ours, theirs, draws, options, paired)
     null = None
@@ -361,7 +363,9 @@ def _auc_test(labels, scores, masks, options, paired, hang) -> dict:
     labels, scores, masks[-1:], items, weights, options, runs=2
   )
   values = suites.values[:, -1, 0]
-  draws = suites.draws[:, :, -1, 0] if count else values[None][:0]
+  draws = values[None][:0]
+  if suites.draws is not None:
+    draws = suites.draws[:, :, -1, 0]
   one = _leading('auc', values, draws, options, 1, paired)
   return {**one, 'n': len(labels)}
 

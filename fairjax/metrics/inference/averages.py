@@ -36,10 +36,9 @@ def mean(parts: Sequence[Mapping]) -> dict:
   known = all(
     one.get(side) is not None for one in parts for side in ('low', 'high')
   )
-  ends = (
-    (whole - reach('low'), whole + reach('high')) if known else (None, None)
-  )
-  return estimate([whole], *ends, note=note) | {'seeds': values}
+  low = whole - reach('low') if known else None
+  high = whole + reach('high') if known else None
+  return estimate([whole], low, high, note) | {'seeds': values}
 
 
 def p_of(one: Mapping, level: float) -> float | None:

@@ -129,7 +129,7 @@ def _fewest(flat: Float[np.ndarray, 'm q']) -> Float[np.ndarray, 'p q']:
   zF with normal z has the covariance FᵀF = RᵀR of F = QR: there are thousands
   of clusters, and a few rates.
   """
-  return np.linalg.qr(flat, 'r') if len(flat) > flat.shape[1] else flat
+  return np.linalg.qr(flat)[1] if len(flat) > flat.shape[1] else flat
 
 
 def _logit(x: np.ndarray) -> np.ndarray:

@@ -238,8 +238,8 @@ def resampled(
     return of_value(value, note='the clusters do not tell how sure it is'), None
   error, free = variance**0.5, least - 1
   half = reach(error, free, options.level)
-  ends = unlink(np.array([centre - half, centre + half]), bounds)
-  low, high = map(float, ends)
+  ends = np.array([centre - half, centre + half])
+  low, high = np.asarray(unlink(ends, bounds)).tolist()
   p = None
   if null is not None:
     p = float(two_sided((centre - _line(null, bounds)) / error, free))
@@ -302,8 +302,8 @@ def _without(sums, total, factor, measure) -> tuple[float, float]:
 
 
 def mean(
-  values: Sequence | np.ndarray,
-  cluster: Sequence | np.ndarray | None,
+  values: Any,
+  cluster: Any,
   options: IntervalOptions,
   null: float | None = None,
   bounds: tuple[float, float] = REALS,

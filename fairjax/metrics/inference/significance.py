@@ -10,6 +10,7 @@ Among twenty tests of what is not so, one has p < .05. Two remedies, by name:
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def with_adjusted(tests: Sequence[Mapping], method: str = 'holm') -> list[dict]:
   ]
 
 
-def of_gaps(fairness: Mapping[str, Mapping]) -> dict[str, float]:
+def of_gaps(fairness: Mapping[str, Mapping]) -> dict[str, Any]:
   """{name: p} of the parities of all attributes, adjusted by Holm for them all.
 
   Whatever calls a gap more than chance does so by these: the first sentence,

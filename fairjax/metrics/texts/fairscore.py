@@ -111,8 +111,8 @@ def mcnemar(
   if cluster is not None:
     gap = np.bincount(np.unique(cluster, return_inverse=True)[1], gap)
   ahead, differ = int((gap > 0).sum()), int((gap != 0).sum())
-  p = clusters.binomial(ahead, differ) if differ else 1.0
-  return {'only_ours': b, 'only_theirs': c, 'p': float(p)}
+  p = clusters.binomial(ahead, differ)
+  return {'only_ours': b, 'only_theirs': c, 'p': 1.0 if p is None else p}
 
 
 def compare(
@@ -144,6 +144,7 @@ def compare(
       'test': name,
     }
   values, draws = _drawn(rows, how, cluster, (-1.0, 1.0))
+  assert draws is not None  # there are resamples
   return out | {
     **intervals.paired(values, draws, how, 1.0),
     'test': 'paired bootstrap over rows and seeds',

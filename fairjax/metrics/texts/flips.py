@@ -20,7 +20,7 @@ the total variation, half the sum over classes.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -244,7 +244,7 @@ def by_value(
   """
   d, swapped = decisions(scores, limits), decisions(edit.scores, limits)
   own, twin = wording
-  out = []
+  out: list[dict[str, Any]] = []
   for k, value in enumerate(values):
     sign = np.where(edit.edited, (own == k) * 1 - (twin == k), 0)
     sure = (own >= 0) & (twin >= 0)
@@ -333,15 +333,15 @@ def by_word(
   under = (d != decisions(edit.control, limits)).mean(0) >= 0.5
   changes = (edit.scores - scores).mean(0) if scores.ndim == 2 else None
   rows_of: dict[str, list[int]] = {}
-  for row in np.flatnonzero(edit.edited):
+  for row in np.flatnonzero(edit.edited).tolist():
     for word in dict.fromkeys(words[row]):
       rows_of.setdefault(word, []).append(row)
   total, flipped = int(edit.edited.sum()), int(flip[edit.edited].sum())
-  out = []
-  for word, rows in rows_of.items():
-    if len(rows) < least:
+  out: list[dict[str, Any]] = []
+  for word, listed in rows_of.items():
+    if len(listed) < least:
       continue
-    rows = np.array(rows)
+    rows = np.array(listed)
     paired = rows[edit.controlled[rows]]
     if len(paired):
       apart = flip[paired].astype(int) - under[paired]
@@ -362,7 +362,7 @@ def by_word(
         inside = np.isin(np.flatnonzero(edit.edited), rows)
         bad = flip[edit.edited].astype(float)
         p = max(p, clustered_excess.p_apart(bad, inside, code))
-    one = {
+    one: dict[str, Any] = {
       'word': word,
       'rows': len(rows),
       'flips': float(flip[rows].mean()),
@@ -377,8 +377,8 @@ def by_word(
         cluster=row_weights.of(cluster, rows),
       )
     out.append(one)
-  p = significance.adjusted([one['p'] for one in out], 'bh')
-  for one, each in zip(out, p):
+  adjusted = significance.adjusted([one['p'] for one in out], 'bh')
+  for one, each in zip(out, adjusted):
     one['adjusted'] = each
   return sorted(out, key=lambda r: (r['adjusted'], -r['flips'], r['word']))
 
