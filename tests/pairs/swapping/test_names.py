@@ -139,25 +139,6 @@ def test_ssa(shared):
   assert np.median(near) < 0.2
 
 
-@pytest.mark.parametrize(
-  'text, sentence',
-  [
-    ('name,gender,count\nAnn,F,1\n', "no column 'sex'"),
-    ('name,sex,count\nAnn,X,1\n', "line 2 has sex 'X'"),
-    ('Ann,F,1\nJoe,M,many\n', "line 2 has count 'many'"),
-    ('Ann,F,1\nJoe,M\n', 'line 2 has 2 cells'),
-    ('Ann,F,1\n', 'one sex only'),
-    ('', 'is empty'),
-    (f'{"Ann" * 50_000},F,1', 'the names file .* is no csv file in UTF-8'),
-  ],
-)
-def test_bad_files(tmp_path, text, sentence):
-  path = tmp_path / 'bad.csv'
-  path.write_text(text)
-  with pytest.raises(UserError, match=sentence):
-    dictionary.swap(['x'], names=path)
-
-
 def test_bad_maps(tmp_path):
   with pytest.raises(UserError, match="'ann' twice"):
     dictionary.swap(['x'], names={'Joe': 'Ann', 'Bob': 'ann'})

@@ -269,25 +269,40 @@ def test_a_gender_list_of_the_users(tmp_path):
 
 
 @pytest.mark.parametrize(
-  'text, sentence',
+  'kind, text, sentence',
   [
-    ('man,woman\nwoman,man\n', "'woman' on both sides"),
-    ('he,he\n', "'he' on both sides"),
-    ('guy,girl\nboy,girl\n', 'one-way pair'),
-    ('$he,he$\n', r"'\$he', which begins with a mark"),
-    ('actress\n', "one-way pair: 'actress' has no partner"),
-    ('actress,\n', 'empty cell'),
-    ('man,woman\n,\n', 'line 2 is an empty group'),
-    ('', 'no word groups'),
-    ('male,female\nman,woman,x\n', 'line 2 has 3 words'),
-    (f'{"man" * 50_000},woman', 'the word list .* is no csv file in UTF-8'),
+    ('words', 'man,woman\nwoman,man\n', "'woman' on both sides"),
+    ('words', 'he,he\n', "'he' on both sides"),
+    ('words', 'guy,girl\nboy,girl\n', 'one-way pair'),
+    ('words', '$he,he$\n', r"'\$he', which begins with a mark"),
+    ('words', 'actress\n', "one-way pair: 'actress' has no partner"),
+    ('words', 'actress,\n', 'empty cell'),
+    ('words', 'man,woman\n,\n', 'line 2 is an empty group'),
+    ('words', '', 'no word groups'),
+    ('words', 'male,female\nman,woman,x\n', 'line 2 has 3 words'),
+    (
+      'words',
+      f'{"man" * 50_000},woman',
+      'the word list .* is no csv file in UTF-8',
+    ),
+    ('names', 'name,gender,count\nAnn,F,1\n', "no column 'sex'"),
+    ('names', 'name,sex,count\nAnn,X,1\n', "line 2 has sex 'X'"),
+    ('names', 'Ann,F,1\nJoe,M,many\n', "line 2 has count 'many'"),
+    ('names', 'Ann,F,1\nJoe,M\n', 'line 2 has 2 cells'),
+    ('names', 'Ann,F,1\n', 'one sex only'),
+    ('names', '', 'is empty'),
+    (
+      'names',
+      f'{"Ann" * 50_000},F,1',
+      'the names file .* is no csv file in UTF-8',
+    ),
   ],
 )
-def test_bad_lists(tmp_path, text, sentence):
+def test_bad_lists(tmp_path, kind, text, sentence):
   path = tmp_path / 'bad.csv'
   path.write_text(text)
   with pytest.raises(UserError, match=sentence):
-    dictionary.swap(['x'], words=path)
+    dictionary.swap(['x'], **{kind: path})
 
 
 def test_bad_calls(tmp_path):

@@ -25,36 +25,13 @@ from fairjax.train import step
 from fairjax.train.progress import Log
 
 VOCAB = 40
+SIZE = {'vocab': VOCAB, 'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
+SIZE |= {'dropout': 0.0, 'attention_dropout': 0.0, 'deviation': 0.3}
+BESIDE = {'decoder_depth': 1, 'decoder_heads': 2, 'decoder_hidden': 24}
 SHAPES = {
-  'bart': bart.BartShape(
-    vocab=VOCAB,
-    width=16,
-    depth=1,
-    decoder_depth=1,
-    heads=2,
-    decoder_heads=2,
-    hidden=24,
-    decoder_hidden=24,
-    longest=64,
-    dropout=0.0,
-    attention_dropout=0.0,
-    activation_dropout=0.0,
-    deviation=0.3,
-  ),
+  'bart': bart.BartShape(**SIZE, **BESIDE, longest=64, activation_dropout=0.0),
   'gpt2': gpt2.GPT2Shape(
-    vocab=VOCAB,
-    width=16,
-    depth=1,
-    heads=2,
-    hidden=24,
-    positions=64,
-    dropout=0.0,
-    embedding_dropout=0.0,
-    attention_dropout=0.0,
-    eos=2,
-    bos=2,
-    pad=2,
-    deviation=0.3,
+    **SIZE, positions=64, embedding_dropout=0.0, eos=2, bos=2, pad=2
   ),
 }
 
