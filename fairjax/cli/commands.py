@@ -95,6 +95,17 @@ COMMANDS = {
     ),
     sections=('data', 'scoring'),
   ),
+  'compare': Command(
+    'two logs of lm-evaluation-harness or inspect, sample by sample',
+    'SAMPLES_A SAMPLES_B',
+    'compare',
+    places=((), ('audit.model', 'audit.against')),
+    matter=(
+      *('audit.groups', 'measures.resamples', 'measures.confidence_level'),
+      *('audit.model', 'audit.against', 'seed'),
+    ),
+    sections=('measures',),
+  ),
   'swap': Command(
     'a sentence as it is of people of another gender, or of another axis',
     '[TEXT]',

@@ -117,6 +117,16 @@ RECIPES = {
     ignores={**_METHOD, **_TEXTS, **_SEEDS},
     exports=False,
   ),
+  'harness': Recipe(
+    'fairjax.recipes.harness:run',
+    'two logs of lm-evaluation-harness or inspect, sample by sample',
+    ignores={
+      **_METHOD,
+      **_SEEDS,
+      **_none_of(*(f'measures.{k}' for k in ('sets', 'threshold', 'groups'))),
+    },
+    exports=False,
+  ),
   'likelihood': Recipe(
     'fairjax.recipes.language.likelihood:run',
     'perplexity of texts, with intervals',

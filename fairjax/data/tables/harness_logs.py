@@ -1,0 +1,107 @@
+"""Per-sample logs of evaluation harnesses, as items with numbers.
+
+lm-evaluation-harness (`--log_samples`, 0.4: samples_TASK_*.jsonl, a line a
+document and filter) and inspect (0.3: a .json log, or an .eval file, a zip of
+samples/*.json).
+"""
+
+import math
+import pathlib
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from fairjax.core import paths, strict_json
+from fairjax.core.errors import UserError
+
+GRADES = {'C': 1.0, 'P': 0.5, 'I': 0.0, 'N': 0.0}  # of inspect's scorers
+# Numbers of a line of lm-evaluation-harness that are no measure.
+KEYS = ('doc_id', 'target', 'idx')
+
+
+def read(path: str, groups: tuple[str, ...] = ()) -> pd.DataFrame:
+  """Rows of id, metric, value, content, and a column a group.
+
+  `groups` are fields of a document (lm-evaluation-harness) or of a sample's
+  metadata (inspect).
+  """
+  rows = []
+  for key, numbers, fields in _samples(path):
+    absent = [name for name in groups if name not in fields]
+    if absent:
+      raise UserError(
+        f'{path} has no field {absent[0]!r} in sample {key!r}; it has '
+        f'{", ".join(map(str, fields)) or "none"}'
+      )
+    own = {name: str(fields[name]) for name in groups}
+    rows += [
+      {'id': str(key), 'metric': metric, 'value': value, **own}
+      for metric, value in numbers.items()
+    ]
+  if not rows:
+    raise UserError(
+      f'{path} has no sample with a number; give a log of samples of '
+      'lm-evaluation-harness (--log_samples) or of inspect'
+    )
+  found = pd.DataFrame(rows)
+  twice = found[found.duplicated(['id', 'metric'])]
+  if len(twice):
+    raise UserError(
+      f'{path} has sample {twice["id"].iloc[0]!r} twice; give the log of one '
+      'task and one epoch'
+    )
+  return found
+
+
+def _samples(path: str) -> Iterator[tuple[Any, dict, Mapping]]:
+  """(id, {measure: number}, fields) of each sample."""
+  paths.refuse_pipe(path)
+  try:
+    if zipfile.is_zipfile(path):
+      with zipfile.ZipFile(path) as files:
+        names = [n for n in files.namelist() if n.startswith('samples/')]
+        logged = [strict_json.parse(files.read(n).decode()) for n in names]
+      yield from map(_of_inspect, logged)
+      return
+    text = pathlib.Path(path).read_text('utf-8')
+    if text.lstrip()[:1] == '{' and '"samples"' in text:
+      yield from map(_of_inspect, strict_json.parse(text)['samples'])
+      return
+    for line in filter(str.strip, text.splitlines()):
+      yield _of_lm_eval(strict_json.parse(line))
+  except OSError as error:
+    raise UserError(f'cannot read {path}: {error.strerror}') from error
+  except (ValueError, KeyError, TypeError, AttributeError) as error:
+    raise UserError(
+      f'{path} is no log of samples of lm-evaluation-harness or of inspect '
+      f'({error})'
+    ) from error
+
+
+def _of_lm_eval(line: Mapping) -> tuple[Any, dict, Mapping]:
+  names = line.get('metrics') or [k for k in line if k not in KEYS]
+  many = line.get('filter', 'none') != 'none'
+  called = lambda name: f'{name} ({line["filter"]})' if many else name
+  numbers = {called(n): float(line[n]) for n in names if _number(line.get(n))}
+  return line['doc_id'], numbers, line.get('doc', {})
+
+
+def _of_inspect(sample: Mapping) -> tuple[Any, dict, Mapping]:
+  values = {n: one['value'] for n, one in (sample['scores'] or {}).items()}
+  flat = {
+    f'{name} {part}'.strip(): GRADES.get(value, value)
+    if isinstance(value, str)
+    else value
+    for name, each in values.items()
+    for part, value in (
+      each.items() if isinstance(each, Mapping) else [('', each)]
+    )
+  }
+  numbers = {n: float(v) for n, v in flat.items() if _number(v)}
+  return sample['id'], numbers, sample.get('metadata') or {}
+
+
+def _number(value: Any) -> bool:
+  return isinstance(value, int | float) and math.isfinite(value)

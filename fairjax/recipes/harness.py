@@ -1,0 +1,94 @@
+"""Two logs of an evaluation harness, compared sample by sample."""
+
+import pathlib
+
+import pandas as pd
+
+from fairjax import results, stages
+from fairjax.benchmarks.shared import result_rows
+from fairjax.core.errors import UserError
+from fairjax.data.tables import harness_logs
+from fairjax.metrics.inference import clusters, intervals
+from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.report import findings
+from fairjax.results import Results
+from fairjax.stages import Experiment
+
+# What a model without a preference gets.
+NEUTRAL = {'pct_stereotype': 0.5, 'likelihood_diff': 0.0}
+VERDICTS = {
+  findings.ABOVE: 'higher',
+  findings.BELOW: 'lower',
+  findings.OPEN: 'undecided',
+}
+
+
+@stages.recipe
+def run(e: Experiment) -> Results:
+  """logs → samples of both → means and paired differences, by group too."""
+  names = e.config.audit.model, e.config.audit.against
+  if not all(names):
+    raise UserError('two logs are needed: fairjax compare A.jsonl B.jsonl')
+  groups = tuple(e.config.audit.groups)
+  ours, theirs = (_parts(harness_logs.read(n, groups), groups) for n in names)
+  keys = ['metric', 'part', 'id']
+  both = ours.merge(theirs[keys], on=keys)
+  beside = theirs.merge(ours[keys], on=keys)
+  n, every = (one['id'].nunique() for one in (both, pd.concat([ours, theirs])))
+  if not n:
+    raise UserError(f'{names[0]} and {names[1]} have no sample in common')
+  if n < every:
+    e.notes.append(f'{every - n:,} of {every:,} samples are in one log alone')
+  called = [pathlib.Path(name).stem for name in names]
+  called = called if called[0] != called[1] else list(names)
+  rows = [
+    {
+      **{name: row[name] for name in ('part', 'metric', 'items')},
+      **{c: _mean(t, row, e.how) for c, t in zip(called, (both, beside))},
+      'difference': row['difference'],
+      'p_holm': row['p_holm'],
+      'neutral': NEUTRAL.get(row['metric'], ''),
+      'verdict': VERDICTS[
+        findings.decided(row['difference'], 0.0, row['p_holm'], e.how.level)
+      ],
+    }
+    for row in result_rows.compare(ours, theirs, e.how)
+  ]
+  return Results(
+    recipe=e.config.recipe,
+    title=f'{called[0]} less {called[1]}',
+    notes=e.notes,
+    facts={'samples of both': n, 'tests': len(rows)},
+    level=e.how.level,
+    sections=[
+      results.section(
+        'Differences, sample by sample',
+        results.table(
+          rows, {k: k for k in rows[0]} | {'p_holm': 'p, Holm'}, screen=True
+        ),
+        results.text(
+          'Means of the samples that both logs have, with intervals; the '
+          'difference is paired, its p adjusted over all rows (Holm). '
+          '“neutral” is what a model without a preference gets.',
+          kind='quiet',
+        ),
+      )
+    ],
+  )
+
+
+def _parts(log: pd.DataFrame, groups: tuple[str, ...]) -> pd.DataFrame:
+  """All samples, and those of each group, as `result_rows.compare` has them."""
+  parts = [log.assign(part='all')]
+  parts += [log.assign(part=f'{g}: ' + log[g]) for g in groups]
+  return pd.concat(parts, ignore_index=True).assign(
+    cluster=lambda table: table['id']
+  )
+
+
+def _mean(table: pd.DataFrame, row: dict, how: IntervalOptions) -> dict:
+  own = (table['metric'] == row['metric']) & (table['part'] == row['part'])
+  values = table.loc[own, 'value'].to_numpy()
+  shares = ((values >= 0) & (values <= 1)).all()
+  bounds = intervals.SHARES if shares else clusters.REALS
+  return {'seeds': [], **clusters.mean(values, None, how, bounds=bounds)[0]}

@@ -1,0 +1,63 @@
+"""Logs of harnesses against paired tests of scipy, in each of their forms."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairjax.config import shipped
+from fairjax.core.errors import UserError
+from fairjax.data.tables import harness_logs
+from fairjax.recipes import harness
+
+
+def lm_eval(path, values):
+  lines = [
+    {'doc_id': k, 'doc': {'axis': 'ab'[k % 2]}, 'filter': 'none', 'target': 1}
+    | {'metrics': ['likelihood_diff'], 'likelihood_diff': v, 'resps': [[1]]}
+    for k, v in enumerate(values)
+  ]
+  path.write_text('\n'.join(map(json.dumps, lines)))
+  return str(path)
+
+
+def test_differences_are_paired_by_sample(tmp_path):
+  rng = np.random.default_rng(0)
+  a = rng.normal(1, 2, 200)
+  b = a - rng.normal(0.4, 1, 200)
+  config = shipped('compare')
+  config.audit.model = lm_eval(tmp_path / 'a.jsonl', a)
+  config.audit.against = lm_eval(tmp_path / 'b.jsonl', b[:190])
+  config.audit.groups = ('axis',)
+  found = harness.run(config, tmp_path / 'run')
+  rows = found.sections[0]['parts'][0]['rows']
+  assert [row['part'] for row in rows] == ['all', 'axis: a', 'axis: b']
+  gap = a[:190] - b[:190]
+  low, high = stats.t.interval(0.95, 189, gap.mean(), stats.sem(gap))
+  one = rows[0]['difference']
+  assert one['value'] == pytest.approx(gap.mean())
+  np.testing.assert_allclose([one['low'], one['high']], [low, high], atol=0.01)
+  assert (rows[0]['verdict'], rows[0]['neutral']) == ('higher', 0.0)
+  assert rows[0]['b']['value'] == pytest.approx(b[:190].mean())
+  assert '10 of 200 samples are in one log alone' in found.notes
+
+
+def test_logs_of_inspect_are_read_in_both_forms(tmp_path):
+  samples = [
+    {'id': k, 'metadata': {'axis': 'x'}, 'scores': {'choice': {'value': v}}}
+    for k, v in enumerate(['C', 'I', 0.25])
+  ]
+  plain, packed = tmp_path / 'log.json', tmp_path / 'log.eval'
+  plain.write_text(json.dumps({'samples': samples}))
+  with zipfile.ZipFile(packed, 'w') as file:
+    for one in samples:
+      file.writestr(f'samples/{one["id"]}.json', json.dumps(one))
+  for path in (plain, packed):
+    read = harness_logs.read(str(path), ('axis',))
+    assert list(read['value']) == [1.0, 0.0, 0.25]
+  packed.write_text('{"samples": 3}')
+  for path in (packed, tmp_path / 'none'):
+    with pytest.raises(UserError, match=path.name):
+      harness_logs.read(str(path))
