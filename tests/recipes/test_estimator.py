@@ -63,7 +63,6 @@ def test_each_method_has_a_config_that_its_knobs_belong_to():
     ({'method': 'dite'}, 'ab', "'dite'"),
     ({'options': {'train.epoch': 3}}, 'ab', "no option 'train.epoch'"),
     ({}, 'aa', 'one class'),
-    ({}, 'aba', '2 rows'),
   ],
 )
 def test_mistakes_are_sentences(given, y, said):

@@ -280,22 +280,14 @@ def test_a_gender_list_of_the_users(tmp_path):
     ('words', 'man,woman\n,\n', 'line 2 is an empty group'),
     ('words', '', 'no word groups'),
     ('words', 'male,female\nman,woman,x\n', 'line 2 has 3 words'),
-    (
-      'words',
-      f'{"man" * 50_000},woman',
-      'the word list .* is no csv file in UTF-8',
-    ),
+    ('words', f'{"man" * 50_000},woman', 'the word list .* is no csv'),
     ('names', 'name,gender,count\nAnn,F,1\n', "no column 'sex'"),
     ('names', 'name,sex,count\nAnn,X,1\n', "line 2 has sex 'X'"),
     ('names', 'Ann,F,1\nJoe,M,many\n', "line 2 has count 'many'"),
     ('names', 'Ann,F,1\nJoe,M\n', 'line 2 has 2 cells'),
     ('names', 'Ann,F,1\n', 'one sex only'),
     ('names', '', 'is empty'),
-    (
-      'names',
-      f'{"Ann" * 50_000},F,1',
-      'the names file .* is no csv file in UTF-8',
-    ),
+    ('names', f'{"Ann" * 50_000},F,1', 'the names file .* is no csv'),
   ],
 )
 def test_bad_lists(tmp_path, kind, text, sentence):
