@@ -48,8 +48,7 @@ def test_logs_of_inspect_are_read_in_both_forms(tmp_path):
     for k, v in enumerate(['C', 'I', 0.25])
   ]
   (plain := tmp_path / 'log.json').write_text(json.dumps({'samples': samples}))
-  packed = tmp_path / 'log.eval'
-  with zipfile.ZipFile(packed, 'w') as file:
+  with zipfile.ZipFile(packed := tmp_path / 'log.eval', 'w') as file:
     for one in samples:
       file.writestr(f'samples/{one["id"]}.json', json.dumps(one))
   for path in (plain, packed):
