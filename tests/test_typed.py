@@ -29,7 +29,7 @@ WRONG = {
   "fairjax.assess([0], [1], n_resamples='many')": 'expected "int"',
   "fairjax.assess([0], [1]).plott('dp')": 'no attribute "plott"',
   "fairjax.thresholds([0], [1], ['f'], criterion=3)": 'expected "str"',
-  "number: int = fairjax.swap('She won.')": '"str"; expected "int"',
+  "number: int = fairjax.swap('She won.')": 'has type "str"',
   "fairjax.load('folder').predict_proba(3)": 'expected "Sequence[str]"',
 }
 
