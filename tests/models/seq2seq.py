@@ -1,12 +1,14 @@
 """Tiny BARTs and GPT-2s out of the frozen cases, and batches for them."""
 
 import functools
+import importlib.util
 import pathlib
 import sys
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from safetensors.numpy import save_file
 
 from fairjax.models import families
@@ -17,6 +19,10 @@ from .batches import pack, pad
 GOLDEN = pathlib.Path(__file__).parents[1] / 'golden'
 sys.path.insert(0, str(GOLDEN))
 import make_seq2seq  # noqa: E402, F401
+
+needs_torch = pytest.mark.skipif(
+  importlib.util.find_spec('torch') is None, reason='torch is not here'
+)
 
 
 def frozen(name):

@@ -1,7 +1,5 @@
 """The discriminator on logits: a torch twin, packing."""
 
-import importlib.util
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -41,10 +39,7 @@ def scores(model, params, batch, key=None):
 
 
 def test_scores_equal_a_network_written_in_torch():
-  if importlib.util.find_spec('torch') is None:
-    pytest.skip('torch is not here')
-  import torch
-
+  torch = pytest.importorskip('torch')
   batch = batch_of(False)
   model, params = model_of(batch)
   # Fresh biases are zero and would hide themselves.

@@ -100,7 +100,7 @@ def shape_class(family: str) -> Callable[[type], type]:
       setattr(kind, name, value)
     types = {name: type(value) for name, value in values.items()}
     kind.__annotations__ = types | kind.__annotations__
-    return dataclasses.dataclass(frozen=True)(kind)
+    return dataclasses.dataclass(frozen=True, kw_only=True)(kind)
 
   return made
 

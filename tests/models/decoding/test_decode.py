@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import importlib.util
 import json
 
 import jax
@@ -30,11 +29,8 @@ from fairjax.models.kernels import platform_traits
 from fairjax.models.layers import layer_params, places
 
 from .. import near_copy, seq2seq
-from ..seq2seq import make_seq2seq
+from ..seq2seq import make_seq2seq, needs_torch
 
-needs_torch = pytest.mark.skipif(
-  importlib.util.find_spec('torch') is None, reason='torch is not here'
-)
 EOS, PROMPTS, MOST = 2, 20, 22
 
 # Our options, and the names that transformers has for them.

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import importlib.util
 
 import numpy as np
 import pytest
@@ -13,11 +12,8 @@ from fairjax.models.decoding.decode import Options
 
 from .. import seq2seq
 from ..decoding.test_decode import ragged, rows_of
-from ..seq2seq import make_seq2seq
+from ..seq2seq import make_seq2seq, needs_torch
 
-needs_torch = pytest.mark.skipif(
-  importlib.util.find_spec('torch') is None, reason='torch is not here'
-)
 BOS, PAD, EOS, MASK = 0, 1, 2, 3
 NEVER = (0, 1, 2, 3, 7)
 ASK = Options(mask=MASK, max_span=4, never=(7,))

@@ -116,16 +116,21 @@ def test_noise_is_of_independent_places_tokens_and_keys():
   assert abs(np.corrcoef(other[0], noise[0])[0, 1]) < 0.2
 
 
+SIZE = {'vocab': VOCAB, 'width': 16, 'depth': 1, 'hidden': 32, 'positions': 16}
 SHAPES = {
   'gpt2': gpt2.GPT2Shape(
-    *('gpt2', VOCAB, 16, 1, 2, 32, 16),
+    **SIZE,
+    heads=2,
     bos=EOS,
     eos=EOS,
     pad=EOS,
     deviation=0.5,
   ),
   'llama': llama.LlamaShape(
-    *('llama', VOCAB, 16, 1, 4, 2, 4, 32, 16),
+    **SIZE,
+    heads=4,
+    groups=2,
+    head_width=4,
     bos=EOS,
     eos=EOS,
     pad=EOS,

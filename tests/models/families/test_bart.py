@@ -1,7 +1,6 @@
 """BART: parity with transformers + torch, packing, cached steps, probes."""
 
 import dataclasses
-import importlib.util
 
 import jax
 import jax.numpy as jnp
@@ -16,11 +15,7 @@ from fairjax.models.folders import hf
 from fairjax.models.layers import probed
 
 from .. import seq2seq
-from ..seq2seq import make_seq2seq
-
-needs_torch = pytest.mark.skipif(
-  importlib.util.find_spec('torch') is None, reason='torch is not here'
-)
+from ..seq2seq import make_seq2seq, needs_torch
 
 
 def texts_of(case):

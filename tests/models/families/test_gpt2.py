@@ -1,6 +1,5 @@
 """GPT-2 and Llama: parity with transformers, packing, cached steps, probes."""
 
-import importlib.util
 import re
 
 import jax
@@ -19,10 +18,7 @@ from fairjax.models.folders import folder, hf, weight_files
 from fairjax.models.layers import attention, probed
 
 from .. import seq2seq
-
-needs_torch = pytest.mark.skipif(
-  importlib.util.find_spec('torch') is None, reason='torch is not here'
-)
+from ..seq2seq import needs_torch
 
 
 @pytest.fixture(scope='module', params=['gpt2', 'llama'])

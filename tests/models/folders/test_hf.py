@@ -1,6 +1,5 @@
 """Parity with transformers + torch; folders in and out."""
 
-import importlib.util
 import json
 import pathlib
 import sys
@@ -18,6 +17,7 @@ from fairjax.models.folders import hf, hub, weight_files
 from fairjax.models.layers import places
 
 from ..batches import pack, pad
+from ..seq2seq import needs_torch
 
 GOLDEN = pathlib.Path(__file__).parents[2] / 'golden'
 sys.path.insert(0, str(GOLDEN))
@@ -32,8 +32,6 @@ MODULES = {
   'MaskedLM': lambda s, **k: families.module(s, 'mask', **k),
   'PreTraining': lambda s, **k: families.module(s, 'detect', **k),
 }
-has_torch = importlib.util.find_spec('torch') is not None
-needs_torch = pytest.mark.skipif(not has_torch, reason='torch is not here')
 
 
 @pytest.fixture(scope='module')

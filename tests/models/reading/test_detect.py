@@ -1,7 +1,6 @@
 """A detector's logits against transformers, and warm starts from a BERT."""
 
 import dataclasses
-import importlib.util
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +13,8 @@ from fairjax.models.families import bart, encoder
 from fairjax.models.folders import hf
 from fairjax.models.layers.places import blank_batch
 from fairjax.models.reading import detect
+
+from ..seq2seq import needs_torch
 
 SHAPE = encoder.EncoderShape(
   vocab=50,
@@ -43,9 +44,7 @@ def folder_of(family, can, path):
   return module, params
 
 
-@pytest.mark.skipif(
-  importlib.util.find_spec('torch') is None, reason='torch is not installed'
-)
+@needs_torch
 @pytest.mark.parametrize('can', ['detect', 'mask'])
 def test_logits_are_those_of_transformers(can, tmp_path):
   import torch

@@ -1,7 +1,6 @@
 """Masks in texts: the text around them stays to the character."""
 
 import contextlib
-import importlib.util
 import re
 
 import jax
@@ -29,6 +28,7 @@ from fairjax.models.reading import fill
 
 from ..decoding.test_decode import ragged
 from ..folders.test_hf import make_encoders
+from ..seq2seq import needs_torch
 
 TEXTS = [
   'the nurse said that she was late , and a doctor came in his old car',
@@ -201,9 +201,7 @@ def test_words_of_a_sentencepiece_stand_apart(
   assert found.texts == [filled]
 
 
-@pytest.mark.skipif(
-  importlib.util.find_spec('torch') is None, reason='torch is not here'
-)
+@needs_torch
 @pytest.mark.parametrize('family', ['bert', 'roberta'])
 def test_masked_lms_fill_as_one_text_at_a_time(tmp_path, family):
   import torch
