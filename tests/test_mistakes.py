@@ -54,6 +54,29 @@ def chance(texts):
 async def asked(texts): ...
 
 
+def unasked(prompts):
+  raise AssertionError('asked before the mistake was told')
+
+
+def writes(model=unasked, classifier=chance, prompts=None, **given):
+  how = {'samples': 1, 'limit': 0, 'n_resamples': 20} | given
+  if prompts is not None:
+    prompts = pd.DataFrame(prompts)
+  return lambda: fairjax.write(model, classifier, prompts, **how)
+
+
+def rude(answer):
+  """A classifier that says `answer` of a text, asked for what is rude."""
+  judge = lambda texts: [answer(text == 'bad', len(text)) for text in texts]
+  model = lambda prompts: [WRITTEN[prompt] for prompt in prompts]
+  three = {'prompt': [*WRITTEN], 'group': [*'mfn']}
+  return writes(model, judge, three, positive='rude')
+
+
+def one_label(high, low):
+  return lambda bad, _: {'label': high if bad else low, 'score': 0.9}
+
+
 class Tokens:
   base_model_prefix = 'bert'
 
@@ -63,6 +86,10 @@ class Tokens:
 SEVERAL = [{'label': one, 'score': 0.3} for one in ('toxic', 'threat')]
 AGED = PLAIN.assign(age=np.arange(N), page='x')
 AUDITED = pd.DataFrame({'label': Y, 'score': P})
+
+HE_SHE = {'prompt': ['He was', 'She was'], 'group': ['m', 'f']}
+WRITTEN = {'He was': 'good day', 'She was': 'bad', 'They were': 'fine'}
+ALL_OTHERS = [{'label': 'a', 'score': 0.7}, {'label': 'b', 'score': 0.3}]
 
 # A call, and what its sentence must hold: what was given, or the remedy.
 MISTAKES = {
@@ -258,6 +285,85 @@ MISTAKES = {
     'no interval can be made of one cluster',
   ),
   'bands of names': (audit(groups=['sex:1/2']), 'no column of numbers'),
+  'prompts without prompts': (
+    writes(prompts={'text': ['a'], 'group': ['x']}),
+    'no column prompt',
+  ),
+  'prompts without groups': (
+    writes(prompts={'prompt': ['a', 'b']}),
+    'no column group, and its prompts',
+  ),
+  'prompts of another axis': (
+    writes(prompts={'prompt': ['She is', 'He is']}, axes='religion'),
+    'name no two groups of religion',
+  ),
+  'a blank prompt': (
+    writes(prompts=HE_SHE | {'prompt': ['a', ' ']}),
+    'in row 1',
+  ),
+  'prompts of nobody': (
+    writes(prompts=HE_SHE | {'group': ['', '']}),
+    'without a group in any row',
+  ),
+  'prompts of one group': (
+    writes(prompts=HE_SHE | {'group': ['x', 'x']}),
+    'only one group of group',
+  ),
+  'prompts of no such group': (
+    writes(prompts=HE_SHE, values=('z',)),
+    "has 'z', and the groups of the prompts are m, f",
+  ),
+  'prompts by no axis': (writes(axes='zodiac'), 'no axis'),
+  'two prompts of a group in a pair': (
+    writes(prompts={'prompt': list('abcd'), 'group': [*'mfmf'], 'pair': 'job'}),
+    "two prompts of group 'm' in the pair",
+  ),
+  'a text too few': (
+    writes(lambda p: ['x'], prompts=HE_SHE),
+    'returns 1 texts for 2 prompts',
+  ),
+  'numbers for texts': (
+    writes(lambda p: [1 for _ in p], prompts=HE_SHE),
+    'a list of texts is needed',
+  ),
+  'None for texts': (
+    writes(lambda p: None, prompts=HE_SHE),
+    'returns None for the prompt',
+  ),
+  'blanks for texts': (
+    writes(lambda p: [' ' for _ in p], prompts=HE_SHE),
+    'writes nothing after 2 prompts',
+  ),
+  'a classifier of words': (
+    writes(classifier=lambda t: ['rude' for _ in t]),
+    'answers in words',
+  ),
+  'a classifier of three': (
+    writes(classifier=lambda t: [[0.2, 0.3, 0.5] for _ in t]),
+    'returns 3 numbers',
+  ),
+  'a classifier of logits': (
+    writes(classifier=lambda t: [3.0 for _ in t]),
+    'from 0 to 1',
+  ),
+  'no classifier': (writes(classifier=None), 'nothing would score the texts'),
+  'a score of other labels': (
+    rude(one_label('LABEL_1', 'LABEL_0')),
+    "positive is 'rude'",
+  ),
+  'a score of other words': (
+    rude(lambda bad, _: 'yes' if bad else 'no'),
+    "never 'rude'",
+  ),
+  'all scores of others': (rude(lambda *_: ALL_OTHERS), "answers 'a', 'b'"),
+  'one score of three labels': (
+    rude(lambda _, n: {'label': ['rude', 'fine', 'odd'][n % 3], 'score': 0.8}),
+    'one of several labels',
+  ),
+  'the best score of three': (
+    rude(lambda bad, _: one_label('rude', 'fine')(bad, _) | {'score': 0.4}),
+    'one of several labels',
+  ),
   **{
     f'costs {one}': (audit(costs=one), 'costs are finite, 0 or more')
     for one in ('fp=inf', 'fp=nan,fn=1', 'fn=-1', 'fp=0')

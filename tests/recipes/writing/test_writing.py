@@ -478,37 +478,6 @@ def test_bold_and_real_toxicity_prompts_are_read(tmp_path):
   ]  # fmt: skip
 
 
-BAD_PROMPTS = {
-  'no prompt': ({'text': ['a'], 'group': ['x']}, {}, 'no column prompt'),
-  'no groups': ({'prompt': ['a', 'b']}, {}, 'no column group, and its prompts'),
-  'no axis': (
-    {'prompt': ['She is', 'He is']},
-    {'axes': ('religion',)},
-    'name no two groups of religion',
-  ),
-  'blank': ({'prompt': ['a', ' '], 'group': ['x', 'y']}, {}, 'in row 1'),
-  'none': (
-    {'prompt': ['a', 'b'], 'group': ['', '']}, {}, 'without a group in any row'
-  ),
-  'one group': (
-    {'prompt': ['a', 'b'], 'group': ['x', 'x']}, {}, 'only one group of group'
-  ),
-  'unknown value': (
-    {'prompt': ['a', 'b'], 'group': ['x', 'y']},
-    {'values': ('z',)},
-    "writing.values has 'z', and the groups of the prompts are x, y",
-  ),
-  'unknown axis': ({'prompt': ['a']}, {'axes': ('zodiac',)}, 'no axis'),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize('case', BAD_PROMPTS)
-def test_prompts_that_cannot_be_used_are_one_sentence(case):
-  table, writing, words = BAD_PROMPTS[case]
-  with pytest.raises(UserError, match=re.escape(words)):
-    read(pd.DataFrame(table), **writing)
-
-
 def test_a_term_in_two_groups_is_told_before_anything(tmp_path):
   axis = tmp_path / 'mine.csv'
   axis.write_text('form,a,b\nadjective,red,blue\nnoun,red,cyan\nnouns,x,red\n')
@@ -558,21 +527,6 @@ def test_a_function_is_asked_again_kept_and_held_to_a_rate(
     writers.written(writer, ['a'])
 
 
-@pytest.mark.parametrize(
-  'answer, words',
-  [
-    (lambda p: ['x'], 'returns 1 texts for 2 prompts'),
-    (lambda p: [1 for _ in p], 'a list of texts is needed'),
-    (lambda p: None, 'returns None for the prompt'),
-    (lambda p: [' ' for _ in p], 'writes nothing after 2 prompts'),
-  ],
-)
-def test_a_writer_that_writes_no_texts_is_one_sentence(answer, words):
-  writer = writers.load(config_of('x', samples=1), answer)
-  with pytest.raises(UserError, match=words):
-    writers.written(writer, ['a b', 'c d'])
-
-
 def test_what_a_model_of_ours_cannot_write_is_told(model):
   config = config_of(model)
   config.generate.temperature = 0.0
@@ -587,23 +541,6 @@ def test_what_a_model_of_ours_cannot_write_is_told(model):
 
 
 # Classifiers whose labels can be told, and not
-
-
-LABELS = {
-  'words': (lambda t: ['rude' for _ in t], '', 'answers in words'),
-  'three': (lambda t: [[0.2, 0.3, 0.5] for _ in t], '', 'returns 3 numbers'),
-  'logits': (lambda t: [3.0 for _ in t], '', 'from 0 to 1'),
-  'nothing': (None, '', 'nothing would score the texts'),
-}
-
-
-@pytest.mark.parametrize('case', LABELS)
-def test_a_classifier_whose_labels_cannot_be_told_is_one_sentence(case):
-  classifier, positive, words = LABELS[case]
-  asked = []
-  with pytest.raises(UserError, match=words):
-    fairjax.write(asked.append, classifier, positive=positive)
-  assert not asked  # before anything is written
 
 
 def test_classes_are_found_by_name_or_asked_for(tmp_path):
@@ -636,50 +573,6 @@ def test_answers_in_words_are_scores_of_the_class_that_is_named(answer):
     biased, answer, positive='rude', samples=1, limit=3, n_resamples=100
   )
   assert result['mean_score_gap']['value'] == pytest.approx(1.0)
-
-
-def _said(high, low):
-  """What a pipeline's function of one label and its score says."""
-  return lambda texts: [
-    {'label': high if 'bad' in x else low, 'score': 0.9} for x in texts
-  ]
-
-
-NOT_SCORED = {
-  'other labels': (_said('LABEL_1', 'LABEL_0'), "positive is 'rude'"),
-  'other words': (
-    lambda t: ['yes' if 'bad' in x else 'no' for x in t], "never 'rude'"
-  ),
-  'all labels of others': (
-    lambda t: [[{'label': 'a', 'score': 0.7}, {'label': 'b', 'score': 0.3}]
-               for _ in t], "answers 'a', 'b'"
-  ),
-  'one of three': (
-    lambda t: [{'label': ['rude', 'fine', 'odd'][len(x) % 3], 'score': 0.8}
-               for x in t], 'one of several labels'
-  ),
-  'the best of three': (
-    lambda t: [{'label': 'rude' if 'bad' in x else 'fine', 'score': 0.4}
-               for x in t], 'one of several labels'
-  ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize('case', NOT_SCORED)
-def test_a_score_that_no_answer_tells_is_no_number(case):
-  answer, words = NOT_SCORED[case]
-  with pytest.raises(UserError, match=words):
-    fairjax.write(
-      biased, answer, positive='rude', samples=1, limit=3, n_resamples=20
-    )
-
-
-def test_a_pair_has_one_prompt_of_each_group():
-  table = pd.DataFrame(
-    {'prompt': ['He a', 'She a', 'He b', 'She b'], 'group': ['m', 'f'] * 2}
-  )
-  with pytest.raises(UserError, match="two prompts of group 'm' in the pair"):
-    fairjax.write(biased, rude, prompts=table.assign(pair='job'))
 
 
 def test_a_column_of_two_is_the_one_that_is_named():
