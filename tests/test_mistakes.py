@@ -84,6 +84,7 @@ class Tokens:
 
 
 SEVERAL = [{'label': one, 'score': 0.3} for one in ('toxic', 'threat')]
+SEEN = TABLE.assign(text=['he', 'she', 'sea', 'sun'] * 15)
 AGED = PLAIN.assign(age=np.arange(N), page='x')
 AUDITED = pd.DataFrame({'label': Y, 'score': P})
 
@@ -180,6 +181,27 @@ MISTAKES = {
   'weights by the label': (
     weights(z='columns:label', estimator='count'),
     'names the label itself',
+  ),
+  'weights by what is the same in all': (
+    weights(TABLE.assign(x='x'), z='columns:x'),
+    'z is the same in all',
+  ),
+  'weights by a column with holes': (
+    weights(TABLE.assign(x=[1.0, np.nan, *[0.0] * (N - 2)]), z='columns:x'),
+    'empty in row r1',
+  ),
+  'weights by no identity': (weights(z='identity'), 'no identity column'),
+  'weights of too many folds': (
+    weights(SEEN, folds=31),
+    'folds is 31 but label 0 has only 15',
+  ),
+  'weights below their mean': (
+    weights(SEEN, max_weight=0.9),
+    'max_weight is 0.9',
+  ),
+  'weights of one class': (
+    weights(SEEN.assign(label=[0, 0, 1, 1] * 15)),
+    'would train on one class',
   ),
   'no estimator': (weights(estimator='tree'), "it must be one of 'forest'"),
   'no text': (weights(TABLE.drop(columns='text')), "no column 'text'; rename"),

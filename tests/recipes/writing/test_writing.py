@@ -40,7 +40,16 @@ def model(tmp_path_factory):
   tokenizer = tokens.train_tokenizer(texts, VOCAB)
   tokens.save_tokenizer(tokenizer, path / 'words')
   shape = gpt2.GPT2Shape(
-    *('gpt2', VOCAB, 16, 1, 2, 24, 48), bos=2, eos=3, pad=0, deviation=0.4
+    vocab=VOCAB,
+    width=16,
+    depth=1,
+    heads=2,
+    hidden=24,
+    positions=48,
+    bos=2,
+    eos=3,
+    pad=0,
+    deviation=0.4,
   )
   module = gpt2.GPT2(shape)
   params = hf.complete(module, {}, jax.random.key(0))
