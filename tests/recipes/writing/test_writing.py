@@ -40,17 +40,9 @@ def model(tmp_path_factory):
   tokenizer = tokens.train_tokenizer(texts, VOCAB)
   tokens.save_tokenizer(tokenizer, path / 'words')
   shape = gpt2.GPT2Shape(
-    vocab=VOCAB,
-    width=16,
-    depth=1,
-    heads=2,
-    hidden=24,
-    positions=48,
-    bos=2,
-    eos=3,
-    pad=0,
-    deviation=0.4,
-  )
+    vocab=VOCAB, width=16, depth=1, heads=2, hidden=24, positions=48,
+    bos=2, eos=3, pad=0, deviation=0.4,
+  )  # fmt: skip
   module = gpt2.GPT2(shape)
   params = hf.complete(module, {}, jax.random.key(0))
   hf.save(path / 'model', module, params, sorted((path / 'words').iterdir()))
