@@ -76,7 +76,7 @@ def start(
 
 
 def loss(config: Config, more: Callable | None = None) -> step.Loss:
-  """Token cross-entropy, smoothed as the config says, and what is added.
+  """Token cross-entropy, and what is added.
 
   `more(logits, params, batch)` -> objectives.Terms; a module-level function,
   so that the same loss is the same program.

@@ -77,6 +77,7 @@ REFUSED = {
   'gzip by another name': ('a.csv', PACKED, 'a.csv.gz'),
   'zip': ('a.csv', b'PK\x03\x04\x14\0\0\0\xff', 'zip'),
   'parquet by another name': ('a.csv', b'PAR1\x15\x04\x15\xfe', '.parquet'),
+  'zeros': ('a.csv.gz', gzip.compress(b'a\n' + b'\0' * 99), 'of zero'),
   'no gzip': ('a.csv.gz', WORDS, 'gzip'),
   'half a gzip': ('a.csv.gz', PACKED[:40], 'gzip'),
   **{
