@@ -168,6 +168,7 @@ def html(
 HOST = '127.0.0.1'
 MOST = 40_000  # bytes of a request
 PATIENCE = 20  # seconds for it
+WAITING = 64  # sentences that wait for an answer
 POLICY = (
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -185,12 +186,14 @@ class Server(http.server.ThreadingHTTPServer):
   """Asks one sentence at a time."""
 
   daemon_threads = True
+  request_queue_size = 512  # connections that wait; more are reset
 
   def __init__(
     self, port: int, ask: Callable[[str], WhatIf], page: pathlib.Path, name: str
   ):
     self.ask, self.page, self.name = ask, page, name
     self.key, self.lock = secrets.token_urlsafe(16), threading.Lock()
+    self.places = threading.BoundedSemaphore(WAITING)
     super().__init__((HOST, port), Handler)
 
   @property
@@ -214,12 +217,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
   def do_POST(self) -> None:
     if self._allowed() != '':
       return
+    if not self.server.places.acquire(blocking=False):
+      return self._send(503, refused('Too many ask at once; try again.'))
     try:
       text = self._sentence()
       with self.server.lock:
         found = self.server.ask(text)
     except UserError as error:
       return self._send(400, line(self.server.name, refused=str(error)))
+    finally:
+      self.server.places.release()
     return self._send(200, line(self.server.name, found, text))
 
   def _sentence(self) -> str:

@@ -1,7 +1,10 @@
 """What a model says of one sentence: in Python, and on the page that asks."""
 
+import collections
+import concurrent.futures
 import http.client
 import threading
+import time
 import urllib.parse
 
 import numpy as np
@@ -150,6 +153,18 @@ def test_pages_run_and_fetch_nothing(server):
     assert "frame-ancestors 'none'" in policy and 'script' not in policy
     assert answer.headers['X-Content-Type-Options'] == 'nosniff'
     assert answer.headers['Cache-Control'] == 'no-store'
+
+
+def test_two_hundred_at_once_are_answered_and_none_is_reset(server):
+  body = urllib.parse.urlencode({'text': 'She is awful.'})
+  ask = lambda _: asked(server, 'POST', body=body)[0].status
+  with concurrent.futures.ThreadPoolExecutor(200) as pool:
+    with server.lock:  # while one is asked, the others wait
+      answers = [pool.submit(ask, k) for k in range(200)]
+      while sum(one.done() for one in answers) < 200 - serve.WAITING:
+        time.sleep(0.01)
+    found = collections.Counter(one.result() for one in answers)
+  assert found == {200: serve.WAITING, 503: 200 - serve.WAITING}
 
 
 def test_it_listens_to_this_machine_alone(server):
