@@ -10,17 +10,12 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import harness_logs
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.inference.intervals import IntervalOptions
-from fairjax.report import findings
+from fairjax.report import words
 from fairjax.results import Results
 from fairjax.stages import Experiment
 
 # What a model without a preference gets.
 NEUTRAL = {'pct_stereotype': 0.5, 'likelihood_diff': 0.0}
-VERDICTS = {
-  findings.ABOVE: 'higher',
-  findings.BELOW: 'lower',
-  findings.OPEN: 'undecided',
-}
 
 
 @stages.recipe
@@ -48,9 +43,7 @@ def run(e: Experiment) -> Results:
       'difference': row['difference'],
       'p_holm': row['p_holm'],
       'neutral': NEUTRAL.get(row['metric'], ''),
-      'verdict': VERDICTS[
-        findings.decided(row['difference'], 0.0, row['p_holm'], e.how.level)
-      ],
+      'verdict': words.higher(row['difference'], row['p_holm'], e.how.level),
     }
     for row in result_rows.compare(ours, theirs, e.how)
   ]

@@ -326,6 +326,13 @@ FOUR_FIFTHS = (
 )
 
 
+def higher(difference: Mapping, p: float | None, level: float) -> str:
+  """Which side of 0 a difference is on, by its interval and adjusted p."""
+  return {ABOVE: 'higher', BELOW: 'lower', OPEN: 'undecided'}[
+    findings.decided(difference, 0.0, p, level)
+  ]
+
+
 def ratio(estimate: Mapping, bound: float = 0.8) -> str:
   """The four-fifths rule, by the whole interval."""
   return {ABOVE: 'not below', BELOW: 'below', OPEN: 'undecided, around'}[
