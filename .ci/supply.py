@@ -1,7 +1,7 @@
 """What installs, of one day and machine: from pip's own report.
 
 pip install --dry-run --ignore-installed --report - -q . | \\
-  python .ci/supply.py lock > tests/locked.txt     # versions with hashes
+  python .ci/supply.py lock > dist/locked.txt      # versions with hashes
   python .ci/supply.py sbom > dist/fairjax.cdx.json  # CycloneDX 1.6
 """
 

@@ -29,8 +29,8 @@ from fairjax.stages.classifier import load as load
 # Assessing what exists
 
 
-# What a pipeline may be told where its labels are others.
 Texts = TypeVar('Texts')  # one text, or a column of them as it came
+# What a pipeline may be told where its labels are others.
 _LABELS = {'data.labels': 'its names in y_true'}
 
 

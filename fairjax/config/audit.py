@@ -19,8 +19,8 @@ class Audit:
 
   model: str = knob(
     '',
-    "a model's or run's folder, a file of predictions, 'module:function', or "
-    "'planted'",
+    "a model's or run's folder, a file of predictions, 'module:function', "
+    "'planted'; of compare a harness's log",
     path=True,
   )
   against: str = knob(

@@ -27,18 +27,20 @@ def installed(kind: str, entries: dict, made: Callable) -> dict:
   """The entries, and those that other packages have as `fairjax.KIND`.
 
   `made(point, its package's name)` makes an entry. A name of ours stays ours:
-  no package may change what a command means.
+  no package may change what a command means, or keep one from starting.
   """
   for point in entry_points().select(group='.'.join(('fairjax', kind))):
     package = point.dist.name if point.dist else 'another package'
-    if point.name in entries:
+    try:
+      if point.name in entries:
+        raise ValueError('the name is taken')
+      entries[point.name] = made(point, package)
+    except Exception as error:
       warnings.warn(
-        f'{package} has an entry point {point.name} of fairjax {kind}, a name '
-        'that is taken; it is left out',
+        f'{package} has an entry point {point.name} of fairjax {kind}, which '
+        f'is left out: {error}',
         stacklevel=2,
       )
-      continue
-    entries[point.name] = made(point, package)
   return entries
 
 

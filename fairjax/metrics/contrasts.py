@@ -139,20 +139,19 @@ def impact_ratios(
   out = []
   for g, name in enumerate(names):
     value = own[:, g] / np.where(own[:, best] > 0, own[:, best], np.nan)
-    low = high = None
+    ratio = None
     if g != best and enough[g] and rates.draws is not None:
       drawn = rates.draws[:, :, 0, :, r]
       ratio = drawn[..., g] / drawn[..., best]
-      low, high = intervals.percentiles(value, ratio, together)
     out.append(
       {
         'group': name,
         'rows': int(members[g].sum()),
         'selected': float((decisions * members[g]).sum(1).mean()),
         'rate': counts.rate(rates, (0, g, r)),
-        'ratio': estimate(value, low, high),
+        'ratio': intervals.of_mean(value, ratio, together),
         'few': not enough[g],
-        'highest': g == best,
+        'highest': g == best and bool(enough[g]),
       }
     )
   return out

@@ -211,8 +211,8 @@ def macro_auc(
   values = np.mean([p.values[..., 0] for p in parts], axis=(0, 2))
   draws = None
   if weights is not None:
-    each = [p.draws for p in parts if p.draws is not None]
-    draws = np.mean([one[..., 0].mean(-1) for one in each], axis=0)
+    each = [np.asarray(p.draws)[..., 0].mean(-1) for p in parts]
+    draws = np.mean(each, axis=0)
   return intervals.of_mean(values, draws, options, bounds=intervals.SHARES)
 
 

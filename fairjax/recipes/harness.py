@@ -27,8 +27,14 @@ def run(e: Experiment) -> Results:
   groups = tuple(e.config.audit.groups)
   ours, theirs = (_parts(harness_logs.read(n, groups), groups) for n in names)
   keys = ['metric', 'part', 'id']
-  both = ours.merge(theirs[keys], on=keys)
+  both = ours.merge(theirs[[*keys, 'content']], on=keys, suffixes=('', '_'))
   beside = theirs.merge(ours[keys], on=keys)
+  other = both[both['content'] != both['content_']]
+  if len(other):
+    raise UserError(
+      f'sample {other["id"].iloc[0]!r} of {names[0]} asks something else than '
+      f'that of {names[1]}; give logs of the same task'
+    )
   n, every = (one['id'].nunique() for one in (both, pd.concat([ours, theirs])))
   if not n:
     raise UserError(f'{names[0]} and {names[1]} have no sample in common')
@@ -39,7 +45,8 @@ def run(e: Experiment) -> Results:
   rows = [
     {
       **{name: row[name] for name in ('part', 'metric', 'items')},
-      **{c: _mean(t, row, e.how) for c, t in zip(called, (both, beside))},
+      'ours': _mean(both, row, e.how),
+      'theirs': _mean(beside, row, e.how),
       'difference': row['difference'],
       'p_holm': row['p_holm'],
       'neutral': NEUTRAL.get(row['metric'], ''),
@@ -57,7 +64,10 @@ def run(e: Experiment) -> Results:
       results.section(
         'Differences, sample by sample',
         results.table(
-          rows, {k: k for k in rows[0]} | {'p_holm': 'p, Holm'}, screen=True
+          rows,
+          {name: name for name in rows[0]}
+          | {'ours': called[0], 'theirs': called[1], 'p_holm': 'p, Holm'},
+          screen=True,
         ),
         results.text(
           'Means of the samples that both logs have, with intervals; the '

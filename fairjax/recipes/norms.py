@@ -2,8 +2,6 @@
 
 import pathlib
 
-import pandas as pd
-
 from fairjax import api, stages
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files, inputs, readers
@@ -21,20 +19,10 @@ def run(e: Experiment) -> Results:
       'data.path is empty; name a file of texts and labels with '
       '--config.data.path'
     )
-  frame = readers.read(data.path)
-  own = {
-    name: files.column(frame, column, f'data.{name}')
-    for name, column in (
-      *(('id', data.id), ('text', data.text), ('label', data.label)),
-      ('twin', data.twin),
-    )
-    if column
-  }
-  number = pd.to_numeric(own['label'], errors='coerce')
-  if number.notna().all():  # else the names of classes
-    own['label'] = number
+  table = files.columns(readers.read(data.path), data)
+  table = table if data.id else table.drop(columns='id')
   model = classifier.load(e.config.model)
-  rows = inputs.table(frame[[]].assign(**own), list(model.classes_))
+  rows = inputs.table(table, list(model.classes_))
   e.log.line(f'{len(rows):,} rows, scored by {model.name}')
   names = e.config.scoring.names
   scored = api.score(model, rows, names, e.config.train.batch)

@@ -326,6 +326,13 @@ FOUR_FIFTHS = (
 )
 
 
+def impact(row: Mapping) -> str:
+  """What the four-fifths rule says of a group (contrasts.impact_ratios)."""
+  if row['few']:
+    return 'too few rows'
+  return 'the highest' if row['highest'] else ratio(row['ratio'])
+
+
 def higher(difference: Mapping, p: float | None, level: float) -> str:
   """Which side of 0 a difference is on, by its interval and adjusted p."""
   return {ABOVE: 'higher', BELOW: 'lower', OPEN: 'undecided'}[

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import small
 
 from fairjax import config as c
 from fairjax.benchmarks import BENCHMARKS
@@ -329,16 +330,10 @@ def test_a_mitigated_model_starts_a_classifier_with_a_diet_and_weights(
   own.train.batch, own.train.evals, own.pretrain.held_out = 4, 1, 0.2
   recipe.run(own, tmp_path / 'run')
   export = tmp_path / 'run/models/counterfactual/export/seed_0'
-  both = c.Config(
+  both = small.config(
     recipe='diet',
     model=str(export),
-    seeds=2,
-    data=c.Data(name='planted'),
-    planted=c.Planted(rows=96, test_rows=64),
-    train=c.Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
     method=c.Method(name='reweight'),
-    measures=c.Measures(resamples=50),
-    scoring=c.Scoring(names=('ge',), epochs=1.0),
     diet=c.Diet(factual=0.6, counterfactual=0.3, compare=('none',)),
   )
   found = diet.run(both, tmp_path / 'diet')

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+import small
 
 from fairjax import config as c
 from fairjax import stages
@@ -24,15 +25,8 @@ from fairjax.stages import Experiment, classifier
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
-SMALL = c.Config(
-  model='tiny',
-  seeds=2,
-  data=c.Data(name='planted'),
-  planted=c.Planted(rows=96, test_rows=64),
-  train=c.Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
+SMALL = small.config(
   method=c.Method(name='reweight'),
-  measures=c.Measures(resamples=50),
-  scoring=c.Scoring(names=('ge',), epochs=1.0),
   weighting=c.Weighting(z='gender', estimator='count', folds=2),
   diet=c.Diet(factual=0.6, counterfactual=0.3, compare=('none',)),
 )

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+import small
 
 from fairjax import config as conf
 from fairjax.core import artefacts
@@ -17,15 +18,7 @@ from fairjax.report import verdict
 from fairjax.stages import Experiment, classifier
 from fairjax.train.progress import Log
 
-SMALL = conf.Config(
-  model='tiny',
-  seeds=2,
-  data=conf.Data(name='planted'),
-  planted=conf.Planted(rows=96, test_rows=64),
-  train=conf.Train(lr=1e-3, epochs=1.0, batch=32, patience=0),
-  measures=conf.Measures(resamples=50),
-  scoring=conf.Scoring(names=('ge', 'el2n'), epochs=1.0),
-)
+SMALL = small.config(scoring=conf.Scoring(names=('ge', 'el2n'), epochs=1.0))
 GRID = dataclasses.replace(
   SMALL,
   recipe='rank',

@@ -13,10 +13,10 @@ from fairjax.data.tables import harness_logs
 from fairjax.recipes import harness
 
 
-def lm_eval(path, values):
+def lm_eval(path, values, axes='ab'):
   lines = [
-    {'doc_id': k, 'doc': {'axis': 'ab'[k % 2]}, 'filter': 'none', 'target': 1}
-    | {'metrics': ['likelihood_diff'], 'likelihood_diff': v, 'resps': [[1]]}
+    {'doc_id': k, 'doc': {'axis': axes[k % 2]}, 'filter': 'none', 'target': 1}
+    | {'metrics': ['likelihood_diff'], 'likelihood_diff': v}
     for k, v in enumerate(values)
   ]
   path.write_text('\n'.join(map(json.dumps, lines)))
@@ -27,19 +27,21 @@ def test_differences_are_paired_by_sample(tmp_path):
   rng = np.random.default_rng(0)
   a = rng.normal(1, 2, 200)
   b = a - rng.normal(0.4, 1, 200)
-  config = shipped('compare')
-  config.audit.model = lm_eval(tmp_path / 'a.jsonl', a)
-  config.audit.against = lm_eval(tmp_path / 'b.jsonl', b[:190])
-  config.audit.groups = ('axis',)
+  own = (config := shipped('compare')).audit
+  own.model, own.groups = lm_eval(tmp_path / 'a', a), ('axis',)
+  own.against = lm_eval(tmp_path / 'b', b[:190])
   results = harness.run(config, tmp_path / 'run')
   rows = results.sections[0]['parts'][0]['rows']
-  assert [row['part'] for row in rows] == ['all', 'axis: a', 'axis: b']
   gap = a[:190] - b[:190]
   ends = stats.t.interval(0.95, 189, gap.mean(), stats.sem(gap))
   found = [rows[0]['difference'][key] for key in ('value', 'low', 'high')]
   np.testing.assert_allclose(found, [gap.mean(), *ends], atol=0.01)
-  assert (rows[0]['verdict'], rows[0]['neutral']) == ('higher', 0.0)
+  assert rows[0]['theirs']['value'] == pytest.approx(b[:190].mean())
+  assert (rows[2]['part'], rows[0]['verdict']) == ('axis: b', 'higher')
   assert '10 of 200 samples are in one log alone' in results.notes
+  own.against = lm_eval(tmp_path / 'c', b, 'ac')
+  with pytest.raises(UserError, match='asks something else than'):
+    harness.run(config, tmp_path / 'other')
 
 
 def test_logs_of_inspect_are_read_in_both_forms(tmp_path):
@@ -52,8 +54,7 @@ def test_logs_of_inspect_are_read_in_both_forms(tmp_path):
     for one in samples:
       file.writestr(f'samples/{one["id"]}.json', json.dumps(one))
   for path in (plain, packed):
-    read = harness_logs.read(str(path), ('axis',))
-    assert list(read['value']) == [1.0, 0.0, 0.25]
+    assert [*harness_logs.read(str(path), ('axis',))['value']] == [1, 0, 0.25]
   packed.write_text('{"samples": 3}')
   with pytest.raises(UserError, match='is no log of samples'):
     harness_logs.read(str(packed))

@@ -19,16 +19,19 @@ from fairjax.core.errors import UserError
 GRADES = {'C': 1.0, 'P': 0.5, 'I': 0.0, 'N': 0.0}  # of inspect's scorers
 # Numbers of a line of lm-evaluation-harness that are no measure.
 KEYS = ('doc_id', 'target', 'idx')
+# What a file that is no such log ends in.
+DAMAGED = (ValueError, KeyError, TypeError, AttributeError)
+DAMAGED += (zipfile.BadZipFile, NotImplementedError)
 
 
 def read(path: str, groups: tuple[str, ...] = ()) -> pd.DataFrame:
-  """Rows of id, metric, value, content, and a column a group.
+  """Rows of id, content (what was asked), metric, value, and a column a group.
 
   `groups` are fields of a document (lm-evaluation-harness) or of a sample's
   metadata (inspect).
   """
   rows = []
-  for key, numbers, fields in _samples(path):
+  for key, content, numbers, fields in _samples(path):
     absent = [name for name in groups if name not in fields]
     if absent:
       raise UserError(
@@ -37,7 +40,8 @@ def read(path: str, groups: tuple[str, ...] = ()) -> pd.DataFrame:
       )
     own = {name: str(fields[name]) for name in groups}
     rows += [
-      {'id': str(key), 'metric': metric, 'value': value, **own}
+      {'id': str(key), 'content': content, 'metric': metric, 'value': value}
+      | own
       for metric, value in numbers.items()
     ]
   if not rows:
@@ -55,8 +59,8 @@ def read(path: str, groups: tuple[str, ...] = ()) -> pd.DataFrame:
   return found
 
 
-def _samples(path: str) -> Iterator[tuple[Any, dict, Mapping]]:
-  """(id, {measure: number}, fields) of each sample."""
+def _samples(path: str) -> Iterator[tuple[Any, str, dict, Mapping]]:
+  """(id, content, {measure: number}, fields) of each sample."""
   paths.refuse_pipe(path)
   try:
     if zipfile.is_zipfile(path):
@@ -66,29 +70,30 @@ def _samples(path: str) -> Iterator[tuple[Any, dict, Mapping]]:
       yield from map(_of_inspect, logged)
       return
     text = pathlib.Path(path).read_text('utf-8')
-    if text.lstrip()[:1] == '{' and '"samples"' in text:
+    if pathlib.Path(path).suffix == '.json':
       yield from map(_of_inspect, strict_json.parse(text)['samples'])
       return
     for line in filter(str.strip, text.splitlines()):
       yield _of_lm_eval(strict_json.parse(line))
   except OSError as error:
     raise UserError(f'cannot read {path}: {error.strerror}') from error
-  except (ValueError, KeyError, TypeError, AttributeError) as error:
+  except DAMAGED as error:
     raise UserError(
       f'{path} is no log of samples of lm-evaluation-harness or of inspect '
       f'({error})'
     ) from error
 
 
-def _of_lm_eval(line: Mapping) -> tuple[Any, dict, Mapping]:
+def _of_lm_eval(line: Mapping) -> tuple[Any, str, dict, Mapping]:
   names = line.get('metrics') or [k for k in line if k not in KEYS]
   many = line.get('filter', 'none') != 'none'
   called = lambda name: f'{name} ({line["filter"]})' if many else name
   numbers = {called(n): float(line[n]) for n in names if _number(line.get(n))}
-  return line['doc_id'], numbers, line.get('doc', {})
+  content = str(line.get('doc_hash') or line.get('doc', ''))
+  return line['doc_id'], content, numbers, line.get('doc', {})
 
 
-def _of_inspect(sample: Mapping) -> tuple[Any, dict, Mapping]:
+def _of_inspect(sample: Mapping) -> tuple[Any, str, dict, Mapping]:
   values = {n: one['value'] for n, one in (sample['scores'] or {}).items()}
   flat = {
     f'{name} {part}'.strip(): GRADES.get(value, value)
@@ -100,7 +105,8 @@ def _of_inspect(sample: Mapping) -> tuple[Any, dict, Mapping]:
     )
   }
   numbers = {n: float(v) for n, v in flat.items() if _number(v)}
-  return sample['id'], numbers, sample.get('metadata') or {}
+  content = str(sample.get('input', ''))
+  return sample['id'], content, numbers, sample.get('metadata') or {}
 
 
 def _number(value: Any) -> bool:

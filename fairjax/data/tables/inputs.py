@@ -288,6 +288,11 @@ def _named(column: pd.Series, classes: Sequence[str] | None) -> np.ndarray:
     row = int(column.isna().to_numpy().argmax())
     raise UserError(f'row {row} of the column label has no label')
   names = column.map(str).to_numpy(object)
+  few = lambda name: name.isdecimal() and len(name) < 9
+  if classes is not None and all(map(few, names)):
+    numbers = names.astype(np.int32)  # as a csv has numbers of classes
+    if not np.isin(names, list(map(str, classes))).any():
+      return numbers
   known = sorted(set(names)) if classes is None else list(map(str, classes))
   unknown = ~np.isin(names, known)
   if unknown.any():

@@ -14,6 +14,8 @@ agree, its clusters do not say how alike their rows are: they may be copies, so
 there a cluster counts as one row, and half a cluster of either kind is in θ.
 """
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 
@@ -129,7 +131,8 @@ def _fewest(flat: Float[np.ndarray, 'm q']) -> Float[np.ndarray, 'p q']:
   zF with normal z has the covariance FᵀF = RᵀR of F = QR: there are thousands
   of clusters, and a few rates.
   """
-  return np.linalg.qr(flat)[1] if len(flat) > flat.shape[1] else flat
+  triangle: Any = np.linalg.qr  # of mode 'r', which numpy's types leave out
+  return triangle(flat, 'r') if len(flat) > flat.shape[1] else flat
 
 
 def _logit(x: np.ndarray) -> np.ndarray:

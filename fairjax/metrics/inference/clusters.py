@@ -302,8 +302,8 @@ def _without(sums, total, factor, measure) -> tuple[float, float]:
 
 
 def mean(
-  values: Any,
-  cluster: Any,
+  values: Sequence | np.ndarray,
+  cluster: Sequence | np.ndarray | None,
   options: IntervalOptions,
   null: float | None = None,
   bounds: tuple[float, float] = REALS,
@@ -319,17 +319,17 @@ def mean(
   the ends of the range where all are the same); for differences, whose range
   is not bounded, at ± the largest where no two sizes but 0 occur.
   """
-  values = np.asarray(values, np.float64)
-  real = np.isfinite(values)
+  every = np.asarray(values, np.float64)
+  real = np.isfinite(every)
   if isinstance(cluster, list) and cluster and isinstance(cluster[0], list):
     factors = [[np.asarray(c)[real] for c in one] for one in cluster]
   else:
-    own = np.arange(len(values)) if cluster is None else np.asarray(cluster)
+    own = np.arange(len(every)) if cluster is None else np.asarray(cluster)
     factors = [[own[real]]]
-  values = values[real]
-  if len(values) and values.min() == values.max() and values[0] in bounds:
-    return _unanimous(float(values[0]), factors, options, null, bounds)
-  sums = np.stack([values, np.ones(len(values))], 1)
+  known = every[real]
+  if len(known) and known.min() == known.max() and known[0] in bounds:
+    return _unanimous(float(known[0]), factors, options, null, bounds)
+  sums = np.stack([known, np.ones(len(known))], 1)
   return resampled(
     sums,
     factors,
@@ -337,7 +337,7 @@ def mean(
     options,
     null,
     bounds,
-    _edges(values, bounds),
+    _edges(known, bounds),
   )
 
 

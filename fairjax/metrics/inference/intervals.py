@@ -421,7 +421,8 @@ def of_size(
   null = chance(np.abs(draws - values), 1)
   value = float(values[known].mean())
   one = difference(value, noise, options, bounds[1], null)
-  return noted(values, max(one.low or 0.0, 0.0), one.high, note)
+  low = None if one.low is None else max(one.low, 0.0)
+  return noted(values, low, one.high, note)
 
 
 def difference_noise(

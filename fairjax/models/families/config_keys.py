@@ -35,11 +35,6 @@ class Key(NamedTuple):
   written: bool = True
 
 
-def fixed(theirs: str, value: Any, null: bool = True) -> Key:
-  """A key that must be absent, or say what is known here."""
-  return Key('', theirs, value, only(value), null=null, written=False)
-
-
 @functools.cache
 def _rows() -> dict[str, tuple[Key, ...]]:
   """{family: its keys} of keys.csv: a default is JSON, or =FIELD of ours."""

@@ -8,14 +8,12 @@ heads, read once and added to the attention scores of every layer.
 import functools
 
 from fairjax.models.families import bert, roberta
-from fairjax.models.families.config_keys import fixed, of_family
+from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.families.family import Family
 
 BUCKETS = 32  # transformers counts 32, whatever config.json says
 OFFSET = 2  # positions begin behind a pad that transformers takes for 1
-
-
 OWN = {'types': 0, 'buckets': BUCKETS, 'position_offset': OFFSET}
 sized = functools.partial(
   bert.sized, family='mpnet', vocab=30527, eps=1e-5, pad=1, **OWN
@@ -27,7 +25,7 @@ FAMILY = Family(
   shape=EncoderShape,
   keys=(
     *(k for k in of_family('bert', vocab=30527, pad=1) if k.ours != 'types'),
-    fixed('relative_attention_num_buckets', BUCKETS),
+    *of_family('mpnet'),
   ),
   body=Encoder,
   tensors='mpnet',
@@ -37,5 +35,4 @@ FAMILY = Family(
   sized=sized,
   derive=lambda values: {'embedding': values['width']} | OWN,
   wrong=roberta.wrong,
-  extra=lambda shape: {'relative_attention_num_buckets': BUCKETS},
 )

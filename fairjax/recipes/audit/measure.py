@@ -363,14 +363,13 @@ def _impact(out, groups, config, options, sample) -> None:
     of['scoring rate'] = (out.scores > median).astype(np.int64)
   for kind in groups.kinds:
     members, names = groups.of(kind)
-    unknown = int((~members.any(0)).sum())
+    about = {'attribute': kind, 'unknown': int((~members.any(0)).sum())}
     for name, chosen in of.items():
       rows = contrasts.impact_ratios(
         *(chosen, members, names, options, config.measures.min_group),
         **sample,
       )
-      about = {'attribute': kind, 'of': name, 'unknown': unknown}
-      out.impact += [{**about, **row} for row in rows]
+      out.impact += [{**about, 'of': name, **row} for row in rows]
 
 
 def _given_controls(out, labels, groups, options, least, sample) -> None:

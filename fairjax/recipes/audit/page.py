@@ -315,17 +315,7 @@ def _impact(focus: Measured, config: Config) -> dict | None:
 
   The rule of thumb is of hiring in the United States, so it is no default.
   """
-  rows = [
-    {
-      **row,
-      'verdict': 'the highest'
-      if row['highest']
-      else 'too few rows'
-      if row['few']
-      else words.ratio(row['ratio']),
-    }
-    for row in focus.impact
-  ]
+  rows = [{**row, 'verdict': words.impact(row)} for row in focus.impact]
   columns = ('attribute', 'of', 'group', 'rows', 'selected', 'rate', 'ratio')
   table = results.table(
     rows,
@@ -334,9 +324,7 @@ def _impact(focus: Measured, config: Config) -> dict | None:
   )
   source = config.data.path or config.data.name
   lost = {row['attribute']: row['unknown'] for row in rows}
-  said = [
-    f'{n:,} rows are of no known {name}.' for name, n in lost.items() if n
-  ]
+  said = [f'{n:,} rows: {name} unknown.' for name, n in lost.items() if n]
   about = results.text(' '.join([words.FOUR_FIFTHS, *said, f'Rows: {source}.']))
   return results.section('Impact ratios', table, about) if rows else None
 
