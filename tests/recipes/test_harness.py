@@ -28,8 +28,8 @@ def test_differences_are_paired_by_sample(tmp_path):
   a = rng.normal(1, 2, 200)
   b = a - rng.normal(0.4, 1, 200)
   own = (config := shipped('compare')).audit
-  own.model, own.groups = lm_eval(tmp_path / 'a', a), ('axis',)
-  own.against = lm_eval(tmp_path / 'b', b[:190])
+  own.model, own.groups = lm_eval(tmp_path / 'a', a[:190]), ('axis',)
+  own.against = lm_eval(tmp_path / 'b', b)
   results = harness.run(config, tmp_path / 'run')
   rows = results.sections[0]['parts'][0]['rows']
   gap = a[:190] - b[:190]
