@@ -89,7 +89,7 @@ COMMANDS = {
     'exact gradient norms, GE and EL2N of rows, by a classifier',
     'MODEL DATA',
     'norms',
-    places=((), ('model', 'data.path')),
+    places=(('model',), ('model', 'data.path')),
     matter=(
       *(*_DATA[:2], 'data.id', 'data.twin', 'scoring.names', 'train.batch'),
     ),
@@ -99,7 +99,7 @@ COMMANDS = {
     'two logs of lm-evaluation-harness or inspect, sample by sample',
     'SAMPLES_A SAMPLES_B',
     'compare',
-    places=((), ('audit.model', 'audit.against')),
+    places=(('audit.model',), ('audit.model', 'audit.against')),
     matter=(
       *('audit.groups', 'measures.resamples', 'measures.confidence_level'),
       *('audit.model', 'audit.against', 'seed'),

@@ -3,10 +3,10 @@
 import pathlib
 
 from fairjax import api, stages
-from fairjax.core.errors import UserError
 from fairjax.data.tables import files, inputs, readers
 from fairjax.results import Results
 from fairjax.scores import describe
+from fairjax.scores import table as scores
 from fairjax.stages import Experiment, classifier
 
 
@@ -14,11 +14,6 @@ from fairjax.stages import Experiment, classifier
 def run(e: Experiment) -> Results:
   """rows → scores of each, as `fairjax.score` has them → scores.parquet."""
   data = e.config.data
-  if not data.path:
-    raise UserError(
-      'data.path is empty; name a file of texts and labels with '
-      '--config.data.path'
-    )
   table = files.columns(readers.read(data.path), data)
   table = table if data.id else table.drop(columns='id')
   model = classifier.load(e.config.model)
@@ -26,15 +21,14 @@ def run(e: Experiment) -> Results:
   e.log.line(f'{len(rows):,} rows, scored by {model.name}')
   names = e.config.scoring.names
   scored = api.score(model, rows, names, e.config.train.batch)
+  for name in names:
+    scored[f'{name}_rank'] = scores.rank(scored[name].to_numpy(), scored['id'])
+  scored.attrs['classes'] = model.classes_.tolist()
   stages.write_table(e.folder / 'scores.parquet', scored)
   return e.results(
     data=pathlib.Path(data.path).name,
     seeds=[],
     title=f'Example scores by {model.name}',
     facts={'rows': len(rows), 'file': data.path},
-    sections=[
-      describe.section(
-        scored[['id', *names]], rows, e.config.measures.pos_label
-      )
-    ],
+    sections=[describe.section(scored, scored, e.config.measures.pos_label)],
   )

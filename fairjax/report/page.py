@@ -88,8 +88,9 @@ def first_screen(
 ) -> list[dict]:
   """The answer and its picture, three lights, and what to type next."""
   lines = words.lines(results, found)
-  if not lines:
-    return [parts.text('Nothing was compared.'), *_next(results, found, folder)]
+  if not lines:  # what else a run has stands in its sections
+    none = [] if results.sections else [parts.text('Nothing was compared.')]
+    return [*none, *_next(results, found, folder)]
   said = [parts.text(lines[0], 'lead'), *map(parts.text, lines[1:])]
   out = [{'part': 'first', 'words': said, 'picture': _picture(results, found)}]
   if lights := words.lights(found, results):

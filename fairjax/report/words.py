@@ -342,6 +342,6 @@ def higher(difference: Mapping, p: float | None, level: float) -> str:
 
 def ratio(estimate: Mapping, bound: float = 0.8) -> str:
   """The four-fifths rule, by the whole interval."""
-  return {ABOVE: 'not below', BELOW: 'below', OPEN: 'undecided, around'}[
+  return {ABOVE: 'not below', BELOW: 'below', OPEN: 'undecided'}[
     findings.side(estimate, bound)
   ]

@@ -134,7 +134,7 @@ def section(
   result = describe(scores, table, positive)
   model = result['model']
   blur = labels.offensive(table.attrs.get('classes', ()))
-  origin = f'Scores of {result["rows"]:,} training rows'
+  origin = f'Scores of {result["rows"]:,} rows'
   if 'step' in model:
     seeds = len(model['seeds'])
     origin += f', by {model["model"]} after {model["step"]:,} steps, ' + (
