@@ -114,9 +114,8 @@ def assess(
   names, labels, scores, said = inputs.predicted(y_true, y_score, pos_label)
   columns, remarks = inputs.columns(groups, len(labels))
   remarks += said
-  members, group_names, attributes = of_groups.memberships(
-    columns, intersections=intersections
-  )
+  found = of_groups.memberships(columns, intersections=intersections)
+  members, group_names, attributes, code = found
   if not columns:
     members = np.zeros((0, len(labels)), bool)
   options: dict[str, Any] = {
@@ -130,7 +129,8 @@ def assess(
   }
   row_weights.check_groups(options['weight'], members, group_names)
   measurement = measures.assess(
-    labels, scores, members, group_names, attributes=attributes, **options
+    *(labels, scores, members, group_names),
+    **{'attributes': attributes, 'code': code, **options},
   )
   if metrics:
     own.add(
@@ -323,8 +323,8 @@ def thresholds(
     decided_by = _one_column(decide_by, len(labels), 'decide_by')
   weight = row_weights.given(_listed(sample_weight), len(labels))
   for column in (judged_by, decided_by):
-    members, group_names, _ = of_groups.memberships({'group': list(column)})
-    row_weights.check_groups(weight, members, group_names)
+    found = of_groups.memberships({'group': list(column)})
+    row_weights.check_groups(weight, found.members, found.names)
   hang = clusters.given(_listed(cluster), len(labels))
   own, held = group_thresholds.halves(
     len(labels), holdout, random_state, weight, hang

@@ -36,6 +36,7 @@ def assess(
   min_group: int = MIN_GROUP,
   cluster: Integer[np.ndarray, ' n'] | None = None,
   weight: Float[np.ndarray, ' n'] | None = None,
+  code: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """Measures of one set of predictions, in the format of results.json.
 
@@ -56,6 +57,7 @@ def assess(
     cluster: rows of equal numbers are not independent (one template, equal
       texts, a writer), and are drawn together.
     weight: of each row, their mean 1 (inference/row_weights.py).
+    code: the one group of each row, where it is known (groups.memberships).
 
   Returns:
     rows, effective_rows (of weighted ones), threshold, quality, fairness,
@@ -84,6 +86,7 @@ def assess(
     min_group,
     cluster,
     weight,
+    code,
   )
   quality, by_group, fairness = _of_counts(case)
   _add_ranks(case, quality, by_group, fairness)
@@ -132,6 +135,7 @@ class Case(NamedTuple):
   min_group: int
   cluster: Integer[np.ndarray, ' n'] | None = None
   weight: Float[np.ndarray, ' n'] | None = None
+  code: Integer[np.ndarray, ' n'] | None = None
 
 
 def _groups_of(attributes: Sequence[str]) -> dict[str, list[int]]:
@@ -163,6 +167,7 @@ def _of_counts(case: Case) -> tuple[dict, list[dict], dict]:
     options.seed,
     case.cluster,
     case.weight,
+    case.code,
   )
   draws = counts.draw(table, options)
   quality = counts.of_everyone(table, draws, options)

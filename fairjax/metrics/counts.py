@@ -72,16 +72,18 @@ def tabulate(
   seed: int,
   cluster: Integer[np.ndarray, ' n'] | None = None,
   weight: Float[np.ndarray, ' n'] | None = None,
+  code: Integer[np.ndarray, ' n'] | None = None,
 ) -> Table:
   """Counts of the cells of rows, or of blocks where there are many cells.
 
   `masks` are the groups and then everyone. With two classes k is class 1
   alone, else every class against the rest. Rows of equal `cluster` are drawn
-  together; a row counts `weight` times.
+  together; a row counts `weight` times. `code` is the number of the one group
+  that each row is in, −1 for none, where that is known (groups.memberships).
   """
   items = None
   if cluster is None and weight is None:
-    columns = resampling.distinct(masks[:-1])
+    columns = resampling.distinct(masks[:-1]) if code is None else [code + 1]
     items = resampling.cells([*columns, labels, *decisions])
   chosen = np.array([1]) if classes == 2 else np.arange(classes)
   if items is None or len(items.size) > resampling.CELLS:

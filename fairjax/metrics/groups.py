@@ -13,7 +13,7 @@ import functools
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -223,10 +223,20 @@ def equal_error(
   return out
 
 
+class Memberships(NamedTuple):
+  """Groups of one or several attributes."""
+
+  members: Bool[np.ndarray, 'g n']
+  names: list[str]
+  attributes: list[str]  # of each group
+  # The one group of each row, −1 for none, where there is one attribute.
+  code: Integer[np.ndarray, ' n'] | None
+
+
 def memberships(
   columns: Mapping[str, Sequence | np.ndarray], *, intersections: bool = False
-) -> tuple[np.ndarray, list[str], list[str]]:
-  """Groups of one or several attributes: members, names, attribute of each.
+) -> Memberships:
+  """The groups of columns.
 
   A column holds one value a row ('' or None: in no group of this attribute).
   With `intersections`, each combination of values that occurs is a group too,
@@ -259,7 +269,8 @@ def memberships(
     rows = np.flatnonzero(code >= 0)
     members[first + code[rows], rows] = True
     first += int(code.max(initial=-1)) + 1
-  return members, names, attributes
+  alone = codes[0] if len(codes) == 1 else None
+  return Memberships(members, names, attributes, alone)
 
 
 def of_rows(

@@ -7,7 +7,7 @@ counts as wrong where most seeds are), adjusted by Benjamini and Hochberg for
 all slices that were looked at. Of the slices with an adjusted p of at most 5 %
 no more than 5 % are, on average, no worse than what is outside. Where rows
 hang together p is the larger of Fisher's and Student's over clusters
-(inference/clustered_excess.py): one bad writer is no bad slice. Of slices that
+(clusters.excess): one bad writer is no bad slice. Of slices that
 are alike, of 8 to 200 writers, p is at most .05 in .00 to .057 of 1,500 sets,
 that of Fisher alone in up to .28.
 """
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
-from fairjax.metrics.inference import clustered_excess, significance, tails
+from fairjax.metrics.inference import clusters, significance, tails
 
 LEAST = 30  # rows of a slice
 MOST = 150  # conditions that are paired, the first of them
@@ -98,7 +98,7 @@ def _over_clusters(p, masks, bad, cluster) -> np.ndarray:
   code, p = np.unique(cluster, return_inverse=True)[1], np.array(p, np.float64)
   for k in np.flatnonzero(p <= significance.SURE):
     inside = masks[k][0] & masks[k][1]
-    p[k] = max(p[k], clustered_excess.p_more(bad, inside, code))
+    p[k] = max(p[k], clusters.excess(bad, inside, code)[0])
   return p
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from fairjax import results
 from fairjax.metrics import measures
 from fairjax.metrics.inference import (
-  averages,
   clusters,
+  estimates,
   intervals,
   significance,
 )
@@ -106,7 +106,7 @@ def _p(one: Mapping, level: float) -> float | None:
   if decided_from(effect, level) is None:
     return None
   away = {k: effect[k] - one['bound'] for k in ('value', 'low', 'high')}
-  return averages.p_of(away, level)
+  return estimates.p_of(away, level)
 
 
 def decided_from(effect: Mapping, level: float) -> float | None:

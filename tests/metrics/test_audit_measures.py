@@ -97,7 +97,7 @@ def test_differences_are_those_of_fairlearn_with_controls_too():
   fairlearn = pytest.importorskip('fairlearn.metrics')
   labels, scores, sex, age = made()
   decisions = (scores >= 0.5).astype(int)
-  members, names, _ = groups.memberships({'sex': list(sex)})
+  members, names, *_ = groups.memberships({'sex': list(sex)})
   rates = {
     'selection_rate': fairlearn.selection_rate,
     'fpr': fairlearn.false_positive_rate,
@@ -118,7 +118,7 @@ def test_differences_are_those_of_fairlearn_with_controls_too():
     assert row['difference']['value'] == pytest.approx(own['f'] - own['m'])
     low, high = row['difference']['low'], row['difference']['high']
     assert (low <= 0 <= high) == (row['p'] > 0.05)
-  levels, level_names, _ = groups.memberships({'age': list(age)})
+  levels, level_names, *_ = groups.memberships({'age': list(age)})
   fair, within, left = contrasts.conditional(
     labels, decisions, members, levels, level_names, OPTIONS
   )
@@ -226,7 +226,7 @@ def test_many_groups_can_be_told_from_chance(seeds):
 def test_the_rest_is_everyone_else():
   labels, scores, _, age = made()
   decisions = (scores >= 0.5).astype(int)
-  members, names, _ = groups.memberships({'age': list(age)})
+  members, names, *_ = groups.memberships({'age': list(age)})
   rows = contrasts.differences(labels, decisions, members, names, '', OPTIONS)
   row = next(
     r for r in rows if r['group'] == 'mid' and r['rate'] == 'selection_rate'

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairjax.metrics.inference import averages, clusters
+from fairjax.metrics.inference import clusters, estimates
 from fairjax.metrics.inference.estimates import estimate
 
 
@@ -15,14 +15,14 @@ def test_symmetric_intervals_make_the_normal_one():
     estimate([v - 0.01, v + 0.01], v - z * e, v + z * e)
     for v, e in zip(values, errors)
   ]
-  one = averages.mean(parts)
+  one = estimates.mean(parts)
   error = np.sqrt((errors**2).sum()) / 3
   assert one['value'] == pytest.approx(values.mean())
   assert one['low'] == pytest.approx(values.mean() - z * error)
   assert one['high'] == pytest.approx(values.mean() + z * error)
   assert one['seeds'] == pytest.approx([0.5 / 3 - 0.01, 0.5 / 3 + 0.01])
   p = 2 * stats.norm.sf(values.mean() / error)
-  assert averages.p_of(one, 0.95) == pytest.approx(p)
+  assert estimates.p_of(one, 0.95) == pytest.approx(p)
 
 
 def test_skewed_intervals_of_shares_cover_their_mean():
@@ -34,20 +34,20 @@ def test_skewed_intervals_of_shares_cover_their_mean():
       hits = rng.binomial(n, share)
       low, high = clusters.jeffreys(float(hits), float(n), 0.95)
       parts.append(estimate([hits / n], low, high))
-    one = averages.mean(parts)
+    one = estimates.mean(parts)
     held += one['low'] <= np.mean(truth) <= one['high']
   assert 0.93 < held / 1000 < 0.985
 
 
 def test_an_interval_ends_at_0_where_p_is_the_rest_of_its_level():
   for value, low, high in ((0.2, 0.0, 0.5), (-0.2, -0.9, 0.0)):
-    p = averages.p_of(estimate([value], low, high), 0.9)
+    p = estimates.p_of(estimate([value], low, high), 0.9)
     assert p == pytest.approx(0.1)
-  assert averages.p_of(estimate([0.0], -0.1, 0.1), 0.95) == 1
+  assert estimates.p_of(estimate([0.0], -0.1, 0.1), 0.95) == 1
 
 
 def test_a_seed_that_one_part_lacks_is_none_and_the_value_is_the_parts():
-  one = averages.mean(
+  one = estimates.mean(
     [estimate([0.2, np.nan], 0.1, 0.3), estimate([0.4, 0.6], 0.3, 0.7)]
   )
   assert one['value'] == pytest.approx((0.2 + 0.5) / 2)
@@ -56,6 +56,6 @@ def test_a_seed_that_one_part_lacks_is_none_and_the_value_is_the_parts():
 
 
 def test_a_part_that_is_undefined_is_said():
-  one = averages.mean([estimate([0.1], 0.0, 0.2), estimate([np.nan])])
+  one = estimates.mean([estimate([0.1], 0.0, 0.2), estimate([np.nan])])
   assert one['value'] is None and 'undefined' in one['note']
-  assert averages.p_of(one, 0.95) is None
+  assert estimates.p_of(one, 0.95) is None

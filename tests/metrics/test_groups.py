@@ -108,7 +108,7 @@ def test_equal_error_threshold_is_dixons_loop(rows):
 
 
 def test_memberships_of_two_attributes_and_their_intersections():
-  members, names, attributes = groups.memberships(
+  members, names, attributes, _ = groups.memberships(
     {'gender': ['f', 'm', 'f', ''], 'age': ['old', 'old', 'young', 'old']},
     intersections=True,
   )
@@ -142,7 +142,7 @@ def test_memberships_of_two_attributes_and_their_intersections():
 )
 def test_groups_are_named_by_what_their_values_print(values):
   columns, _ = inputs.columns(values, 4)
-  members, names, _ = groups.memberships(columns)
+  members, names, *_ = groups.memberships(columns)
   number = lambda v: isinstance(v, float | np.floating)
   text = [
     '' if v is None or v != v else f'{v:g}' if number(v) else str(v)
@@ -159,7 +159,7 @@ def test_bands_stand_from_the_lowest():
   bands = audit_table.columns_of(
     pd.DataFrame({'age': given}), ['age:-2.5/9/18/30/2e6']
   )[0]['age']
-  _, names, _ = groups.memberships({'age': bands})
+  names = groups.memberships({'age': bands}).names
   assert names == [
     *('below -2.5', '-2.5 to below 9', '9 to below 18', '18 to below 30'),
     *('30 to below 2e+06', '2e+06 and above'),
@@ -172,7 +172,7 @@ def test_bands_stand_from_the_lowest():
 def test_a_row_has_its_group_of_the_first_attribute():
   columns = {'sex': ['f', '', 'm'], 'age': ['old', 'old', None]}
   found = groups.memberships(columns, intersections=True)
-  assert list(groups.of_rows(*found)) == ['sex: f', '', 'sex: m']
+  assert list(groups.of_rows(*found[:3])) == ['sex: f', '', 'sex: m']
   both = np.array([[True, False, True], [True, True, False]])
   assert list(groups.of_rows(both, 'ab', 'tt')) == ['', 'b', 'a']
   assert list(groups.of_rows(both[:0], [], [])) == ['', '', '']

@@ -14,7 +14,7 @@ HOUSE = pathlib.Path(fairjax.__file__).parent
 ROOM = {
   f'metrics/inference/{name}.py'
   for name in (
-    *('averages', 'clustered_rates', 'clusters', 'estimates', 'intervals'),
+    *('clustered_rates', 'clusters', 'estimates', 'intervals'),
     *('ratios', 'resampling', 'significance', 'tails'),
   )
 }

@@ -45,6 +45,10 @@ def test_distinct_columns_make_the_cells_of_the_masks(groups, overlap):
     np.testing.assert_array_equal(a, b)
   for name, column in enumerate([*masks, labels]):
     np.testing.assert_array_equal(column[ours.first][ours.item], column, name)
+  if not overlap:  # where the one group of each row is known
+    given = labels, labels[None], [*masks, labels >= 0], 2, 0, None, None
+    code = np.where(number < groups, number, -1)
+    np.testing.assert_equal(*(counts.tabulate(*given, c) for c in (None, code)))
 
 
 @pytest.mark.parametrize('cells', [True, False])

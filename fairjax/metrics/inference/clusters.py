@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Integer
+from jaxtyping import Bool, Float, Integer
 from scipy import special
 
 from fairjax.core.errors import UserError, shown
@@ -271,6 +271,33 @@ def student(
   half = float(reach(error, free, options.level))
   p = float(two_sided(value / error, free))
   return of_value(value, value - half, value + half), p
+
+
+def excess(
+  bad: Float[np.ndarray, ' n'],
+  inside: Bool[np.ndarray, ' n'],
+  cluster: Integer[np.ndarray, ' n'],
+) -> tuple[float, float]:
+  """P that the rows inside are more often bad, one-sided and two-sided.
+
+  With r = bad − its mean and z = [row is inside], the score of the difference
+  is T = Σ r z. Clusters c add u_c = Σ_{i in c} r_i (z_i − mean z), of sum T;
+  without a difference they are of either sign, and S = T²/Σ u_c² is as large
+  as G R² of G independent rows. So t² = (G − 2) S/(G − S) is Student's of G − 2
+  degrees of freedom: what one cluster shows by itself is no evidence (t about
+  1), however many rows it has. `cluster` are codes from 0 without gaps.
+  """
+  count = int(cluster.max(initial=-1)) + 1
+  apart = bad - bad.mean()
+  sums = np.bincount(cluster[inside], apart[inside], count)
+  sums -= inside.mean() * np.bincount(cluster, apart, count)
+  total, squares = float(sums.sum()), float((sums**2).sum())
+  free = count - 2
+  if free < 1:
+    return 1.0, 1.0
+  part = min(total**2 / squares / count, 1 - 1e-12) if squares else 0.0
+  t = float(np.sign(total) * np.sqrt(free * part / (1 - part)))
+  return float(tails.t_sf(t, free)), float(two_sided(t, free))
 
 
 def _line(x, bounds: tuple[float, float]):

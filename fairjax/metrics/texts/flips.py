@@ -27,7 +27,6 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import counts, measures
 from fairjax.metrics.inference import (
-  clustered_excess,
   clusters,
   intervals,
   row_means,
@@ -361,7 +360,7 @@ def by_word(
       if rest and code is not None:
         inside = np.isin(np.flatnonzero(edit.edited), rows)
         bad = flip[edit.edited].astype(float)
-        p = max(p, clustered_excess.p_apart(bad, inside, code))
+        p = max(p, clusters.excess(bad, inside, code)[1])
     one: dict[str, Any] = {
       'word': word,
       'rows': len(rows),

@@ -56,9 +56,8 @@ def who(config: Config, table: pd.DataFrame) -> Who:
   controls, more = audit_table.columns_of(
     table, options.controls, 'audit.controls'
   )
-  members, names, attributes = group_rates.memberships(
-    columns, intersections=options.intersections
-  )
+  found = group_rates.memberships(columns, intersections=options.intersections)
+  members, names, attributes, _ = found
   if not columns:
     members = np.zeros((0, len(table)), bool)
   both = ' × '.join(columns)

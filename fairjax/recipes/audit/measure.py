@@ -375,9 +375,8 @@ def _impact(out, groups, config, options, sample) -> None:
 def _given_controls(out, labels, groups, options, least, sample) -> None:
   if not groups.controls or not groups.columns or out.scores.ndim == 3:
     return
-  masks, names, kinds = group_rates.memberships(
-    groups.controls, intersections=True
-  )
+  levels = group_rates.memberships(groups.controls, intersections=True)
+  masks, names, kinds, _ = levels
   both = ' × '.join(groups.controls)
   keep = [i for i, k in enumerate(kinds) if k == both]
   for kind in groups.columns:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
 from fairjax.data.tables.labels import ROUND
-from fairjax.metrics.inference import averages
+from fairjax.metrics.inference import estimates
 from fairjax.stages import Experiment
 
 AVERAGE, QUALITY, FAIRSCORE = 'average', 'glue', 'different'
@@ -88,9 +88,9 @@ def join(e: Experiment, parts: Mapping[str, Experiment]) -> None:
           if task.averaged:
             shares.setdefault(by, []).append(scores['quality'][FAIRSCORE])
     for by, of in shares.items():
-      mean = {FAIRSCORE: averages.mean(of)}
+      mean = {FAIRSCORE: estimates.mean(of)}
       e.add(name, f'{AVERAGE}, {by}', {'quality': mean})
-    e.add(name, AVERAGE, {'quality': {QUALITY: averages.mean(quality)}})
+    e.add(name, AVERAGE, {'quality': {QUALITY: estimates.mean(quality)}})
     for where, one in sets.items():
       e.add(name, where, one)
 
@@ -114,11 +114,11 @@ def tests(parts: Mapping[str, Experiment], level: float) -> list[dict]:
         out.append(test | {'set': key})
         whole.setdefault((AVERAGE, QUALITY), []).append(test)
   for (named, measure), own in whole.items():
-    one = averages.mean([test['difference'] for test in own])
+    one = estimates.mean([test['difference'] for test in own])
     sides = {k: own[0][k] for k in ('ours', 'theirs')}
     out.append(
       {'set': named, **sides, 'measure': measure, 'difference': one}
-      | {'p': averages.p_of(one, level), 'p_at_floor': False}
+      | {'p': estimates.p_of(one, level), 'p_at_floor': False}
       | {'test': "mean of the tasks' differences, independent"}
     )
   return out
