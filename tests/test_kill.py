@@ -92,7 +92,6 @@ JOBS = {
     '--config.rewriters.epochs=2',
     '--config.rewriters.seeds=1',
     '--config.rewriters.generators=1',
-    '--config.rewriters.classifier_epochs=1',
     '--config.adversary.labels=filtered',
     '--config.adversary.epochs=2',
     '--config.adversary.vectors=',

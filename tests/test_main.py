@@ -55,7 +55,6 @@ MISTAKEN = {
   '--config.measures.confidence_level=95': 'confidence_level is 95.0',
   '--config.measures.resamples=-1': 'measures.resamples is -1',
   '--config.planted.correlation=0.2': 'planted.correlation is 0.2',
-  '--config.planted.noise=0.7': 'planted.noise is 0.7',
   '--config.data.on_bad=ignore': "data.on_bad is 'ignore'",
   '--config.net.precision=float16': "net.precision is 'float16'",
   '--config.scoring.at=ends': "scoring.at is 'ends'",
@@ -126,7 +125,6 @@ def test_what_a_recipe_would_not_do_is_said_first(recipe, field, value):
 
 OTHER = {
   'generate.task': 'fill',
-  'measures.adjust': 'bh',
   'measures.axis': 'religion',
   'measures.sets': ('train',),
   'measures.threshold': 'eer',

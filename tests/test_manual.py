@@ -80,7 +80,6 @@ def test_every_knob_is_explained():
 
 
 def test_a_help_is_understood_alone():
-  """`fairjax help rewriters.classifier_epochs` said 'and passes'."""
   hanging = {'and', 'of', 'its', 'it', 'their', 'these', 'before', 'instead'}
   for name, leaf in LEAVES.items():
     first = leaf.about.partition(':')[0].split()[0].rstrip(',')

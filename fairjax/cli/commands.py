@@ -114,7 +114,7 @@ COMMANDS = {
     (('text',),),
     matter=(
       *('method.axis', 'method.direction', 'method.names', 'method.scope'),
-      *('method.words', 'method.reflexive', 'method.tagger'),
+      *('method.words', 'method.tagger'),
     ),
     sections=('method',),
   ),

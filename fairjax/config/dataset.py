@@ -5,7 +5,6 @@ import dataclasses
 from fairjax.core.knobs import (
   SEED,
   at_least,
-  below,
   between,
   each,
   entry,
@@ -100,9 +99,6 @@ class Planted:
   test_rows: int = knob(1000, 'rows of validation and of test', at_least(20))
   correlation: float = knob(
     0.8, 'P(gender agrees with the label) in training', between(0.5, 1)
-  )
-  noise: float = knob(
-    0.02, 'share of labels flipped in every split', below(0, 0.5)
   )
   seed: int = knob(0, 'seed of the generated sentences', SEED)
 

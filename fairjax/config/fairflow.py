@@ -202,15 +202,9 @@ class Rewriters:
     'folds of the attribute classifier, which judges texts that it never saw',
     between(2, 1000),
   )
-  classifier: str = knob(
-    'tiny',
-    'size or folder of the classifier that is trained on texts and rewrites',
-    path=True,
+  seeds: int = knob(
+    3, 'classifiers trained on texts and rewrites', between(1, 1000)
   )
-  classifier_epochs: float = knob(
-    4.0, 'passes of rewriters.classifier over its texts', above(0, 1e6)
-  )
-  seeds: int = knob(3, 'classifiers of each contender', between(1, 1000))
   generators: int = knob(
     1, 'seeds of each generator, which share the classifiers', between(1, 100)
   )

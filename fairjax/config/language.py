@@ -122,7 +122,6 @@ class Pretrain:
   )
   mask: float = knob(0.15, 'share of the tokens that is masked', within(0, 1))
   whole_word: bool = knob(False, 'mask whole words instead of single tokens')
-  permute: bool = knob(True, 'bart: shuffle the sentences')
 
 
 @dataclasses.dataclass(slots=True)

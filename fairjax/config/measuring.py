@@ -13,7 +13,6 @@ from fairjax.core.knobs import (
   filled,
   knob,
   number,
-  one_of,
   or_else,
 )
 
@@ -43,11 +42,6 @@ class Measures:
     10,
     'smallest number of rows for a group to count in a gap',
     at_least(1),
-  )
-  adjust: str = knob(
-    'holm',
-    "correction for multiple tests: 'holm', 'bh' or 'none'",
-    one_of('holm', 'bh', 'none'),
   )
   primary: tuple[str, ...] = knob(
     (),

@@ -55,12 +55,6 @@ class Method:
     one_of('all', 'pronouns'),
     changes=('data', 'texts'),
   )
-  reflexive: str = knob(
-    'themselves',
-    "neutral reflexive pronoun: 'themselves' or 'themself'",
-    one_of('themselves', 'themself'),
-    changes=('data', 'texts'),
-  )
   names: bool = knob(
     True, 'also swap first names of persons', changes=('data', 'texts')
   )
@@ -96,11 +90,6 @@ class Method:
   )
   terms: str = knob(
     '', 'file of identity terms, one per line', existing, path=True
-  )
-  epsilon: float = knob(
-    0.01,
-    "method supplement, how='share': by how much shares of a label may differ",
-    between(0, 1),
   )
   replacement: bool = knob(
     False, 'sample with replacement, as the reference does'
@@ -236,12 +225,6 @@ class Weighting:
     18, 'largest depth of a tree; 0 is unlimited', at_least(0)
   )
   folds: int = knob(5, 'folds of the cross-prediction', at_least(2))
-  formula: str = knob(
-    'code',
-    "'code' (mean 1 in each class) or 'paper' (P(y)/P(y|z))",
-    one_of('code', 'paper'),
-  )
-  q: str = knob('', "Q(y) as '0.9,0.1', class 0 first; '' is the data's P(y)")
   max_weight: float = knob(0.0, 'largest weight; 0 is no limit', at_least(0))
   rows: tuple[str, ...] = knob(
     ('baseline', 'weight'),

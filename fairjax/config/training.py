@@ -56,11 +56,8 @@ class Net:
   )
   glove: str = knob(
     '',
-    "GloVe text file for cnn and lstm; '' trains embeddings",
+    "GloVe text file for cnn and lstm, kept as it is; '' trains embeddings",
     path=True,
-  )
-  freeze_embeddings: bool = knob(
-    True, 'do not train the embeddings read from `glove`'
   )
   remove_gender: bool = knob(
     False, 'remove a gender direction from these embeddings first'
@@ -90,12 +87,9 @@ class Train:
     one_of('linear', 'constant', 'plateau'),
   )
   plateau_factor: float = knob(
-    0.5, "what a seed's rate is multiplied by at a plateau", above(0, 1)
-  )
-  plateau_patience: int = knob(
-    3,
-    'evaluations without improvement that are no plateau yet, each time',
-    at_least(0),
+    0.5,
+    "what a seed's rate is multiplied by at a plateau, each four evaluations",
+    above(0, 1),
   )
   weight_decay: float = knob(
     0.0, 'decoupled weight decay of kernels and embeddings', at_least(0)
@@ -108,12 +102,6 @@ class Train:
   )
   microbatches: int = knob(
     1, 'parts into which a batch is divided to save memory', at_least(1)
-  )
-  gradients: str = knob(
-    'float32',
-    "type of the kernels' gradients: 'float32', or 'bfloat16', of which "
-    'devices exchange half as much',
-    one_of('float32', 'bfloat16'),
   )
   evals: float = knob(1.0, 'evaluations per epoch', above(0, 1e6))
   metric_for_best: str = knob(

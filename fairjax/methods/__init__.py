@@ -39,13 +39,13 @@ installed('methods', METHODS, listed)
 
 # The knobs `method.X` that each method reads (of blind no direction: all go).
 _WORDS = ('words', 'names', 'names_file', 'tagger', 'scope')
-_SWAP = ('direction', 'axis', 'reflexive', *_WORDS)
+_SWAP = ('direction', 'axis', *_WORDS)
 READS = {
   'augment': ('ratio', 'how', 'rank', 'keep_equal', *_SWAP),
   'substitute': ('ratio', 'how', *_SWAP),
   'balance': ('ratio', 'how', 'by', 'replacement', *_WORDS),
   'blind': ('how', 'axis', *_WORDS),
-  'supplement': ('ratio', 'how', 'table', 'terms', 'epsilon'),
+  'supplement': ('ratio', 'how', 'table', 'terms'),
   'reweight': ('terms',),
 }
 # What `method.how` may be; '' stands for the first.

@@ -3,12 +3,12 @@
 If a data set differs from a fair one only by a selection that knows label y
 and demographic evidence z, then training on it with the weights
 
-  w = Q(y) / P(y|z)
+  w = P(y) / P(y|z)
 
 minimises the risk of the fair one, in which y does not depend on z. P(y|z) is
-cross-predicted (methods/crossfit.py); Q is P(Y) or given. Training and
-validation rows are weighted (the validation loss stops the training); tests
-never are.
+cross-predicted (methods/crossfit.py). As in the authors' code, weights are
+divided by the mean of their class. Training and validation rows are weighted
+(the validation loss stops the training); tests never are.
 """
 
 import numpy as np
@@ -78,26 +78,8 @@ def weights(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   p = own(cross_predict(evidence(table, config), label, config), label)
   if knobs.estimator == 'forest':
     p = np.where(p > 0, p, min(0.5 / knobs.n_estimators, p[p > 0].min()))
-  raw = ratio(label, p, target(label, knobs.q), knobs.formula)
-  weight = clip(label, raw, knobs.max_weight, knobs.formula)
+  weight = clip(label, ratio(label, p), knobs.max_weight)
   return pd.DataFrame({'id': table['id'].array, 'weight': weight, 'p': p})
-
-
-def target(label: np.ndarray, text: str) -> np.ndarray:
-  """Q(y) [c]: 'given' as '0.9,0.1', or the labels' own shares."""
-  shares = np.bincount(label) / len(label)
-  if not text:
-    return shares
-  try:
-    q = np.array([float(part) for part in text.split(',')])
-  except ValueError:
-    q = np.zeros(0)
-  if len(q) != len(shares) or (q < 0).any() or not np.isclose(q.sum(), 1):
-    raise UserError(
-      f'weighting.q is {text!r}; give {len(shares)} shares, one a class, that '
-      'add up to 1'
-    )
-  return q
 
 
 def cross_predict(
@@ -135,34 +117,20 @@ def own(p: np.ndarray, label: np.ndarray) -> np.ndarray:
   return p[np.arange(len(label)), label]
 
 
-def ratio(
-  label: np.ndarray, p: np.ndarray, q: np.ndarray, formula: str
-) -> np.ndarray:
-  """Weights [n] from P(y|z) [n] of the own label and Q [c].
-
-  formula='paper': Q(y) / p, literally. formula='code': as the authors' code,
-  1/p divided by its class's mean, so that each class keeps its mass: the mean
-  weight is Q(y) / P(y) in each class, exactly 1 with Q = P.
-  """
-  if formula == 'paper':
-    return q[label] / p
-  size = np.bincount(label)
-  mean = np.bincount(label, 1 / p) / np.maximum(size, 1)
-  return q[label] / (size[label] / len(label)) / p / mean[label]
+def ratio(label: np.ndarray, p: np.ndarray) -> np.ndarray:
+  """Weights [n]: 1 / P(y|z) of the own label over the mean of its class."""
+  mean = np.bincount(label, 1 / p) / np.maximum(np.bincount(label), 1)
+  return 1 / p / mean[label]
 
 
-def clip(
-  label: np.ndarray, weight: np.ndarray, limit: float, formula: str
-) -> np.ndarray:
+def clip(label: np.ndarray, weight: np.ndarray, limit: float) -> np.ndarray:
   """Weights [n] of at most `limit`; 0 leaves them.
 
-  With formula='code' the rest of a class is scaled up by the one factor s for
-  which the mean of min(s·w, limit) is the class's mean again.
+  The rest of a class is scaled up by the one factor s for which the mean of
+  min(s·w, limit) is the class's mean again.
   """
   if not limit:
     return weight
-  if formula == 'paper':
-    return np.minimum(weight, limit)
   out = np.empty_like(weight)
   for kind in np.unique(label):
     rows = label == kind
@@ -192,14 +160,13 @@ def report(table: pd.DataFrame, weights: pd.DataFrame, config: Config) -> dict:
   label = table['label'].to_numpy()
   w, p = weights['weight'].to_numpy(), weights['p'].to_numpy()
   z = evidence(table, config)
-  raw = ratio(label, p, target(label, knobs.q), knobs.formula)
+  raw = ratio(label, p)
   one_vote = 1 / knobs.n_estimators if knobs.estimator == 'forest' else 0.0
   near = max(NEAR_ZERO, one_vote)
   out = {
     'rows': len(table),
     'z': knobs.z,
     'estimator': knobs.estimator,
-    'formula': knobs.formula,
     'folds': knobs.folds,
     'columns': z.values.shape[1],
     'distinct': len(crossfit.distinct(z.values[z.fitted]).values),
@@ -273,11 +240,10 @@ def compare(z: Evidence, label, p: np.ndarray, config: Config) -> list[dict]:
   1/p with the chosen estimator's.
   """
   out = []
-  q = target(label, config.weighting.q)
   for name in dict.fromkeys((config.weighting.estimator, 'logistic', 'count')):
     same = name == config.weighting.estimator
     mine = p if same else own(cross_predict(z, label, config, name), label)
-    w = ratio(label, mine, q, config.weighting.formula)
+    w = ratio(label, mine)
     out.append(
       {
         'name': name,

@@ -12,7 +12,7 @@ whole word. With t positive and n other rows of a term:
                2018, doi 10.1145/3278721.3278729)
   how='share'  per term, with p = t / (t + n) and p_all the share of positives,
                others (p too large) or positives (p too small) are added until
-               |p − p_all| <= method.epsilon
+               |p − p_all| <= EPSILON
 
 Counts are those of the training rows before anything is added. A row that has
 two terms is drawn once. `method.ratio` is the share of `a` that is added.
@@ -35,6 +35,7 @@ from fairjax.methods.evidence import OUR_TERMS
 
 STREAM = 34  # of this file's random numbers
 BINS = 5
+EPSILON = 0.01  # by how much shares of a label may differ
 MADE = 'supplement:'  # what an added row's id begins with
 
 # Term, label (1 positive) and length bin of the rows to add, and how many.
@@ -63,9 +64,7 @@ def supplement(tables: Tables, config: Config) -> Tables:
       f'no text of {method.table} has one of the {len(terms)} terms, so that '
       'it cannot supplement any; choose another table or method.terms'
     )
-  needs = list(
-    dixon(*here) if how == 'dixon' else shares(*here, method.epsilon)
-  )
+  needs = list(dixon(*here) if how == 'dixon' else shares(*here))
   rng = np.random.default_rng([config.seed, STREAM])
   free = rng.permutation(len(more))
   additions, demand = [], 0
@@ -158,11 +157,10 @@ def shares(
   members: np.ndarray,
   positive: np.ndarray,
   place: np.ndarray,
-  epsilon: float,
 ) -> Iterator[Need]:
-  """The fewest rows that bring |p − p_all| of each term to epsilon."""
+  """The fewest rows that bring |p − p_all| of each term to EPSILON."""
   everywhere = positive.mean()
-  low, high = everywhere - epsilon, everywhere + epsilon
+  low, high = everywhere - EPSILON, everywhere + EPSILON
   for term, rows in enumerate(members):
     t, size = int(positive[rows].sum()), int(rows.sum())
     if size and t > high * size:

@@ -63,7 +63,6 @@ def differences(
   reference: str,
   options: IntervalOptions,
   min_group: int = 1,
-  adjust: str = 'holm',
   shown: Sequence[str] = SHOWN,
   cluster: Integer[np.ndarray, ' n'] | None = None,
   weight: Float[np.ndarray, ' n'] | None = None,
@@ -108,7 +107,7 @@ def differences(
           'few': bool(few),
         }
       )
-  correct(out, adjust)
+  correct(out)
   return out
 
 
@@ -157,14 +156,11 @@ def impact_ratios(
   return out
 
 
-def correct(rows: Sequence[dict], adjust: str) -> None:
+def correct(rows: Sequence[dict]) -> None:
   """The p of rows, adjusted for all of them that have rows enough."""
   tested = [row for row in rows if not row['few']]
-  p = significance.adjusted(
-    [r['p'] for r in tested], 'bh' if adjust == 'bh' else 'holm'
-  )
-  for row, each in zip(tested, p):
-    row['adjusted'] = row['p'] if adjust == 'none' else each
+  for row, p in zip(tested, significance.adjusted([r['p'] for r in tested])):
+    row['adjusted'] = p
 
 
 def _rates(table: counts.Table, options: IntervalOptions) -> counts.Rates:

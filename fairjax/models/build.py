@@ -109,9 +109,8 @@ def word_classifier(
       'net.remove_gender takes a gender direction out of word vectors, but '
       'net.glove names no file of them'
     )
-  frozen = bool(net.glove) and net.freeze_embeddings
-  # Frozen vectors need no training, so words of all splits may have theirs.
-  sources = tables.values() if frozen else [tables['train']]
+  # A file's vectors need no training, so words of all splits may have theirs.
+  sources = tables.values() if net.glove else [tables['train']]
   tokenizer = find_tokenizer(config, sources, None, word_level.train_words)
   length = config.tokens.max_length or length
   tokenizer.enable_truncation(length, direction=word_level.SIDE)
@@ -125,12 +124,11 @@ def word_classifier(
     classes,
     length,
     rate if net.dropout < 0 else net.dropout,
-    vectors if frozen else None,
+    vectors,
   )
   module = kind(shape, dtype=precision(config))
   return word_model(
     module,
-    vectors,
     tokenizer=tokenizer,
     longest=length,
     labels=labels or hf.default_labels(classes),
@@ -138,10 +136,8 @@ def word_classifier(
   )
 
 
-def word_model(
-  module, vectors: word_level.EmbeddingTable | None, **rest: Any
-) -> Bundle:
-  """Each seed has random weights; learned vectors begin at the file's."""
+def word_model(module, **rest: Any) -> Bundle:
+  """Each seed has random weights, and random vectors where no file has them."""
 
   @jax.jit
   def random(seed):
@@ -152,8 +148,6 @@ def word_model(
     if 'embed' in params:
       shape = module.shape
       table = word_level.random_rows(shape.vocab, shape.width, seed)
-      if vectors is not None:
-        table[vectors.known] = vectors.values[vectors.known]
       params['embed']['embedding'] = jnp.asarray(table)
     return params
 

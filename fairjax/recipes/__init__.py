@@ -40,14 +40,13 @@ _DECIDED = _none_of(
   *('measures.templates', 'measures.axis', 'measures.madlibs'),
   'measures.gender_file',
 )
-_TESTED = _none_of('measures.adjust')  # those there are, are by Holm
 _SIZED = _none_of('measures.min_group')
 _SEEDS = _none_of('seeds')  # nothing is trained, or as many as there are
-_TEXTS = {**_DECIDED, **_SIZED, **_TESTED}
+_TEXTS = {**_DECIDED, **_SIZED}
 # Of a data-side method, beside the words that a swap exchanges.
 _METHOD = _none_of(
   *('method.name', 'method.ratio', 'method.rank', 'method.by', 'method.how'),
-  *('method.table', 'method.terms', 'method.epsilon', 'method.replacement'),
+  *('method.table', 'method.terms', 'method.replacement'),
   *('method.keep_equal', 'method.compare'),
 )
 
@@ -55,7 +54,7 @@ RECIPES = {
   'train': Recipe(
     'fairjax.recipes.train:run',
     'one classifier, measured and reported',
-    ignores={**_TESTED, 'method.compare': 'recipe=compare'},
+    ignores={'method.compare': 'recipe=compare'},
     remade=True,
   ),
   'logit_pairing': Recipe(
@@ -70,7 +69,7 @@ RECIPES = {
       'method.rank': 'diet.ranking',
       'method.keep_equal': 'diet.keep_equal',
       'method.compare': 'diet.compare',
-      **_none_of('method.table', 'method.terms', 'method.epsilon'),
+      **_none_of('method.table', 'method.terms'),
     },
   ),
   'rank': Recipe(
@@ -164,7 +163,6 @@ RECIPES = {
     ),
     ignores={
       **_DECIDED,
-      **_TESTED,
       'generate.max_span': '',
       'generate.task': '',
       'measures.groups': 'writing.axes',

@@ -119,15 +119,13 @@ def compare(
           if (line['measure'] in also or measures.leading([line['measure']]))
           and (not end or measures.is_gap(line['measure']))
         ]
-  return adjusted(tests, config.measures.adjust)
+  return adjusted(tests)
 
 
-def adjusted(tests: list[dict], method: str) -> list[dict]:
+def adjusted(tests: list[dict]) -> list[dict]:
   """The tests, leading ones with p adjusted for their number on the page."""
   leads = [i for i, test in enumerate(tests) if 't-test' not in test['test']]
-  if method == 'none' or not leads:
-    return tests
-  own = significance.with_adjusted([tests[i] for i in leads], method)
+  own = significance.with_adjusted([tests[i] for i in leads])
   known = dict(zip(leads, own))
   return [known.get(i, test) for i, test in enumerate(tests)]
 

@@ -25,6 +25,7 @@ from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers import layer_params
 from fairjax.train import checkpoint, mesh, optim, step, stretch, watch
 
+PATIENCE = 3  # evaluations without a gain that are no plateau yet
 AHEAD = 4  # batches given to the device before the first result is awaited
 
 
@@ -487,9 +488,9 @@ def plateau(meta: dict, train: Train) -> np.ndarray:
   """What each seed's rate is multiplied by after an evaluation, [s].
 
   As PyTorch's ReduceLROnPlateau and so ParlAI: the factor after each
-  plateau_patience + 1 evaluations in a row that are no better than the best.
+  PATIENCE + 1 evaluations in a row that are no better than the best.
   """
-  every = train.plateau_patience + 1
+  every = PATIENCE + 1
   low = [
     bad > 0 and bad % every == 0 and not stopped
     for bad, stopped in zip(meta['bad'], meta['stopped'])

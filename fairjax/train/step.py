@@ -138,7 +138,6 @@ def _gradient(
   model: Bundle,
   players: tuple[Player, ...],
   microbatches: int,
-  low_precision: bool,
   active: tuple[int, ...],
   params: dict,
   batch: dict,
@@ -148,11 +147,6 @@ def _gradient(
   """What the active players log, and the gradient of each by its number."""
   dropout = keys.dropout(seed, step)
   own, values, grads = parts(players, params), {}, {}
-  if low_precision:
-    own = [
-      layer_params.with_low_precision_gradients(o, model.module.dtype)
-      for o in own
-    ]
   for loss in dict.fromkeys(players[i].loss for i in active):
     ours = [i for i in active if players[i].loss == loss]
 
@@ -237,7 +231,6 @@ def _compiled(
   model: Bundle,
   players: tuple[Player, ...],
   microbatches: int,
-  low_precision: bool,
   device_mesh,
   fsdp: bool,
   per_dispatch: int,
@@ -253,7 +246,7 @@ def _compiled(
 
   def program(active, state, batch, seeds, step, total):
     gradient = functools.partial(
-      _gradient, model, players, microbatches, low_precision, active
+      _gradient, model, players, microbatches, active
     )
     params, opt = state['params'], dict(state['opt'])
     values, grads = mesh.over_seeds(device_mesh, gradient)(
@@ -328,18 +321,10 @@ def compiled(
   players = tuple(
     p._replace(options=as_options(p.options or train)) for p in players
   )
-  low_precision = train.gradients == 'bfloat16'
-  if low_precision and dtype_of(model) != jnp.bfloat16:
-    raise UserError(
-      "train.gradients is 'bfloat16', but products are of "
-      f'{dtype_of(model).name}; set '
-      'net.precision=bfloat16, or leave train.gradients=float32'
-    )
   return _compiled(
     model.program,
     players,
     train.microbatches,
-    low_precision,
     device_mesh,
     fsdp,
     per_dispatch,

@@ -23,7 +23,6 @@ from fairjax.methods.reweight import (
   ratio,
   report,
   reweight,
-  target,
   weights,
 )
 
@@ -208,10 +207,8 @@ def test_distinct_rows_give_the_table_back():
 def test_golden_four_rows():
   label = np.array([0, 0, 1, 1])
   p = np.array([0.8, 0.4, 0.5, 0.25])
-  w = ratio(label, p, target(label, ''), 'code')
+  w = ratio(label, p)
   np.testing.assert_allclose(w, [2 / 3, 4 / 3, 2 / 3, 4 / 3], rtol=1e-15)
-  w = ratio(label, p, target(label, ''), 'paper')
-  np.testing.assert_allclose(w, [0.625, 1.25, 1, 2])
 
 
 @pytest.mark.parametrize('estimator', ['forest', 'logistic', 'count'])
@@ -229,23 +226,12 @@ def test_every_class_has_mean_weight_one(estimator):
   np.testing.assert_allclose(made['p'][none], expect)
 
 
-def test_a_given_target_moves_the_class_means():
-  table = gendered()
-  made = weights(table, config_of(estimator='count', q='0.9,0.1'))
-  share = table['label'].mean()
-  mass = made['weight'].groupby(table['label']).sum() / len(table)
-  np.testing.assert_allclose(mass, [0.9, 0.1])
-  assert 0.3 < share < 0.7
-  with pytest.raises(UserError, match=r'weighting\.q'):
-    weights(table, config_of(q='0.5,0.6'))
-
-
 @pytest.mark.parametrize('limit', [1.2, 2.0, 50.0])
 def test_clipping_keeps_the_class_means_and_the_order(limit):
   rng = np.random.default_rng(0)
   label = rng.integers(0, 2, 500)
-  raw = ratio(label, rng.beta(1, 2, 500), target(label, ''), 'code')
-  w = clip(label, raw, limit, 'code')
+  raw = ratio(label, rng.beta(1, 2, 500))
+  w = clip(label, raw, limit)
   assert w.max() <= limit
   for c in (0, 1):
     assert abs(w[label == c].mean() - 1) < 1e-12
@@ -253,7 +239,6 @@ def test_clipping_keeps_the_class_means_and_the_order(limit):
     below = (label == c) & (w < limit - 1e-9)
     scale = w[below] / raw[below]
     np.testing.assert_allclose(scale, scale[0])  # one factor a class
-  assert (clip(label, raw, limit, 'paper') == np.minimum(raw, limit)).all()
   if limit > raw.max():
     np.testing.assert_allclose(w, raw)
 
@@ -306,7 +291,6 @@ def test_the_pattern_of_the_papers_table_1(tmp_path, estimator):
     terms=str(path),
     estimator=estimator,
     n_estimators=10,
-    formula='paper',
   )
   made = weights(table, config)
   for term, (rows, share) in TABLE1.items():
@@ -335,8 +319,9 @@ def test_weighted_risk_is_the_risk_without_discrimination(estimator):
   must be its risk in the fair world.
   """
   rng = np.random.default_rng([7, 1])
-  q_y, q_z = np.array([0.7, 0.3]), np.array([0.5, 0.35, 0.15])
+  q_z = np.array([0.5, 0.35, 0.15])
   p_toxic = np.array([0.1, 0.4, 0.75])  # P(y=1|z) after selection
+  q_y = np.array([1 - q_z @ p_toxic, q_z @ p_toxic])  # what P(y) then is
   chosen = np.stack([(1 - p_toxic) / q_y[0], p_toxic / q_y[1]])  # y z
   chosen /= chosen.max()
   # Keep P(z): sum_y q(y) s(y, z) is constant over z by construction.
@@ -363,8 +348,6 @@ def test_weighted_risk_is_the_risk_without_discrimination(estimator):
   else:
     config = config_of(
       z='columns:z',
-      q='0.7,0.3',
-      formula='paper',
       estimator=estimator,
       n_estimators=10,
     )
@@ -415,7 +398,7 @@ def test_the_report_adds_up():
   assert all(e['log_loss'] < 0.8 for e in out['estimators'])
   assert out['rows_with_prior'] == table['text'].str.startswith('nobody').sum()
   p = made['p'].to_numpy()
-  raw = ratio(table['label'].to_numpy(), p, target(table['label'], ''), 'code')
+  raw = ratio(table['label'].to_numpy(), p)
   over = np.maximum(raw - 1.5, 0)
   assert out['clip']['rows'] == (over > 0).sum() > 0
   assert out['clip']['mass'] == pytest.approx(over.sum() / raw.sum())

@@ -10,6 +10,7 @@ from fairjax.config import Config, Data, Method
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
 from fairjax.methods.supplement import (
+  EPSILON,
   dixon,
   length_edges,
   second_table,
@@ -78,10 +79,13 @@ def test_terms_get_the_share_of_their_bin(data):
   assert seen > 5
 
 
-@pytest.mark.parametrize('epsilon', (0.01, 0.05))
-def test_the_fewest_rows_bring_every_term_near_the_whole(data, epsilon):
+@pytest.mark.parametrize('epsilon', (EPSILON, 0.05))
+def test_the_fewest_rows_bring_every_term_near_the_whole(
+  data, epsilon, monkeypatch
+):
   tables, config = data
-  config.method.how, config.method.epsilon = 'share', epsilon
+  config.method.how = 'share'
+  monkeypatch.setattr('fairjax.methods.supplement.EPSILON', epsilon)
   made = supplement(tables, config)['train']
   p_all = tables['train']['label'].mean()
   for term in TERMS:
@@ -99,7 +103,7 @@ def test_an_even_table_needs_nothing():
   positive = np.array([0, 0, 1, 1] * 2)
   none = np.zeros(8, int)
   assert not list(dixon(members, positive, none))
-  assert not list(shares(members, positive, none, 0.0))
+  assert not list(shares(members, positive, none))
 
 
 def test_no_row_is_added_twice_and_too_few_are_told(data, tmp_path):

@@ -107,7 +107,7 @@ def test_swaps_by_other_groups_leave_names_alone(run, names, tmp_path):
 def test_swaps_know_the_scope(run, names, tmp_path):
   config = of(names_file=names, scope='pronouns')
   assert run(config, tmp_path) == [TEXT.replace('his', 'her')]
-  config = of(direction='neutral', scope='pronouns', reflexive='themself')
+  config = of(direction='neutral', scope='pronouns')
   assert run(config, tmp_path / 'b') == [TEXT.replace('his', 'their')]
 
 

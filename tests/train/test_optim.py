@@ -118,10 +118,13 @@ def test_the_rate_ends_at_zero_and_constant_stays():
 
 
 @pytest.mark.parametrize('patience', [0, 2])
-def test_a_plateau_lowers_the_rate_where_torch_s_scheduler_does(patience):
+def test_a_plateau_lowers_the_rate_where_torch_s_scheduler_does(
+  patience, monkeypatch
+):
   torch = pytest.importorskip('torch')
   values = np.random.default_rng(patience).integers(0, 6, (30, 3)).astype(float)
-  train = Train(plateau_factor=0.5, plateau_patience=patience, patience=0)
+  monkeypatch.setattr(loop, 'PATIENCE', patience)
+  train = Train(plateau_factor=0.5, patience=0)
   meta = {name: [0] * 3 for name in ('bad', 'stopped', 'kept')}
   meta['best'] = [None] * 3
   ours, rates = np.ones(3), []
@@ -157,7 +160,8 @@ def test_a_lowered_rate_is_a_smaller_step_of_that_seed():
 def test_a_run_with_plateaus_goes_on_to_the_same_bits(tmp_path, monkeypatch):
   """The factor is a part of the state that a checkpoint holds."""
   options = {'lr': 0.1, 'schedule': 'plateau', 'epochs': 3.0, 'evals': 3.0}
-  options |= {'plateau_factor': 0.1, 'plateau_patience': 0, 'patience': 0}
+  options |= {'plateau_factor': 0.1, 'patience': 0}
+  monkeypatch.setattr(loop, 'PATIENCE', 0)
   whole = fit(tmp_path / 'whole', config(**options))
   other = fit(
     tmp_path / 'constant', config(**options | {'schedule': 'constant'})

@@ -195,8 +195,7 @@ def options(args: list[str]) -> argparse.Namespace:
   counts = ('layers', 'seeds', 'rows', 'length', 'examples', 'slots', 'draft')
   for name in counts:
     parser.add_argument(f'--{name}', type=int, default=None)
-  for name in ('precision', 'gradients'):
-    parser.add_argument(f'--{name}', choices=('bfloat16', 'float32'))
+  parser.add_argument('--precision', choices=('bfloat16', 'float32'))
   for name in ('scan', 'remat', 'fsdp'):
     parser.add_argument(f'--{name}', action='store_true', default=None)
   parser.add_argument('--kernels', default='auto', choices=kernel_table.OPTIONS)

@@ -36,7 +36,6 @@ class Size:
   slots: int = 32  # of generation
   draft: int = 0  # tokens that a slot drafts at most
   precision: str = 'bfloat16'
-  gradients: str = 'float32'
   scan: bool = False
   remat: bool = False
   fsdp: bool = False
@@ -122,9 +121,8 @@ def step_of(
   device_mesh: Mesh, size: Size, model: Bundle, arrays: dict, players
 ):
   """One optimiser step of all seeds."""
-  options = dataclasses.replace(TRAIN, gradients=size.gradients)
   train_step, start = step.compiled(
-    model, options, device_mesh, size.fsdp, players
+    model, TRAIN, device_mesh, size.fsdp, players
   )
   params = stacked(device_mesh, model, size)
   where = mesh.update_shardings(device_mesh, params, size.fsdp)

@@ -310,12 +310,10 @@ def denoised(
   words: Vocabulary,
   share: float = 0.3,
   mean: float = 3.0,
-  permute: bool = True,
   whole_word: bool = False,
 ) -> dict:
   """The rows corrupted as source, and as they are as target."""
-  tokens = permuted(rows, draw, words) if permute else rows['tokens']
-  shuffled = rows | {'tokens': tokens}
+  shuffled = rows | {'tokens': permuted(rows, draw, words)}
   unit = units(shuffled, words, whole_word)
   first, length = spans(unit.max(1) + 1, share, mean, draw)
   return infilled(shuffled, unit, first, length, words.mask) | {

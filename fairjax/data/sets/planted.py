@@ -32,6 +32,7 @@ from fairjax.data.tables.schema import Tables, check
 
 STREAM = 11  # of this file's random numbers
 NEUTRAL = 0.15  # share of rows that show nobody's gender
+NOISE = 0.02  # share of labels flipped in every split
 CLASSES = ('no blame', 'blame')
 GROUPS = ('male', 'female', '')  # in the order of the marks
 SPLITS = {'train': range(4, 10), 'valid': range(2, 4), 'test': range(2)}
@@ -83,7 +84,7 @@ def load(config) -> Tables:
 
   Exactly half of the rows of a split have label 1, and `NEUTRAL` of each label
   show no gender. Of the others, a share `correlation` (train) or one half
-  (valid, test) agrees with the label. Then `noise` of the labels of each
+  (valid, test) agrees with the label. Then `NOISE` of the labels of each
   (label, group) are flipped, so that noise is independent of gender.
   """
   c = config.planted
@@ -96,9 +97,9 @@ def load(config) -> Tables:
     if rows < 20:
       raise UserError(f'planted.{name} is {rows}; at least 20 are needed')
   tables = {
-    'train': _split('train', c.rows, c.correlation, c.noise, c.seed),
-    'valid': _split('valid', c.test_rows, 0.5, c.noise, c.seed),
-    'test': _split('test', c.test_rows, 0.5, c.noise, c.seed),
+    'train': _split('train', c.rows, c.correlation, c.seed),
+    'valid': _split('valid', c.test_rows, 0.5, c.seed),
+    'test': _split('test', c.test_rows, 0.5, c.seed),
   }
   for table in tables.values():
     table.attrs = {'classes': CLASSES, 'remarks': (_agreement(tables, c),)}
@@ -112,12 +113,12 @@ def _agreement(tables: Tables, c) -> str:
   share = (of == train['label'])[of.notna()].mean()
   return (
     f'gender agrees with the label in {share:.3f} of the training rows that '
-    f'show it: {c.correlation:g} planted, then {c.noise:g} of labels flipped'
+    f'show it: {c.correlation:g} planted, then {NOISE:g} of labels flipped'
   )
 
 
 def _split(
-  split: str, rows: int, correlation: float, noise: float, seed: int
+  split: str, rows: int, correlation: float, seed: int
 ) -> pd.DataFrame:
   rng = np.random.default_rng([seed, STREAM, list(SPLITS).index(split)])
   label, group = _cells(rng, rows, correlation)
@@ -130,7 +131,7 @@ def _split(
     {
       'id': [f'{split}-{_hash(text):x}' for text in texts],
       'text': texts,
-      'label': _flip(rng, label, group, noise),
+      'label': _flip(rng, label, group),
       'group': [GROUPS[g] for g in group],
       'twin': twins,
     }
@@ -149,13 +150,13 @@ def _cells(rng, rows: int, correlation: float):
   return label[order], group[order]
 
 
-def _flip(rng, label, group, noise: float) -> np.ndarray:
+def _flip(rng, label, group) -> np.ndarray:
   """`label` with the same share flipped in each (label, group)."""
   noisy = label.copy()
   for y in (0, 1):
     for g in range(3):
       cell = np.flatnonzero((label == y) & (group == g))
-      hit = rng.permutation(cell)[: round(noise * len(cell))]
+      hit = rng.permutation(cell)[: round(NOISE * len(cell))]
       noisy[hit] = 1 - y
   return noisy
 

@@ -65,11 +65,11 @@ def is_significant(p: float | None, alpha: float = SURE) -> bool:
   return p is not None and p <= alpha * (1 + ROUNDING)
 
 
-def with_adjusted(tests: Sequence[Mapping], method: str = 'holm') -> list[dict]:
+def with_adjusted(tests: Sequence[Mapping]) -> list[dict]:
   """Tests with 'p_adjusted', and in 'adjusted' by what and for how many."""
-  p = adjusted([test['p'] for test in tests], method)
+  p = adjusted([test['p'] for test in tests])
   count = sum(one is not None for one in p)
-  note = f'{method}, {count} test{"s" * (count != 1)}'
+  note = f'holm, {count} test{"s" * (count != 1)}'
   return [
     {**test, 'p_adjusted': one, 'adjusted': note} for test, one in zip(tests, p)
   ]

@@ -95,17 +95,6 @@ def _converted(leaves: list, types: tuple) -> list:
   return [leaf.astype(dtype) for leaf, dtype in zip(leaves, types)]
 
 
-def with_low_precision_gradients(params: dict, dtype: Any) -> dict:
-  """`params` of which the gradients of kernels are of the type of products.
-
-  A table's stays float32, since a word's row is a sum over all its places.
-  """
-  return jax.tree_util.tree_map_with_path(
-    lambda path, leaf: leaf.astype(dtype) if path[-1].key == 'kernel' else leaf,
-    params,
-  )
-
-
 def padded(params: dict) -> dict:
   """`params` for training on an accelerator: tables of whole tiles.
 

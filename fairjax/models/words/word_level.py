@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, UInt32
+from jaxtyping import Array, Float, Int, UInt32
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from fairjax.core import paths
@@ -79,7 +79,6 @@ class EmbeddingTable:
   """A table of word vectors; compared by identity, for a module to hold."""
 
   values: Float[np.ndarray, 'v d']
-  known: Bool[np.ndarray, ' v']  # the rows that the file has
 
 
 def read_glove(
@@ -181,7 +180,7 @@ def load_vectors(
     result = dict(zip(result, table.astype(np.float32)))
   values = random_rows(len(words), width, 0)
   values[known] = np.stack([result[w] for w, k in zip(words, known) if k])
-  return EmbeddingTable(values, known)
+  return EmbeddingTable(values)
 
 
 def random_rows(count: int, width: int, seed: int) -> np.ndarray:

@@ -34,7 +34,6 @@ from fairjax.pairs.word_sets import SETS
 CONSONANT = ('uni', 'eu', 'one', 'use', 'ukr', 'uga', 'uru')
 _ARTICLE = re.compile(r'\b(an?) $', re.IGNORECASE)
 SCOPES = ('all', 'pronouns')
-REFLEXIVES = ('themselves', 'themself')
 PRONOUNS = 'he she him her his hers himself herself hes shes'.split()
 
 
@@ -60,7 +59,6 @@ def options(method: Method, seed: int, **instead) -> dict:
     'seed': seed,
     'tagger': method.tagger or None,
     'scope': method.scope,
-    'reflexive': method.reflexive,
     'axis': method.axis,
     **instead,
   }
@@ -87,7 +85,6 @@ def swapper(
   handles: bool = False,
   step: int = 0,
   scope: str = 'all',
-  reflexive: str = 'themselves',
   axis: str | os.PathLike = 'gender',
 ) -> Callable[[Sequence[str]], Swapped]:
   """The swap of a column, made ready once for many.
@@ -106,7 +103,6 @@ def swapper(
     handles: also swap hashtags and @handles that are a listed word.
     step: of more than two groups or values, the one turn that is made.
     scope: 'all' listed words, or 'pronouns' alone: no noun, title or name.
-    reflexive: of direction 'neutral', 'themselves' or 'themself'.
     axis: 'gender', another of pairs/axes ('religion', 'age', …), or a file of
       the user's; each text turns to one other value, drawn from the seed and
       the text, or where that exchange is sure of no word to the next. Names,
@@ -117,7 +113,6 @@ def swapper(
   may change (chain.py).
   """
   _check_choice('scope', scope, SCOPES)
-  _check_choice('reflexive', reflexive, REFLEXIVES)
   if axis != 'gender':
     if words or names:
       raise UserError(
@@ -133,7 +128,7 @@ def swapper(
     if scope == 'pronouns':
       turns = [{w: turns[0][w] for w in PRONOUNS if w in turns[0]}]
     if direction == 'neutral':
-      turns[0] |= {w: reflexive for w in ('himself', 'herself')}
+      turns[0] |= dict.fromkeys(('himself', 'herself'), 'themselves')
   elif direction == 'opposite':
     size = max(len(row) for row in known.rows)
     turns = [_turned(known, k) for k in ([step] if step else range(1, size))]

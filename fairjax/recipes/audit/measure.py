@@ -331,13 +331,12 @@ def _beside_reference(out, labels, groups, config, options, sample) -> None:
       own,
       options,
       config.measures.min_group,
-      config.measures.adjust,
       rates,
       **sample,
     )
     out.contrasts += [{**row, 'attribute': kind} for row in rows]
   # The page counts the tests of all attributes, so all are corrected together.
-  contrasts.correct(out.contrasts, config.measures.adjust)
+  contrasts.correct(out.contrasts)
   for kind in groups.kinds:
     rows = [row for row in out.contrasts if row['attribute'] == kind]
     prefix = f'{kind}/' if len(groups.kinds) > 1 else ''

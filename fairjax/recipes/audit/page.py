@@ -44,7 +44,7 @@ def sections(
   """Each part that there is something to say of."""
   every = (
     _flips(config, table, focus, classes),
-    _differences(focus, config),
+    _differences(focus),
     _impact(focus, config),
     _controls(focus, groups),
     _thresholds(focus),
@@ -254,7 +254,7 @@ def _examples(edits, edit, focus: Measured, config, table, classes) -> list:
   return out
 
 
-def _differences(focus: Measured, config: Config) -> dict | None:
+def _differences(focus: Measured) -> dict | None:
   rows = focus.contrasts
   if not rows:
     return None
@@ -269,13 +269,11 @@ def _differences(focus: Measured, config: Config) -> dict | None:
     f'{len(sure)} of {len(tested)} differences to {reference} with an adjusted '
     f'p of at most {significance.SURE:g}'
   )
-  rule = config.measures.adjust
-
   columns = {
     **{'group': 'group', 'rate': 'rate', 'value': 'of the group'},
     **({'reference': 'reference'} if len(references) > 1 else {}),
     **{'of reference': 'of the reference', 'difference': 'difference'},
-    'adjusted': 'p' if rule == 'none' else 'p, adjusted',
+    'adjusted': 'p, adjusted',
   }
 
   def line(r):
@@ -299,10 +297,7 @@ def _differences(focus: Measured, config: Config) -> dict | None:
       results.text(
         'Differences of rates with their interval and p of the same bootstrap '
         'of rows (Fisher’s exact p where no resample is as far off); p '
-        + ('not ' if rule == 'none' else '')
-        + 'adjusted '
-        + ('' if rule == 'none' else f'by {rule} ')
-        + f'for {len(tested)} tests.',
+        f'adjusted by holm for {len(tested)} tests.',
         kind='quiet',
       ),
     )

@@ -397,7 +397,7 @@ def tests(config, table, measured, groups, sample) -> list[dict]:
     out += [
       {'set': name, 'ours': other, 'theirs': names[0], **line} for line in lines
     ]
-  return stages.adjusted(out, config.measures.adjust)
+  return stages.adjusted(out)
 
 
 def _limit(one: Measured):

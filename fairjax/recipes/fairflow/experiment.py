@@ -212,7 +212,7 @@ def said(
     | fairscore.compare(right[first], right[name], how, pair)
     for name in others
   ]
-  e.tests += stages.adjusted(tests, e.config.measures.adjust)
+  e.tests += stages.adjusted(tests)
   won = ranking(each, e.tests, e.config.measures.confidence_level)
   e.log.line(won)
   return [section('Right words', text(won, 'lead'), text(HOW, 'quiet'))]

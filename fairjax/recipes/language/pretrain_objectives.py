@@ -48,11 +48,7 @@ OBJECTIVES = {
     objectives.denoised,
     ('loss',),
     corruption.denoised,
-    {
-      'share': 'mask',
-      'permute': 'permute',
-      'whole_word': 'whole_word',
-    },
+    {'share': 'mask', 'whole_word': 'whole_word'},
   ),
   'causal': PretrainObjective(
     'all tokens, from those before them',

@@ -286,7 +286,7 @@ def vectors(
         result_rows.as_test(row, where, ours, theirs)
         for row in word_vectors.differences(*both, options, words)
       ]
-  e.tests += stages.adjusted(tests, config.measures.adjust)
+  e.tests += stages.adjusted(tests)
 
 
 def discriminators(lines: Sequence[Mapping]) -> list[dict]:

@@ -45,7 +45,7 @@ def run(e: Experiment) -> Results:
   return e.results(
     title=f'Fairscore of {list(decided)[-1]} on {_data(config)}',
     focus=list(decided)[-1],
-    tests=stages.adjusted(e.tests, config.measures.adjust),
+    tests=stages.adjusted(e.tests),
     notes=paired_file.NOTES,
     sections=sections,
   )

@@ -86,7 +86,7 @@ def over_tasks(e: Experiment) -> Results:
     data='GLUE',
     title=f'fairtuning of {config.model} on GLUE',
     focus=FAIRTUNED,
-    tests=stages.adjusted(tests, config.measures.adjust),
+    tests=stages.adjusted(tests),
     facts=facts,
     notes=paired_file.NOTES,
   )
@@ -116,7 +116,7 @@ def measured(e: Experiment) -> Results:
     for name, fit in fits.items()
   }
   sections = paired_file.measure(e, pairs, decided)
-  e.tests = stages.adjusted(e.tests, config.measures.adjust)
+  e.tests = stages.adjusted(e.tests)
   return e.results(
     title=f'fairtuning of {config.model} on {config.data.name}',
     facts=facts(e, tables, perturbed, pairs, fits),

@@ -246,7 +246,7 @@ def measure(
         one = {k: v for k, v in one.items() if not k.startswith('only_')}
         sides = {'set': part, 'ours': ours, 'theirs': rival}
         e.tests.append({**sides, 'measure': 'exact', **one})
-  e.tests = stages.adjusted(e.tests, e.config.measures.adjust)
+  e.tests = stages.adjusted(e.tests)
 
 
 def shown(

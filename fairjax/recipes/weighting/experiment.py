@@ -24,7 +24,7 @@ AT = ('eer',)  # a second threshold, beside measures.threshold
 MOST_TERMS = 20  # in one picture
 FACTS = (
   *('rows', 'z', 'columns', 'distinct', 'rows_with_prior', 'estimator'),
-  *('folds', 'formula', 'effective', 'quantiles', 'clip', 'near_zero'),
+  *('folds', 'effective', 'quantiles', 'clip', 'near_zero'),
 )
 
 

@@ -16,11 +16,13 @@ from fairjax.data.sets import planted
 from fairjax.data.tables import schema
 
 
-def tables(**options):
+def tables(noise=planted.NOISE, **options):
   config = Config()
   for name, value in options.items():
     setattr(config.planted, name, value)
-  return planted.load(config)
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(planted, 'NOISE', noise)
+    return planted.load(config)
 
 
 @pytest.fixture(scope='module')

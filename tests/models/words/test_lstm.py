@@ -16,7 +16,7 @@ VOCAB, WIDTH, LENGTH = 30, 6, 7
 TEXTS = examples([3, 9, 4, 12, 6], VOCAB)
 PACKED = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
 TABLE = word_level.random_rows(VOCAB, WIDTH, 0) * 20
-FROZEN = word_level.EmbeddingTable(TABLE, np.ones(VOCAB, bool))
+FROZEN = word_level.EmbeddingTable(TABLE)
 
 
 def made(vectors=None):

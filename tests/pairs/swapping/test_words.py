@@ -202,16 +202,6 @@ def test_pronouns_alone_on_pairs_written_by_hand():
   assert 1 - len(wrong) / len(pairs) >= 0.93, wrong
 
 
-def test_themself_by_choice():
-  text = 'She hurt herself. HIMSELF'
-  one = dictionary.swap(
-    [text], direction='neutral', reflexive='themself'
-  ).texts[0]
-  assert one == 'They hurt themself. THEMSELF'
-  with pytest.raises(UserError, match="reflexive is 'theirself'"):
-    dictionary.swap(['x'], 'neutral', reflexive='theirself')
-
-
 def test_handles_by_choice():
   assert dictionary.swap(['@she #boys'], handles=True).texts[0] == '@he #girls'
   assert dictionary.swap(['@she #boys']).texts[0] == '@she #boys'

@@ -28,7 +28,6 @@ def config_of(**adversary):
   config.tokens.vocab_size = 300
   config.rewriters.epochs, config.rewriters.seeds = 1.0, 2
   config.rewriters.generators = 2
-  config.rewriters.classifier_epochs = 1.0
   config.adversary = c.Adversary(
     **{'labels': ('filtered',), 'epochs': 1.0, 'vectors': (), **adversary}
   )

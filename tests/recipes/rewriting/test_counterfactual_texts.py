@@ -88,7 +88,6 @@ def config_of(models, **changes):
   config.repair.detector = models['detect']
   config.rewriters.generator = models['infill']
   config.rewriters.epochs = 1.0
-  config.rewriters.classifier_epochs = 1.0
   config.rewriters.seeds = 2
   config.rewriters.folds = 2
   config.rewriters.contenders = ('dictionary',)
