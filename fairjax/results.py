@@ -368,6 +368,12 @@ def table(
   return part | {'caption': caption, 'screen': screen}
 
 
+def facts(known: Mapping[str, Any]) -> dict:
+  """A table of facts and their values."""
+  rows = [{'fact': k.replace('_', ' '), 'value': v} for k, v in known.items()]
+  return table(rows)
+
+
 def figure(plot: str, name: str, caption: str, **data: Any) -> dict:
   """A picture: pictures/plots.py's function `plot`, called with `data`."""
   data = plain(data)

@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _claims(folders: list[str]) -> None:
-  print(claims.markdown(folders, recipes.papers()), end='')
+  print(claims.markdown(folders, recipes.PAPERS), end='')
 
 
 def _pages(folders: list[str]) -> None:

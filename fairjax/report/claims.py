@@ -15,7 +15,6 @@ import csv
 import pathlib
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from fairjax.report import kept, tables, verdict
 from fairjax.results import Results, read
@@ -27,26 +26,19 @@ HEADS = (
 )
 
 
-class Paper(NamedTuple):
-  """A room of recipes declares it as its PAPER."""
-
-  title: str
-  recipes: tuple[str, ...]  # that measure what it claims
-
-
 def rows(
-  folders: Sequence[str | pathlib.Path], papers: Sequence[Paper]
+  folders: Sequence[str | pathlib.Path], papers: Mapping[str, Sequence[str]]
 ) -> list[dict]:
-  """A row a primary claim and run, in the order of the papers."""
+  """A row a primary claim and run, by papers: {title: its recipes}."""
   runs = [(read(folder), folder) for folder in kept.runs(folders)]
   out = []
-  for paper in papers:
+  for paper, recipes in papers.items():
     lines = []
     for found, folder in runs:
-      if found.recipe in paper.recipes:
+      if found.recipe in recipes:
         lines += _of_run(found, folder)
     lines = lines or [{'claim': 'no run of it was given'}]
-    out += [{'paper': paper.title, **line} for line in lines]
+    out += [{'paper': paper, **line} for line in lines]
   return out
 
 
@@ -54,7 +46,9 @@ def _of_run(found: Results, folder: pathlib.Path) -> list[dict]:
   origin = kept.origin(folder, found)
   found.primary = found.primary or origin.get('primary', [])
   settled = verdict.settled(found)
-  noted = _noted(folder)
+  path = folder.parent / 'sizes.csv'
+  lines = csv.DictReader(path.open(encoding='utf-8')) if path.exists() else ()
+  noted = next((one for one in lines if one['run'] == folder.name), {})
   where = {
     'data': noted.get('data', ''),
     'size': noted.get('size') or origin['data'],
@@ -91,13 +85,6 @@ def _of_run(found: Results, folder: pathlib.Path) -> list[dict]:
   return [*out, rest] if count else out
 
 
-def _noted(folder: pathlib.Path) -> dict[str, str]:
-  """The line of a run in sizes.csv."""
-  path = folder.parent / 'sizes.csv'
-  lines = csv.DictReader(path.open(encoding='utf-8')) if path.exists() else ()
-  return next((one for one in lines if one['run'] == folder.name), {})
-
-
 def _number(one: Mapping) -> dict[str, str]:
   """What a claim is judged by, and its interval."""
   value, _, ends = tables.estimate(one['effect']).partition(' [')
@@ -131,7 +118,7 @@ def _decides(
 
 
 def markdown(
-  folders: Sequence[str | pathlib.Path], papers: Sequence[Paper]
+  folders: Sequence[str | pathlib.Path], papers: Mapping[str, Sequence[str]]
 ) -> str:
   """The table, as CLAIMS.md holds it; what stood above is not said again."""
   lines = [f'| {" | ".join(HEADS)} |', '|' + '---|' * len(HEADS)]

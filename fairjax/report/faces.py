@@ -63,14 +63,32 @@ class Face:
     return next(iter(self.results.sets))
 
   @property
+  def _rates(self) -> dict[str, dict]:
+    return self.results.sets[self._set].get('groups', {})
+
+  @property
   def groups(self) -> pd.DataFrame:
     """The measures of each group, a row a group."""
-    return groups_of(self.results.sets[self._set])
+    value = lambda v: v['value'] if isinstance(v, Mapping) else v
+    return pd.DataFrame(
+      {
+        name: {k: value(v) for k, v in each.items()}
+        for name, each in self._rates.items()
+      }
+    ).T
 
   @property
   def by_group(self) -> pd.DataFrame:
     """The same with intervals: a row for each group and measure."""
-    return by_group_of(self.results.sets[self._set])
+    rows = [
+      {'group': name, 'measure': key}
+      | {k: value.get(k) for k in ('value', 'low', 'high')}
+      for name, each in self._rates.items()
+      for key, value in each.items()
+      if isinstance(value, Mapping)
+    ]
+    columns = ['group', 'measure', 'value', 'low', 'high']
+    return pd.DataFrame(rows, columns=columns).set_index(columns[:2])
 
   @property
   def warnings(self) -> list[str]:
@@ -78,7 +96,15 @@ class Face:
 
   def plot(self, measure: str = 'selection_rate') -> 'matplotlib.figure.Figure':
     """One measure of every group, with intervals."""
-    return plot_of(self.results.sets[self._set], measure)
+    from fairjax.report.pictures import plots
+
+    by = self._rates
+    if not by:
+      raise UserError('no groups were compared, so there is nothing to plot')
+    first = next(iter(by.values())).items()
+    measure_of({k: v for k, v in first if isinstance(v, Mapping)}, measure)
+    rates = {group: each[measure] for group, each in by.items()}
+    return plots.forest(rates, measure, zero=None)
 
   @property
   def gate(self) -> str:
@@ -229,43 +255,4 @@ def measure_of(known: Mapping[str, dict], name: str) -> dict:
   raise NoMeasure(
     f'{shown(name)} was not measured; '
     + (hint or f'there are {", ".join(map(repr, known))}')
-  )
-
-
-def groups_of(one: Mapping) -> pd.DataFrame:
-  """The value of each measure of each group, a row a group."""
-  value = lambda v: v['value'] if isinstance(v, Mapping) else v
-  return pd.DataFrame(
-    {
-      name: {k: value(v) for k, v in each.items()}
-      for name, each in one.get('groups', {}).items()
-    }
-  ).T
-
-
-def by_group_of(one: Mapping) -> pd.DataFrame:
-  """The same with intervals: a row for each group and measure."""
-  rows = [
-    {'group': name, 'measure': key}
-    | {k: value.get(k) for k in ('value', 'low', 'high')}
-    for name, each in one.get('groups', {}).items()
-    for key, value in each.items()
-    if isinstance(value, Mapping)
-  ]
-  columns = ['group', 'measure', 'value', 'low', 'high']
-  return pd.DataFrame(rows, columns=columns).set_index(columns[:2])
-
-
-def plot_of(one: Mapping, name: str) -> 'matplotlib.figure.Figure':
-  """One measure of every group, with intervals."""
-  from fairjax.report.pictures import plots
-
-  by = one.get('groups', {})
-  if not by:
-    raise UserError('no groups were compared, so there is nothing to plot')
-  first = next(iter(by.values())).items()
-  known = {k: v for k, v in first if isinstance(v, Mapping)}
-  measure_of(known, name)
-  return plots.forest(
-    {group: each[name] for group, each in by.items()}, name, zero=None
   )

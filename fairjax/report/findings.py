@@ -64,14 +64,11 @@ def simultaneous(
 
 def within(estimate: Mapping, measure: measures.Measure) -> dict:
   """An interval kept in the range of its measure."""
-  ends = (
-    (estimate.get('low'), measure.low),
-    (estimate.get('high'), measure.high),
-  )
-  (low, least), (high, most) = ends
+  low, high = estimate.get('low'), estimate.get('high')
   if not (defined(low) and defined(high)):
     return dict(estimate)
-  return {**estimate, 'low': max(low, least), 'high': min(high, most)}
+  ends = {'low': max(low, measure.low), 'high': min(high, measure.high)}
+  return {**estimate, **ends}
 
 
 def side(estimate: Mapping, bound: float = 0.0) -> str:
@@ -109,10 +106,8 @@ def of(results: Results) -> list[Finding]:
   ranks = first(lambda name, one: quality(results, name, one))
   # Reversed labels or scores would turn all of it around.
   worse = bool(ranks) and ranks[0].verdict == BELOW
-  said, known = (
-    scores(results),
-    any(f.kind in ('contest', 'gap') for f in found),
-  )
+  said = scores(results)
+  known = any(f.kind in ('contest', 'gap') for f in found)
   found = [*ranks, *found] if worse else [*found, *ranks]
   if known:  # a fairscore was asked for, so it leads
     said = [f for f in said if measures.bare(f.measure) == 'different']
@@ -372,13 +367,12 @@ class Saying(NamedTuple):
   sentence: str  # {0} is the number, {1} and {2} two values of an axis
 
 
-def _scores() -> dict[str, Saying]:
-  path = pathlib.Path(__file__).with_name('scores.csv')
-  rows = paths.csv_lines(path, 'table of sentences')[1:]
-  return {row[0]: Saying(*row) for row in rows}
-
-
-SCORES = _scores()
+SCORES = {
+  row[0]: Saying(*row)
+  for row in paths.csv_lines(
+    pathlib.Path(__file__).with_name('scores.csv'), 'table of sentences'
+  )[1:]
+}
 
 
 def subject(results: Results) -> str:
@@ -463,23 +457,19 @@ def count(results: Results) -> list[Finding]:
 
 
 def negated(effect: Mapping) -> dict:
-  """An Estimate with its sign turned, so that its ends change places."""
-  minus = lambda v: -v if defined(v) else None
-  return {
-    **effect,
-    'value': minus(effect.get('value')),
-    'low': minus(effect.get('high')),
-    'high': minus(effect.get('low')),
-    'seeds': [minus(v) for v in effect.get('seeds', ())],
-  }
+  """An Estimate with its sign turned."""
+  return scaled(effect, -1)
 
 
 def scaled(effect: Mapping, by: float) -> dict:
-  """An Estimate times a positive number."""
+  """An Estimate times a number, of which a negative one turns its ends."""
   times = lambda v: v * by if defined(v) else None
+  low, high = ('low', 'high') if by > 0 else ('high', 'low')
   return {
     **effect,
-    **{key: times(effect.get(key)) for key in ('value', 'low', 'high')},
+    'value': times(effect.get('value')),
+    'low': times(effect.get(low)),
+    'high': times(effect.get(high)),
     'seeds': [times(v) for v in effect.get('seeds', ())],
   }
 

@@ -13,7 +13,7 @@ from fairjax.metrics.inference import significance
 from fairjax.report import tables, words
 from fairjax.report.names import of_set
 from fairjax.report.pictures import figures, plots
-from fairjax.report.render import Section, drawn
+from fairjax.report.render import drawn
 from fairjax.report.tables import plural
 from fairjax.results import Results
 
@@ -62,8 +62,15 @@ def side_by_side(results: Results, name: str) -> list[dict]:
 
   Of a set that has numbers of its groups alone, those. Of none, no rows.
   """
+  of_groups = lambda groups: {
+    f'{group}/{key}': value
+    for group, rates in groups.items()
+    for key, value in rates.items()
+    if tables.is_estimate(value)
+  }
   by_contender = {
-    c: results.measured(c, name) or _of_groups(one['sets'][name])
+    c: results.measured(c, name)
+    or of_groups(one['sets'][name].get('groups', {}))
     for c, one in results.contenders.items()
     if name in one['sets']
   }
@@ -87,17 +94,7 @@ def side_by_side(results: Results, name: str) -> list[dict]:
   ]
 
 
-def _of_groups(one: Mapping) -> dict[str, dict]:
-  """{group/measure: Estimate}"""
-  return {
-    f'{group}/{key}': value
-    for group, rates in one.get('groups', {}).items()
-    for key, value in rates.items()
-    if tables.is_estimate(value)
-  }
-
-
-def contenders(results: Results) -> list[Section]:
+def contenders(results: Results) -> list[dict]:
   """All contenders side by side, set by set, and what each of them is."""
   if len(results.contenders) < 2:
     return []
@@ -134,7 +131,7 @@ def contenders(results: Results) -> list[Section]:
   ]
   if facts:
     body.append(parts.fold('What each contender is', parts.table(facts)))
-  return [Section('Contenders side by side', [*body, *_links(results)])]
+  return [parts.section('Contenders side by side', *body, *_links(results))]
 
 
 def _one_set(name: str, rows: Sequence[Mapping]) -> list[dict]:
@@ -190,9 +187,7 @@ def _better(key: str) -> str:
   return f'{side_} is better' if side_ else 'neither side is better'
 
 
-def in_full(
-  results: Results, predictions: pd.DataFrame | None
-) -> list[Section]:
+def in_full(results: Results, predictions: pd.DataFrame | None) -> list[dict]:
   """A section for each test set of the contender in focus."""
   out = []
   for name, one in results.sets.items():
@@ -213,7 +208,7 @@ def in_full(
     if predictions is not None:
       body += _scores(name, predictions, results, one)
     if body:
-      out.append(Section(title, body))
+      out.append(parts.section(title, *body))
   return out
 
 
@@ -343,7 +338,7 @@ def _probabilities(
   return chances[..., positive], what
 
 
-def tests(results: Results) -> list[Section]:
+def tests(results: Results) -> list[dict]:
   """Paired comparisons: forests of the effects, and the numbers."""
   body: list[dict] = []
   for title, rows in tables.differences(results.tests).items():
@@ -362,4 +357,4 @@ def tests(results: Results) -> list[Section]:
       body.append(drawn(f'difference_{key}_{title}', plot, caption))
     shown = [{**row, 'measure': heading(row['measure'])} for row in rows]
     body.append(parts.fold(f'{plural(len(rows), "test")}', parts.table(shown)))
-  return [Section('Paired tests', body)] if body else []
+  return [parts.section('Paired tests', *body)] if body else []

@@ -29,7 +29,7 @@ from fairjax.report import (
   words,
 )
 from fairjax.report.pictures import group_plots, plots
-from fairjax.report.render import Pictures, Section, drawn, page
+from fairjax.report.render import Pictures, drawn, page
 from fairjax.report.tables import defined, plural
 from fairjax.results import FILE, Results
 from fairjax.results import read as read_results
@@ -48,36 +48,34 @@ def report(folder: str | os.PathLike) -> str:
   load = lambda name: kept.described(folder, name)
   if results is None:
     words_ = 'results.json is missing: the run has not been measured.'
-    sections = [Section('In short', [parts.text(words_)])]
+    sections = [parts.section('In short', parts.text(words_))]
   else:
     found = findings.of(results)
     sections = [
-      Section('In short', first_screen(results, found, folder)),
+      parts.section('In short', *first_screen(results, found, folder)),
       *_rests_on(results),
       *measured.contenders(results),
-      *([] if results.focus else claims(results)),
-      *(Section(s['heading'], s['parts']) for s in results.sections),
+      *([] if results.focus else verdict.sections(results)),
+      *results.sections,
       *measured.in_full(results, kept.predicted(folder)),
       *measured.tests(results),
-      *(claims(results) if results.focus else []),
+      *(verdict.sections(results) if results.focus else []),
     ]
     if results.facts:
-      rows = [
-        {'fact': k.replace('_', ' '), 'value': v}
-        for k, v in results.facts.items()
-      ]
-      sections.append(Section('Facts', [parts.table(rows)]))
+      sections.append(parts.section('Facts', parts.facts(results.facts)))
   if curves := learning(folder):
-    sections.append(Section('Learning', curves))
+    sections.append(parts.section('Learning', *curves))
   if (hygiene := load(kept.HYGIENE)) is not None:
-    sections.append(Section('Data', _hygiene(hygiene)))
+    sections.append(parts.section('Data', *_hygiene(hygiene)))
   if results is None or results.contenders:
     limits = render.template('limits.txt').render().splitlines()
-    own = [parts.bullets(limits)]
-    sections.append(Section('What these numbers do not say', own))
-  sections += _documents(folder, whole)
+    title = 'What these numbers do not say'
+    sections.append(parts.section(title, parts.bullets(limits)))
+  if whole is not None and whole.contenders:
+    links = documents.links(documents.publish(folder, whole))
+    sections.append(parts.section('To take away', links))
   made = provenance(load(kept.CONFIG), load(kept.VERSIONS))
-  sections.append(Section('How it was made', made))
+  sections.append(parts.section('How it was made', *made))
   html = page(names.opened(_title(results, folder)), sections, pictures)
   pictures.remove_earlier()
   return html
@@ -249,7 +247,7 @@ def _scores(results: Results, one: findings.Finding) -> dict:
   return drawn('answer', plot, f'{caption}.')
 
 
-def _rests_on(results: Results) -> list[Section]:
+def _rests_on(results: Results) -> list[dict]:
   """Rows, seeds, groups; warnings and notes."""
   out = [parts.text(basis(results), 'quiet')] if results.contenders else []
   told = measured.warnings(results)
@@ -263,7 +261,7 @@ def _rests_on(results: Results) -> list[Section]:
   notes = [*results.notes, *measured.warnings(results, 'notes')]
   if notes:
     out.append(parts.bullets([names.opened(n) for n in dict.fromkeys(notes)]))
-  return [Section('What it rests on', out)] if out else []
+  return [parts.section('What it rests on', *out)] if out else []
 
 
 def basis(results: Results) -> str:
@@ -287,20 +285,6 @@ def basis(results: Results) -> str:
     over = 'rows and seeds'
   out.append(f'{tables.percent(results.level)} intervals over {over}')
   return ' · '.join(out)
-
-
-def claims(results: Results) -> list[Section]:
-  """What the data say of the claims: each with its effect and interval."""
-  section = verdict.section(results)
-  return [Section(section['heading'], section['parts'])] if section else []
-
-
-def _documents(folder: pathlib.Path, results: Results | None) -> list[Section]:
-  """What can be taken away."""
-  if results is None or not results.contenders:
-    return []
-  links = documents.links(documents.publish(folder, results))
-  return [Section('To take away', [links])]
 
 
 def publish(folder: str | os.PathLike, results: Results) -> Results:
@@ -366,12 +350,12 @@ def _hygiene(facts: Mapping) -> list[dict]:
   ]
   both = parts.table(leaks, caption='Texts that occur in two splits')
   out += [both] * bool(leaks)
-  rest = [
-    {'fact': key.replace('_', ' '), 'value': value}
+  rest = {
+    key: value
     for key, value in facts.items()
     if key not in ('splits', 'leaks', 'warnings') and value not in (None, {})
-  ]
-  out += [parts.table(rest)] if rest else []
+  }
+  out += [parts.facts(rest)] if rest else []
   return out or [parts.text('Nothing was found wrong with the data.')]
 
 

@@ -9,7 +9,7 @@ import json
 import pathlib
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -29,11 +29,6 @@ POLICY = (
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
   "base-uri 'none'; form-action 'none'"
 )
-
-
-class Section(NamedTuple):
-  heading: str
-  parts: Sequence[Mapping]
 
 
 class Pictures:
@@ -60,7 +55,7 @@ class Pictures:
 
 def page(
   title: str,
-  sections: Sequence[Section],
+  sections: Sequence[Mapping],
   pictures: Pictures | None = None,
   policy: str = POLICY,
 ) -> str:
@@ -68,8 +63,7 @@ def page(
   return template('page.html').render(
     title=title,
     sections=[
-      {'heading': heading, 'parts': prepared(parts, pictures)}
-      for heading, parts in sections
+      {**one, 'parts': prepared(one['parts'], pictures)} for one in sections
     ],
     policy=policy,
     css=(HERE / 'page.css').read_text('utf-8'),

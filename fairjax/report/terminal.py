@@ -27,8 +27,13 @@ def summary(results: Results) -> str:
   claims = verdict.settled(results)
   named = (_claim(c) for c in claims if c['family'] == verdict.PRIMARY)
   out += _listed('Claims', named)
-  several = len(results.contenders) > 1
-  out += _contenders(results) if several else _measures(results)
+  if len(results.contenders) > 1:
+    for name in results.set_names():
+      rows = side_by_side(results, name)
+      head = f'### {printable(name)}: contenders'
+      out += [f'{head}\n\n{markdown(rows)}'] * bool(rows)
+  else:
+    out += _measures(results)
   for section in results.sections:
     shown = [part for part in section['parts'] if part.get('screen')]
     out += [f'### {printable(section["heading"])}'] * bool(shown)
@@ -38,15 +43,6 @@ def summary(results: Results) -> str:
   out += _listed('Warnings', map(_item, warnings(results)))
   notes = [*results.notes, *warnings(results, 'notes')]
   return '\n\n'.join([*out, *_listed('Notes', map(_item, notes))]) + '\n'
-
-
-def _contenders(results: Results) -> list[str]:
-  """A table a set, a row a contender."""
-  return [
-    f'### {printable(name)}: contenders\n\n{markdown(rows)}'
-    for name in results.set_names()
-    if (rows := side_by_side(results, name))
-  ]
 
 
 def _measures(results: Results) -> list[str]:

@@ -6,24 +6,14 @@ number decides, and of a count the count. What was named before a run
 Holm's. Anything else is exploratory, and no verdict of its own.
 """
 
-import math
 import re
 import statistics
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from fairjax import results
 from fairjax.metrics import measures
-from fairjax.metrics.inference import (
-  clusters,
-  estimates,
-  intervals,
-  significance,
-)
+from fairjax.metrics.inference import estimates, significance
 from fairjax.report import findings, tables, words
-from fairjax.report.findings import negated as negated
-from fairjax.report.findings import scaled as scaled
 
 HOLDS, FAILS, OPEN = words.CLAIM.values()
 EXPLORATORY, PRIMARY = words.EXPLORATORY, 'primary'
@@ -88,7 +78,7 @@ def _named(spec: str, found: results.Results) -> dict | None:
     if (test['measure'], test['set']) == (name, where):
       return claim(
         words.of_claim(ours, theirs, name, where, more, bound),
-        test['difference'] if more else negated(test['difference']),
+        test['difference'] if more else findings.negated(test['difference']),
         bound,
         test['test'],
         None if bound else test['p'],
@@ -160,101 +150,6 @@ def claim(
   }
 
 
-def costs_little(
-  tests: Sequence[Mapping], ours: str, theirs: str, aucs: Mapping, budget: float
-) -> list[dict]:
-  """`ours` loses at most the share `budget` of the AUC of `theirs`."""
-  return [
-    claim(
-      f'{ours} keeps {tables.percent(1 - budget)} of the AUC of {theirs} on '
-      f'{t["set"]}',
-      scaled(t['difference'], 1 / aucs[t['set']]),
-      -budget,
-      t['test'],
-      what=f'change as a share of the AUC of {theirs}',
-    )
-    for t in over_examples(tests, ours, theirs)
-    if t['measure'] == 'auc' and tables.defined(aucs.get(t['set']))
-  ]
-
-
-def at_most_half(ours: str, rows: int, theirs: str, others: int) -> list[dict]:
-  """`ours` is trained on at most half as many rows as `theirs`."""
-  share = rows / others
-  return [
-    {
-      'claim': f'{ours} takes at most half the rows of {theirs}',
-      'verdict': HOLDS if share <= 0.5 else FAILS,
-      'what': f'{rows:,} of {others:,} rows, a share of',
-      'effect': {'value': share, 'low': None, 'high': None},
-      'side': 'at most',
-      'bound': 0.5,
-      'test': COUNT,
-      'p': None,
-    }
-  ]
-
-
-def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:
-  """One seed chooses as the mean does: over 60 % at 10 %, 80 % from 30 % on.
-
-  `rows` are those of `overlap.seeds`; the interval is Student's, over seeds, or
-  where ties make one share of all, that of `_by_ties`.
-  """
-  out = []
-  for fraction, bound in ((0.1, 0.6), (0.3, 0.8), (0.4, 0.8), (0.5, 0.8)):
-    these = [r for r in rows if math.isclose(r['fraction'], fraction)]
-    if not these:
-      continue
-    effect = over_seeds([r['fair'] for r in these], level)
-    test = OVER_SEEDS
-    by_ties = effect['low'] is None and _by_ties(these, level)
-    if by_ties:
-      effect, test = effect | by_ties, 'interval over rows'
-    out.append(
-      claim(
-        f'GE of one seed chooses over {bound:.0%} of the rows that the mean '
-        f'over seeds does, at {fraction:.0%}',
-        effect,
-        bound,
-        test,
-        what='share in common',
-      )
-    )
-  return out
-
-
-def _by_ties(rows: Sequence[Mapping], level: float) -> dict | None:
-  """The interval of a share that seeds agree on, where ties make it.
-
-  Of a share q of the rows, all π that have a score are chosen, and others by
-  lot: f(π) = (π + (q - π)² / (1 - π)) / q is in common, which grows with π. So
-  the ends are those of π, of which the rows at hand are a sample.
-  """
-  one = rows[0]
-  scored, of, q = float(one['above']), float(one['rows']), one['chance']
-  share = lambda p: (p + (q - p) ** 2 / (1 - p)) / q if p < q else 1.0
-  if len(rows) < 2 or not math.isclose(share(scored / of), one['fair']):
-    return None
-  low, high = map(share, clusters.jeffreys(scored, of, level))
-  return {'low': low, 'high': high, 'note': 'the seeds agree'}
-
-
-def over_seeds(values: Sequence[float], level: float) -> dict:
-  """The mean of a few shares with Student's interval, kept in [0, 1]."""
-  mean, n = float(np.mean(values)), len(values)
-  out = {'value': mean, 'low': None, 'high': None, 'seeds': list(values)}
-  if n < 2:
-    return out | {'note': 'an interval over seeds needs two of them'}
-  error = np.std(values, ddof=1) / n**0.5
-  if np.ptp(values) == 0:
-    return out | {'note': 'the seeds agree, so they tell nothing of a spread'}
-  reach = float(clusters.reach(error, n - 1, level))
-  middle = 2 * mean - 1
-  low, high = intervals.within(middle, 2 * reach, 1.0, middle)
-  return out | {'low': (low + 1) / 2, 'high': (high + 1) / 2}
-
-
 def over_examples(
   tests: Sequence[Mapping], ours: str, theirs: str
 ) -> list[Mapping]:
@@ -270,23 +165,18 @@ def over_examples(
       first.setdefault(at, test)
     elif pair == (theirs, ours):
       turned = {'ours': ours, 'theirs': theirs}
-      turned['difference'] = negated(test['difference'])
+      turned['difference'] = findings.negated(test['difference'])
       other.setdefault(at, {**test, **turned})
   for at, test in other.items():
     first.setdefault(at, test)
   return list(first.values())
 
 
-def section(found: results.Results) -> dict:
-  """The claims with their numbers: primary ones, and exploratory ones apart.
-
-  {} where there is none.
-  """
+def sections(found: results.Results) -> list[dict]:
+  """The claims with their numbers: primary ones, and exploratory ones apart."""
   claims = settled(found)
   primary = [one for one in claims if one['family'] == PRIMARY]
   others = [one for one in claims if one['family'] != PRIMARY]
-  if not (primary or others):
-    return {}
   parts = []
   if primary:
     rule = (
@@ -313,7 +203,7 @@ def section(found: results.Results) -> dict:
         'quiet',
       )
     )
-  return results.section('The claims', *parts)
+  return [results.section('The claims', *parts)] if parts else []
 
 
 def _row(one: Mapping) -> dict:

@@ -81,15 +81,12 @@ def people(group: str) -> str:
   return f'about {persons}' if persons else f'of group {short}'
 
 
-def _p_said(one: Finding) -> str:
-  return significance.said(one.adjusted, one.beside['p_at_floor'])
-
-
 def _say(part: str, *values) -> str:
   """A macro of the template, on one line."""
+  p_said = lambda f: significance.said(f.adjusted, f.beside['p_at_floor'])
   filters = {
     **{'points': points, 'hundred': hundred, 'bracketed': bracketed},
-    **{'people': people, 'estimate': tables.estimate, 'p_said': _p_said},
+    **{'people': people, 'estimate': tables.estimate, 'p_said': p_said},
     **{'negated': findings.negated, 'side': findings.side},
   }
   room = {'little': f'{LITTLE:.0%}', 'rare': f'{RARE:.0%}', 'well': WELL}
@@ -167,9 +164,12 @@ def score_of(key: str) -> Saying:
 
 
 def _facts(results: Results, one: Finding) -> dict:
-  give = {'gap': _of_gap, 'score': _of_score, 'contest': _of_contest}
-  if one.kind in give:
-    return give[one.kind](results, one)
+  if one.kind in ('gap', 'score'):
+    return {'gap': _of_gap, 'score': _of_score}[one.kind](results, one)
+  if one.kind == 'contest':
+    ours, theirs = named(one.subject), named(one.comparison)
+    what = gap_called(results, one.measure)
+    return {'ours': ours, 'theirs': theirs, 'what': what}
   if one.kind == 'count':
     share = 100 * one.estimate['value']
     return {'share': f'{share:.0f}' if share >= 1 else f'{share:.2g}'}
@@ -201,26 +201,15 @@ def _of_gap(results: Results, one: Finding) -> dict:
   lead = one.subject if len(results.contenders) > 1 else ''
   if one.verdict == VOID:
     return {}
-  high, low = (hundred(one.beside['rates'][g]) for g in one.groups)
-  return {
-    **{'label': label, 'done': done, 'lead': lead, 'high': high, 'low': low},
-    'texts': row.measures if row else 'texts',
-    'same': _means_differ_as_much(one),
-  }
-
-
-def _means_differ_as_much(one: Finding) -> bool:
-  """Not where seeds differ in which group is ahead: the gap is their mean."""
-  if len(one.estimate.get('seeds', ())) < 2:
-    return True
   high, low = (one.beside['rates'][group] for group in one.groups)
-  return abs(high - low - one.estimate['value']) < 0.005
-
-
-def _of_contest(results: Results, one: Finding) -> dict:
-  ours, theirs = named(one.subject), named(one.comparison)
-  what = gap_called(results, one.measure)
-  return {'ours': ours, 'theirs': theirs, 'what': what}
+  # Where seeds differ in which group is ahead, the gap is a mean of theirs.
+  averaged = abs(high - low - one.estimate['value']) >= 0.005
+  return {
+    **{'label': label, 'done': done, 'lead': lead},
+    **{'high': hundred(high), 'low': hundred(low)},
+    'texts': row.measures if row else 'texts',
+    'same': not averaged or len(one.estimate.get('seeds', ())) < 2,
+  }
 
 
 def gap_called(results: Results, measure: str) -> str:
@@ -235,7 +224,13 @@ def _of_score(results: Results, one: Finding) -> dict:
   row, estimate = score_of(one.measure), one.estimate
   if row.scale.startswith('|') and estimate['value'] < 0:
     estimate = findings.negated(estimate)
-  show = lambda v: _in_unit(row, v)
+
+  def show(value: float) -> str:
+    if row.scale == 'exp':
+      return f'{math.exp(min(value, 700)):.2g}'
+    scaled = float(row.scale.strip('|')) * value
+    return f'{scaled:,.{row.digits}f}' if row.digits else tables.number(scaled)
+
   why = tables.too_wide(estimate)
   number = show(estimate['value'])
   note = f'{why} for an interval' if why else estimate.get('note')
@@ -256,13 +251,6 @@ def _of_score(results: Results, one: Finding) -> dict:
     else f'{100 * RARE:.0f} of 100',
     'others': [f'{named(c)} {show(v)}' for c, v in [*one.beside.items()][:6]],
   }
-
-
-def _in_unit(row: Saying, value: float) -> str:
-  if row.scale == 'exp':
-    return f'{math.exp(min(value, 700)):.2g}'
-  scaled = float(row.scale.strip('|')) * value
-  return f'{scaled:,.{row.digits}f}' if row.digits else tables.number(scaled)
 
 
 # A contender in a race, claims

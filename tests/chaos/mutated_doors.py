@@ -361,7 +361,7 @@ def a_run(folder, rng) -> pathlib.Path:
 
 def run_claims(folder, rng):
   run = a_run(folder, rng)
-  return lambda: claims.markdown([run], recipes.papers())
+  return lambda: claims.markdown([run], recipes.PAPERS)
 
 
 def run_kept(folder, rng):
@@ -369,7 +369,7 @@ def run_kept(folder, rng):
 
   def keep():
     kept.keep(run, folder / 'kept')
-    claims.markdown([folder / 'kept'], recipes.papers())
+    claims.markdown([folder / 'kept'], recipes.PAPERS)
 
   return keep
 

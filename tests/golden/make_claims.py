@@ -15,7 +15,7 @@ KEPT = [str(ROOT / 'configs/claims/results')]
 
 def page() -> str:
   before = CLAIMS.read_text('utf-8').partition('| paper |')[0]
-  return before + claims.markdown(KEPT, recipes.papers())
+  return before + claims.markdown(KEPT, recipes.PAPERS)
 
 
 if __name__ == '__main__':

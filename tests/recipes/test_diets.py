@@ -12,7 +12,7 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.sets import planted
 from fairjax.recipes import train
-from fairjax.recipes.diet import algorithm, grid, overlap, rank
+from fairjax.recipes.diet import algorithm, claims, grid, overlap, rank
 from fairjax.recipes.diet import experiment as recipe
 from fairjax.report import verdict
 from fairjax.stages import Experiment, classifier
@@ -324,13 +324,12 @@ def test_verdicts():
     == 'undecided'
   )
   assert verdict.of_interval(sure(0.61, 0.7), 0.6) == 'holds'
-  half = lambda rows: verdict.at_most_half('x', rows, 'cda', 100)[0]['verdict']
+  half = lambda rows: claims.at_most_half('x', rows, 100)['verdict']
   assert (half(50), half(51)) == ('holds', 'does not hold')
   test = {'set': 'test', 'ours': 'x', 'theirs': 'none', 'p': 0.1, 'test': 't'}
   auc = test | {'measure': 'auc', 'difference': sure(-0.026, -0.01)}
-  loses = lambda budget: verdict.costs_little(
-    [auc], 'x', 'none', {'test': 0.9}, budget
-  )[0]
+  aucs = {'test': {'value': 0.9}}
+  loses = lambda budget: claims.costs_little([auc], 'x', aucs, budget)[0]
   assert loses(0.03)['verdict'] == 'holds'  # at most 2.9 % of 0.9
   assert loses(0.028)['verdict'] == 'undecided'
   assert loses(0.01)['verdict'] == 'does not hold'
@@ -342,16 +341,16 @@ def test_verdicts():
   # Student's interval of three values, by the textbook, and all shares x that
   # it reaches where it is as wide as that at .7 and 0 at the ends: by a grid.
   values = [0.5, 0.7, 0.9]
-  found = verdict.over_seeds(values, 0.95)
+  found = claims.over_seeds(values, 0.95)
   reach, x = 4.302653 * 0.2 / 3**0.5, np.linspace(0, 1, 100_001)
   wide = np.sqrt((1 - (2 * x - 1) ** 2) / (1 - 0.4**2))
   inside = x[np.abs(0.7 - x) <= reach * wide]
   ends = [found['low'], found['high']]
   np.testing.assert_allclose(ends, inside[[0, -1]], atol=2e-5)
   rows = [{'fraction': 0.1, 'fair': v} for v in (0.7, 0.72, 0.74)]
-  (claim,) = verdict.seeds_agree(rows, 0.95)
+  (claim,) = claims.seeds_agree(rows, 0.95)
   assert claim['verdict'] == 'holds' and claim['bound'] == 0.6
-  (claim,) = verdict.seeds_agree(
+  (claim,) = claims.seeds_agree(
     [{'fraction': 0.1, 'fair': v} for v in (0.3, 0.9)], 0.95
   )  # Student's interval of a share, which there is only from 0 to 1
   assert 0 < claim['effect']['low'] < 0.2 and 0.9 < claim['effect']['high'] < 1
@@ -364,7 +363,7 @@ def test_seeds_interval_holds_shares_near_an_end(share):
   inside = 0
   for _ in range(400):
     values = rng.beta(share * 30, (1 - share) * 30, 10).tolist()
-    one = verdict.over_seeds(values, 0.95)
+    one = claims.over_seeds(values, 0.95)
     inside += one['low'] <= share <= one['high']
   assert inside / 400 > 0.91
 

@@ -12,12 +12,13 @@ import pytest
 from fairjax import config as config_lib
 from fairjax import recipes, results
 from fairjax.metrics.inference import significance
+from fairjax.recipes.diet import claims as diet_claims
 from fairjax.report import __main__ as command
-from fairjax.report import claims, kept, verdict
+from fairjax.report import claims, findings, kept, verdict
 from fairjax.scores import rank_overlap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAPERS = recipes.papers()
+PAPERS = recipes.PAPERS
 
 
 def difference(ours, theirs, measure, value, reach, p=0.01, test='bootstrap'):
@@ -105,12 +106,10 @@ def test_a_claim_of_another_bound_has_the_p_of_its_interval():
 
 
 def test_a_count_decides_itself():
-  count = verdict.at_most_half('diet', 2, 'cda', 5)
-  (one,) = verdict.settled(run_of(verdicts=count))
+  count = diet_claims.at_most_half('diet', 2, 5)
+  (one,) = verdict.settled(run_of(verdicts=[count]))
   assert one['verdict'] == 'holds' and one['family'] == 'exploratory'
-  assert verdict.at_most_half('diet', 3, 'cda', 5)[0]['verdict'] == (
-    'does not hold'
-  )
+  assert diet_claims.at_most_half('diet', 3, 5)['verdict'] == 'does not hold'
 
 
 @pytest.fixture
@@ -237,11 +236,11 @@ def test_what_a_size_decides_and_what_a_claim_takes(level, z):
 
 
 def test_seeds_that_agree_make_no_interval_of_no_width():
-  one = verdict.over_seeds([0.91, 0.91, 0.91], 0.95)
+  one = diet_claims.over_seeds([0.91, 0.91, 0.91], 0.95)
   assert one['value'] == pytest.approx(0.91) and one['note']
   assert one['low'] is None and one['high'] is None
   assert verdict.of_interval(one, 0.8) == verdict.OPEN
-  two = verdict.over_seeds([0.91, 0.91, 0.92], 0.95)
+  two = diet_claims.over_seeds([0.91, 0.91, 0.92], 0.95)
   assert two['low'] < 0.91 < two['high']
 
 
@@ -259,23 +258,23 @@ def test_seeds_that_agree_by_ties_have_the_interval_of_the_rows():
     }
     table = pd.DataFrame({'id': [str(i) for i in range(500)]} | seeds)
     table['ge'] = np.mean(list(seeds.values()), 0)
-    found = verdict.seeds_agree(rank_overlap.seeds(table, 'ge'), 0.95)
+    found = diet_claims.seeds_agree(rank_overlap.seeds(table, 'ge'), 0.95)
     (one,) = (c for c in found if c['claim'].endswith('40%'))
     if one['test'] == 'interval over rows':
       effect = one['effect']
       inside.append(effect['low'] <= want <= effect['high'])
   # Agreement that no ties make tells nothing of a spread, as before.
   rows = [{'fraction': 0.4, 'fair': 0.9, 'above': 3, 'rows': 50, 'chance': 0.4}]
-  (one,) = verdict.seeds_agree(rows * 3, 0.95)
+  (one,) = diet_claims.seeds_agree(rows * 3, 0.95)
   assert one['effect']['low'] is None and one['verdict'] == verdict.OPEN
   assert len(inside) > 180 and np.mean(inside) > 0.93
 
 
 def test_an_effect_that_a_seed_lacks_is_turned_and_scaled():
   effect = {'value': 0.2, 'low': 0.1, 'high': 0.4, 'seeds': [0.2, None]}
-  assert verdict.negated(effect)['seeds'] == [-0.2, None]
-  assert verdict.negated(effect)['low'] == -0.4
-  assert verdict.scaled(effect, 2)['seeds'] == [0.4, None]
+  assert findings.negated(effect)['seeds'] == [-0.2, None]
+  assert findings.negated(effect)['low'] == -0.4
+  assert findings.scaled(effect, 2)['seeds'] == [0.4, None]
 
 
 def test_an_undecided_line_says_what_it_takes():

@@ -125,7 +125,7 @@ def test_every_document(attack, plain_run):
     check = checks.get(pathlib.Path(name).suffix)
     if check:
       check(text, name)
-  links = render.Section('links', [documents.links(every)])
+  links = results.section('links', documents.links(every))
   check_html(render.page('x', [links]), 'links')
 
 

@@ -76,7 +76,7 @@ def test_terminals_are_not_steered():
 
 def html(rows, columns=None, caption='', about=None):
   part = results.table(rows, columns, caption) | {'about': about}
-  whole = render.page('x', [render.Section('y', [part])])
+  whole = render.page('x', [results.section('y', part)])
   return whole[whole.index('<section') :]
 
 

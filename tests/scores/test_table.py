@@ -291,9 +291,7 @@ def test_description_says_what_a_score_measures(tmp_path):
   assert 'AUC of 0.510' in said
   assert 'el2n separates the labels (AUC 1.000)' in said
   section = describe.section(scores, rows)
-  shown = lambda one: render.page(
-    'x', [render.Section('y', one['parts'])], render.Pictures(tmp_path)
-  )
+  shown = lambda one: render.page('x', [one], render.Pictures(tmp_path))
   body = shown(section)
   assert '<script>' not in body and '&lt;script&gt;' in body
   assert '<mark>' in body and ' checked' not in body

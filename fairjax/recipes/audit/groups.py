@@ -39,18 +39,26 @@ class Who:
     at = [g for g, a in enumerate(self.attributes) if a == attribute]
     return self.members[at], [self.names[g] for g in at]
 
+  def key(self, kind: str, measure: str) -> str:
+    """A measure's name, led by the attribute where there are several."""
+    return f'{kind}/{measure}' if len(self.kinds) > 1 else measure
+
   @property
   def kinds(self) -> list[str]:
     return list(dict.fromkeys(self.attributes))
 
 
 def who(config: Config, table: pd.DataFrame) -> Who:
-  """The groups of audit.groups, of measures.groups, or of the column group."""
+  """The groups of audit.groups, or else the column of measures.groups, of
+  data.group, or called group."""
   options = config.audit
   wish = list(options.groups)
   unread = _unread(config, table) if wish else []
   if not wish:
-    wish = _by_default(config, table)
+    for field, name in _defaults(config).items():  # told where wrong, if unread
+      column(table, name, field)
+    own = config.measures.groups or config.data.group
+    wish = [own] if own else ['group'] if 'group' in table else []
   columns, remarks = audit_table.columns_of(table, wish)
   remarks += unread
   controls, more = audit_table.columns_of(
@@ -83,14 +91,6 @@ def who(config: Config, table: pd.DataFrame) -> Who:
       'name their columns with --config.audit.groups'
     )
   return Who(members, names, attributes, columns, controls, remarks + more)
-
-
-def _by_default(config: Config, table: pd.DataFrame) -> list[str]:
-  """The column of measures.groups, of data.group, or called group."""
-  for field, name in _defaults(config).items():  # told where wrong, if unread
-    column(table, name, field)
-  own = config.measures.groups or config.data.group
-  return [own] if own else ['group'] if 'group' in table else []
 
 
 def _unread(config: Config, table: pd.DataFrame) -> list[str]:

@@ -192,7 +192,9 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   if labels is None:
     without_labels(one)
   if model.hard:
-    _without_scores(one)
+    for part in (one['quality'], one['fairness'], *one['groups'].values()):
+      for key in [k for k in part if k.rpartition('/')[2] in OF_SCORES]:
+        del part[key]
   who = groups.members, groups.names, groups.attributes
   group = group_rates.of_rows(*who)
   out = Measured(
@@ -263,17 +265,6 @@ def without_labels(one: dict) -> None:
   ]
 
 
-def _without_scores(one: dict) -> None:
-  for part in (one['quality'], one['fairness'], *one['groups'].values()):
-    for key in [k for k in part if k.rpartition('/')[2] in OF_SCORES]:
-      del part[key]
-
-
-def _named(groups: Who, kind: str, values: Mapping) -> dict:
-  prefix = f'{kind}/' if len(groups.kinds) > 1 else ''
-  return {prefix + name: one for name, one in values.items()}
-
-
 def _add(out: Measured, groups: Who, measured: Callable) -> None:
   """Measures of everyone, of each group, and between those of an attribute.
 
@@ -286,7 +277,7 @@ def _add(out: Measured, groups: Who, measured: Callable) -> None:
   for kind in groups.kinds:
     if len(groups.kinds) > 1:
       fair = measured(groups.of(kind)[0])[2]
-    out.set['fairness'] |= _named(groups, kind, fair)
+    out.set['fairness'] |= {groups.key(kind, k): v for k, v in fair.items()}
 
 
 def _calibrated(out, labels, groups, options, least, hard, sample) -> None:
@@ -339,8 +330,7 @@ def _beside_reference(out, labels, groups, config, options, sample) -> None:
   contrasts.correct(out.contrasts)
   for kind in groups.kinds:
     rows = [row for row in out.contrasts if row['attribute'] == kind]
-    prefix = f'{kind}/' if len(groups.kinds) > 1 else ''
-    significance.gated(rows, out.set['fairness'], prefix)
+    significance.gated(rows, out.set['fairness'], groups.key(kind, ''))
   if not binary:
     for row in out.contrasts:
       row['rate'] = 'accuracy'
@@ -394,7 +384,7 @@ def _given_controls(out, labels, groups, options, least, sample) -> None:
       options,
       **sample,
     )
-    out.set['fairness'] |= _named(groups, kind, fair)
+    out.set['fairness'] |= {groups.key(kind, k): v for k, v in fair.items()}
     out.within += [{'attribute': kind, **row} for row in within]
     out.left_out += left
 

@@ -92,15 +92,22 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
       results.texts(examples, blur=labels.offensive(classes)),
     ]
   known = focus.words[name]
+  columns = {
+    **{'word': 'word', 'rows': 'rows', 'flips': 'flips, %'},
+    **{'control flips': 'control, %'},
+    'mean change of score': 'mean change of score',
+    'adjusted': 'p, adjusted',
+  }
+  columns = {k: v for k, v in columns.items() if known and k in known[0]}
   sure = [w for w in known if significance.is_significant(w['adjusted'])]
   rate = f'at a false discovery rate of {significance.SURE:.0%}'
   if sure:
     caption = f'Words that carry it ({len(sure)} of {len(known)} {rate})'
-    parts.append(results.table(sure[:WORST], of_words(known), caption))
+    parts.append(results.table(sure[:WORST], columns, caption))
   elif known:
     none = f'None of {len(known)} words flips decisions more than the control'
     parts.append(results.text(f'{none} does, {rate}.'))
-  every = [results.table(known, of_words(known), 'Every word')]
+  every = [results.table(known, columns, 'Every word')]
   parts.append(
     results.fold(
       'How good the swap is, and every number',
@@ -110,17 +117,6 @@ def _one_swap(name, own, edits, edit, focus, config, table, classes) -> list:
     )
   )
   return parts
-
-
-def of_words(rows: Sequence[Mapping]) -> dict[str, str]:
-  """The columns of a table of words."""
-  columns = {
-    **{'word': 'word', 'rows': 'rows', 'flips': 'flips, %'},
-    **{'control flips': 'control, %'},
-    'mean change of score': 'mean change of score',
-    'adjusted': 'p, adjusted',
-  }
-  return {k: v for k, v in columns.items() if rows and k in rows[0]}
 
 
 def _picture(name: str, own: Mapping, sides: tuple[str, str]) -> dict:
@@ -155,10 +151,9 @@ def _numbers(name: str, own: Mapping, edits, focus: Measured) -> list[dict]:
     for k in flips.NAMES
     if k in own
   ]
-  facts = [{'fact': k, 'value': v} for k, v in edits.facts.items()]
   parts = [
     results.table(rows, caption=f'Measures of the swap {name}'),
-    results.table(facts, caption='The swap itself'),
+    results.facts(edits.facts) | {'caption': 'The swap itself'},
   ]
   if name in ('gender', 'neutral'):
     parts.append(results.text(PRECISION, kind='quiet'))

@@ -19,7 +19,7 @@ from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, readers
-from fairjax.metrics import gate
+from fairjax.metrics import gate, measures
 from fairjax.metrics import paired as paired_tests
 from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import flips
@@ -27,7 +27,8 @@ from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import measure as audit_measure
-from fairjax.recipes.audit import page, what_if
+from fairjax.recipes.audit import page as audit_page
+from fairjax.recipes.audit import what_if
 from fairjax.recipes.audit.measure import Measured
 from fairjax.results import Results
 from fairjax.stages import asking, audited, edited
@@ -48,18 +49,12 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     )
     keep(config, folder, rows.table, measured)
     results = stages.publish(folder, results, log)
-    if config.audit.serve:
-      _serve(config, folder, results, measured, log)
+    if port := config.audit.serve:
+      page, name = folder / 'report.html', results.focus
+      server = what_if.open_at(port, measured[name].what_if, page, name)
+      what_if.until_stopped(server, log.line)
   gate.stop(results.facts)
   return results
-
-
-def _serve(config: Config, folder, results, measured, log: Log) -> None:
-  page, name = folder / 'report.html', results.focus
-  ask = measured[name].what_if
-  what_if.until_stopped(
-    what_if.open_at(config.audit.serve, ask, page, name), log.line
-  )
 
 
 def audit(
@@ -192,7 +187,7 @@ def _results(
       *_missing(table, models[0]),
       *_held_against(models, names, config),
     ],
-    sections=page.sections(config, table, focus, groups, names),
+    sections=audit_page.sections(config, table, focus, groups, names),
   )
 
 
@@ -378,8 +373,11 @@ def tests(config, table, measured, groups, sample) -> list[dict]:
         **sample,
         **_inference(config, own, one),
       )
+      named = lambda measure, kind=kind: (
+        groups.key(kind, measure) if measures.is_gap(measure) else measure
+      )
       lines += [
-        {**line, 'measure': _prefixed(line['measure'], kind, groups)}
+        {**line, 'measure': named(line['measure'])}
         for line in differences
         if _kept(line['measure'], labels, own, one)
       ]
@@ -404,16 +402,7 @@ def _limit(one: Measured):
   return 0.0 if one.limit == 'argmax' else one.limit
 
 
-def _prefixed(measure: str, kind: str, groups) -> str:
-  from fairjax.metrics import measures
-
-  gap = measures.is_gap(measure)
-  return f'{kind}/{measure}' if gap and len(groups.kinds) > 1 else measure
-
-
 def _kept(measure: str, labels, *both: Measured) -> bool:
-  from fairjax.metrics import measures
-
   if labels is None:
     return measure in ('dp', 'selection_rate')
   hard = any('auc' not in one.set['quality'] for one in both)

@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from fairjax import results
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.metrics.texts import flips
@@ -283,12 +284,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def line(name: str, found: WhatIf | None = None, text='', refused='') -> str:
   """The page of the line, with what was answered last."""
   part = {'part': 'html', 'html': Markup(html(found, True, text, refused))}
-  section = render.Section('Type a sentence', [part])
+  section = results.section('Type a sentence', part)
   return render.page(f'What if? {name}', [section], policy=POLICY)
 
 
 def refused(words: str) -> str:
-  return render.page('Refused', [render.Section(words, [])])
+  return render.page('Refused', [results.section(words)])
 
 
 def open_at(

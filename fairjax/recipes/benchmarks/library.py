@@ -75,7 +75,7 @@ def benchmark(
     items = twins.made(texts, list(map(str, range(len(texts)))), config)
   else:
     items = measure.read(name, config)
-  judge = _judge(config)
+  judge = asked.load(config.model, config)
   benchmarks.capability(name, judge.able)
   measure.known_words(name, judge, items)
   scores = measure.only_known(
@@ -114,10 +114,6 @@ def _config(name: str, data: Any, axis: Any) -> Config:
   config.benchmarks.names = (name,)
   config.benchmarks.data = os.fspath(data) if is_path and not own else ''
   return config
-
-
-def _judge(config: Config) -> Any:
-  return asked.load(config.model, config)
 
 
 def _frame(one: dict) -> pd.DataFrame:

@@ -60,8 +60,10 @@ def prepare(
     if name in METHODS
   }
   model = stages.prepare(config, tables, log)
-  asked, scores = with_scores(config, rankings), tables['train'][['id']]
-  if asked.scoring.names:
+  scores = tables['train'][['id']]
+  needed = [score for name in rankings for score in diet_rows.needs(name)]
+  if own := tuple(dict.fromkeys([*config.scoring.names, *needed])):
+    asked = changed(config, scoring={'names': own})
     place = scores_folder or e.folder
     scores = scoring.probe(asked, model, tables, place, log)
   every = pd.concat([tables['train'], twins], ignore_index=True)
@@ -71,13 +73,6 @@ def prepare(
 
 def with_method(config: Config, name: str) -> Config:
   return changed(config, method={'name': name})
-
-
-def with_scores(config: Config, rankings: Sequence[str]) -> Config:
-  """The config with the scores that the rankings need among its own."""
-  needed = [score for name in rankings for score in diet_rows.needs(name)]
-  names = tuple(dict.fromkeys([*config.scoring.names, *needed]))
-  return changed(config, scoring={'names': names})
 
 
 def shares(config: Config) -> tuple[float, float]:

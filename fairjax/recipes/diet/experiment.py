@@ -7,17 +7,15 @@ seeds as `diet.ranking`, which is tested against each.
 from collections.abc import Hashable, Mapping
 
 import numpy as np
-import pandas as pd
 
 from fairjax import stages
-from fairjax.config import Config
 from fairjax.methods import METHODS, diet_rows, reweight
 from fairjax.recipes.diet import algorithm as diets
+from fairjax.recipes.diet import claims
 from fairjax.recipes.diet.algorithm import Inputs
-from fairjax.report import verdict
 from fairjax.report.tables import plural
 from fairjax.results import Results
-from fairjax.scores import describe, rank_overlap, table
+from fairjax.scores import describe
 from fairjax.stages import Experiment
 
 
@@ -45,7 +43,9 @@ def run(e: Experiment) -> Results:
       by_rows(e, inputs, name, rows[name])
   e.notes += alike({name: in_any_order(own) for name, own in rows.items()})
   e.compare([(ours, name) for name in names[1:]], ours)
-  return e.results(verdicts=verdicts(e, inputs), sections=[scores(e, inputs)])
+  return e.results(
+    verdicts=claims.of(e, inputs.scores, ours), sections=[scores(e, inputs)]
+  )
 
 
 def by_rows(e: Experiment, inputs: Inputs, name: str, rows: np.ndarray) -> None:
@@ -99,31 +99,3 @@ def scores(e: Experiment, inputs: Inputs) -> dict:
   """What the probe's scores measure, for the page."""
   train, positive = inputs.tables['train'], e.config.measures.pos_label
   return describe.section(inputs.scores, train, positive)
-
-
-def verdicts(e: Experiment, inputs: Inputs) -> list[dict]:
-  """The paper's claims, as far as the contenders speak of them."""
-  ours = e.config.diet.ranking
-  facts = e.contenders[ours]['facts']
-  out = costs(e, ours) if 'none' in e.contenders else []
-  cda = round(facts['total'] / facts['of CDA'])
-  out += verdict.at_most_half(ours, facts['total'], 'cda', cda)
-  return out + seeds_agree(e.config, inputs.scores)
-
-
-def costs(e: Experiment, ours: str) -> list[dict]:
-  """That a diet keeps the AUC of no mitigation but for the budget."""
-  quality = {
-    name: e.contenders['none']['sets'][name]['quality'] for name in e.sets
-  }
-  aucs = {n: one.get('auc', {}).get('value') for n, one in quality.items()}
-  budget = e.config.grid.budget
-  return verdict.costs_little(e.tests, ours, 'none', aucs, budget)
-
-
-def seeds_agree(config: Config, scores: pd.DataFrame) -> list[dict]:
-  """That probes of other seeds would choose the same rows by GE."""
-  if config.seeds < 2 or not table.seed_columns(scores, 'ge'):
-    return []
-  level = config.measures.confidence_level
-  return verdict.seeds_agree(rank_overlap.seeds(scores, 'ge'), level)

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairjax import results
 from fairjax.metrics import measures, paired
-from fairjax.report import tables, verdict
+from fairjax.report import findings, tables, verdict
 
 CHANGES = ('dp', 'eqodd', 'eqopp1', 'auc')  # of figure 4
 TITLES = {  # of the scores that rank the twins
@@ -163,7 +163,7 @@ def changes(
       base = number(cells['none'], test['set'], test['measure'])
       if test['measure'] in CHANGES and base > 0:
         at = out.setdefault((test['set'], test['measure']), {})
-        at[ours] = verdict.scaled(test['difference'], 100 / base)
+        at[ours] = findings.scaled(test['difference'], 100 / base)
   return out
 
 

@@ -10,7 +10,7 @@ from fairjax import stages
 from fairjax.config import Config, changed
 from fairjax.core import artefacts
 from fairjax.methods import diet_rows
-from fairjax.report import verdict
+from fairjax.recipes.diet import claims
 from fairjax.results import Results, figure, fold, section, table
 from fairjax.scores import describe, rank_overlap
 from fairjax.scores.table import names
@@ -68,19 +68,19 @@ def verdicts(config: Config, studies: dict) -> list[dict]:
   """The paper's claims: seeds agree, and epochs from 30 % on, and models."""
   level, out = config.measures.confidence_level, []
   if 'seeds' in studies:
-    out += verdict.seeds_agree(studies['seeds'], level)
+    out += claims.seeds_agree(studies['seeds'], level)
   later = [r['fair'] for r in studies.get('epochs', ()) if r['fraction'] >= 0.3]
   if later:
     last = max(e for e in EPOCHS if e <= config.train.epochs)
     several = f'2 to {last}' if last > 2 else '2'
     out.append(
-      verdict.claim(
+      claims.over_range(
         f'GE after {several} epochs chooses over 80% of the rows that GE after '
         'one does, from 30% on',
-        {'value': min(later), 'low': min(later), 'high': max(later)},
+        later,
         0.8,
         'the range over epochs and fractions, ties by lot',
-        what='least share in common',
+        'least share in common',
       )
     )
   out += [
@@ -96,12 +96,12 @@ def more_than_chance(one: str, other: str, rows: list[dict]) -> dict:
   gaps = [
     r['fair'] - r['chance'] for r in rows if (r['a'], r['b']) == (one, other)
   ]
-  return verdict.claim(
+  return claims.over_range(
     f'GE of {one} and of {other} choose more of the same rows than chance',
-    {'value': min(gaps), 'low': min(gaps), 'high': max(gaps)},
+    gaps,
     0.0,
     'the range over fractions, ties by lot',
-    what='least share in common beyond chance',
+    'least share in common beyond chance',
   )
 
 

@@ -31,9 +31,9 @@ from fairjax.methods import diet_rows
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import dictionary
 from fairjax.recipes.diet import algorithm as diets
-from fairjax.recipes.diet import experiment, grid
+from fairjax.recipes.diet import claims, experiment, grid
 from fairjax.recipes.diet.algorithm import Inputs
-from fairjax.report import tables, verdict
+from fairjax.report import tables
 from fairjax.results import Results
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
@@ -70,7 +70,10 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     inputs = diets.prepare(e, list(dict.fromkeys(c.ranking for c in every)))
     tested = e.sets
     e.sets = {**tested, **choosing(config, inputs.tables)}
-    rows = [diets.chosen(config, inputs, *of_cell(cell)) for cell in every]
+    rows = [
+      diets.chosen(config, inputs, ranking, tuple(shares))
+      for _, ranking, *shares in every
+    ]
     keys = [key(config, inputs, e.sets, one) for one in rows]
     for k in numbers:
       if not finished(folder, keys[k]):
@@ -87,11 +90,6 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     fair = READINGS if READINGS in e.sets else 'valid'
     e.sets = tested
     return stages.publish(folder, merge(e, inputs, fair, every, keys), log)
-
-
-def of_cell(cell: Cell) -> tuple[str, tuple[float, float]]:
-  """Its ranking, and the shares of rows and twins."""
-  return cell.ranking, (cell.factual, cell.counterfactual)
 
 
 def cells(config: Config) -> list[Cell]:
@@ -291,13 +289,19 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
     f'at most {tables.percent(config.grid.budget)} of the validation AUC of '
     'none; no test set was looked at.'
   )
+  level = config.measures.confidence_level
+  rises = [v for one in names for v in grid.rises_faster(cells, one, level)]
   best = grid.best(chosen, fair, 'valid')
   effects = grid.changes(e.tests, found)
   key_of = {name: keys[cell['cell']] for name, cell in found.items()}
-  twins = twins_to_choose(inputs.tables['train'])
+  share = schema.has_twin(inputs.tables['train']).mean()
+  twins = (
+    f'{share:.0%} of the rows have a twin that differs, so that a larger b '
+    'takes all of these twins, whatever the ranking'
+  )
   return e.results(
     title=f'Diets on {config.data.name} with {config.model}',
-    verdicts=verdicts(e, inputs, cells),
+    verdicts=claims.of(e, inputs.scores, ours) + rises,
     notes=[*notes, *experiment.alike(key_of), twins],
     sections=[
       *grid.sections(cells, names, best, effects, about),
@@ -310,23 +314,3 @@ def above_worst(config: Config) -> list[str]:
   """The rankings beside the first that are compared with the worst."""
   others = config.grid.rankings[1:]
   return [name for name in others if name != WORST and WORST in others]
-
-
-def twins_to_choose(train: pd.DataFrame) -> str:
-  """From which b on there is no choice."""
-  share = schema.has_twin(train).mean()
-  return (
-    f'{share:.0%} of the rows have a twin that differs, so that a larger b '
-    'takes all of these twins, whatever the ranking'
-  )
-
-
-def verdicts(e: Experiment, inputs: Inputs, cells: list[dict]) -> list[dict]:
-  """The paper's claims of both experiments."""
-  ours, level = e.config.grid.rankings[0], e.config.measures.confidence_level
-  out = experiment.costs(e, ours)
-  rows, cda = (e.contenders[n]['facts']['total'] for n in (ours, 'cda'))
-  out += verdict.at_most_half(ours, rows, 'cda', cda)
-  for one in e.sets:
-    out += grid.rises_faster(cells, one, level)
-  return out + experiment.seeds_agree(e.config, inputs.scores)

@@ -35,15 +35,6 @@ class FittedHead(NamedTuple):
   texts: np.ndarray | None  # the text of each; None where no two share one
 
 
-def head_config(config: Config) -> Config:
-  """The head's own schedule; FairFlow's batch, clipping and decay."""
-  lr, epochs = config.fairflow.head_lr, config.fairflow.head_epochs
-  own = {'lr': lr, 'epochs': epochs, 'batch': 32, 'microbatches': 1}
-  own |= {'optimizer': 'adamw', 'warmup': 0.0, 'weight_decay': 0.0}
-  own |= {'max_grad_norm': 1.0, 'evals': 1 / epochs}
-  return changed(config, seeds=1, train=LINEAR | own)
-
-
 def fit_head(
   config: Config,
   id: np.ndarray,
@@ -83,8 +74,15 @@ def fit_head(
 def _perceptron(
   config: Config, name: str, sets: tuple, folder: pathlib.Path, log
 ) -> Any:
-  """The paper's head, fitted: its logit as a function of vectors."""
-  config = head_config(config)
+  """The paper's head, fitted: its logit as a function of vectors.
+
+  By a schedule of its own; FairFlow's batch, clipping and decay.
+  """
+  lr, epochs = config.fairflow.head_lr, config.fairflow.head_epochs
+  own = {'lr': lr, 'epochs': epochs, 'batch': 32, 'microbatches': 1}
+  own |= {'optimizer': 'adamw', 'warmup': 0.0, 'weight_decay': 0.0}
+  own |= {'max_grad_norm': 1.0, 'evals': 1 / epochs}
+  config = changed(config, seeds=1, train=LINEAR | own)
   model = head_model(sets[0][0].shape[1])
   fit = stages.fitted_once(
     config,
@@ -191,11 +189,6 @@ def flow_loss(objective: flow.FlowObjective) -> Loss:
   return Loss(total, lambda batch: jnp.sum(batch['side'] != 0))
 
 
-def objective_of(config: Config) -> flow.FlowObjective:
-  options = config.fairflow
-  return flow.FlowObjective(options.rho, options.margin, options.leak)
-
-
 def factor_size(
   config: Config, vector: np.ndarray, side: np.ndarray
 ) -> tuple[int, int]:
@@ -234,7 +227,8 @@ def fit_flow(
   sample = vector[np.sort(draw.permutation(rows)[:SAMPLE])]
   model = flow_model(shape, sample, build.precision(config))
   model = model.replace(device_mesh=mesh.make(config.mesh, config.seeds))
-  loss = flow_loss(objective_of(config))
+  wanted = flow.FlowObjective(options.rho, options.margin, options.leak)
+  loss = flow_loss(wanted)
   train, valid_set = ((vector[own], side[own]) for own in (~valid, valid))
 
   def source(job, _):

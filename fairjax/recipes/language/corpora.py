@@ -90,12 +90,6 @@ def of_plain(word: str) -> Config:
   return knobs.of_tree(Config, strict_json.parse(word), 'the config')
 
 
-def _title(config: Config) -> str:
-  name = pathlib.Path(config.corpus.path).name
-  done = DONE.get(config.recipe)
-  return f'The texts of {name} {done}' if done else f'{config.recipe} of {name}'
-
-
 def finish(
   config: Config,
   folder: pathlib.Path,
@@ -110,10 +104,13 @@ def finish(
   # Counts that are 0 in every file are not shown.
   some = [k for k in (*columns, 'error') if any(row.get(k) for row in rows)]
   shown = ['shard', 'status', *some]
+  name, done = pathlib.Path(config.corpus.path).name, DONE.get(config.recipe)
   results = Results(
     recipe=config.recipe,
-    data=pathlib.Path(config.corpus.path).name,
-    title=_title(config),
+    data=name,
+    title=f'The texts of {name} {done}'
+    if done
+    else f'{config.recipe} of {name}',
     facts={
       # A page is passed on: what is in its folder is named from there.
       'out': out.relative_to(folder).as_posix()

@@ -137,13 +137,14 @@ def check(model: Bundle, config: Config) -> None:
       f'{config.model} is a masked language model, which fills masks and '
       'writes no texts; set --config.generate.task=fill'
     )
-  prompt = config.generate.prompt
-  if prompt and ('{text}' not in prompt or not _goes_on(config, model)):
+  prompt, task = config.generate.prompt, config.generate.task
+  goes_on = task == 'write' and 'judge' in families.find(model.family).heads
+  if prompt and ('{text}' not in prompt or not goes_on):
     raise UserError(
       f'generate.prompt is {prompt[:60]!r}; it needs {{text}} where the text '
       'goes, task write, and a model that goes on after it (gpt2, llama)'
     )
-  if config.generate.task == 'fill':
+  if task == 'fill':
     mask = model.tokenizer.token_to_id(fill.mask_of(model.tokenizer))
     if not masked:
       decode_texts.check_options(
@@ -151,13 +152,6 @@ def check(model: Bundle, config: Config) -> None:
       )
   elif not masked:
     decode_texts.check_options(module.shape, options)
-
-
-def _goes_on(config: Config, model: Bundle) -> bool:
-  return (
-    config.generate.task == 'write'
-    and 'judge' in families.find(model.family).heads
-  )
 
 
 def asked(config: Config, texts: Sequence[str]) -> list[str]:

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config, changed
-from fairjax.data.batching import seq2seq
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.models import Bundle, adversary, rewriting
@@ -59,13 +58,6 @@ def two(config: Config, generator: Bundle) -> Bundle:
   return adversary.model(generator, rate=rate)
 
 
-def discriminator_config(config: Config) -> Config:
-  """Its own schedule; the last weights are kept."""
-  own = {'patience': 0, 'load_best': False}
-  own |= {'lr': config.adversary.lr, 'epochs': config.adversary.epochs}
-  return changed(config, train=own | {'evals': 1 / own['epochs']})
-
-
 def discriminator(
   config: Config,
   folder: pathlib.Path,
@@ -73,8 +65,13 @@ def discriminator(
   generator: Bundle,
   log: Log,
 ) -> FittedDiscriminator:
-  """Learns the group of a target from a generator's teacher-forced logits."""
-  config = discriminator_config(config)
+  """Learns the group of a target from a generator's teacher-forced logits.
+
+  By its own schedule; the last weights are kept.
+  """
+  own = {'patience': 0, 'load_best': False}
+  own |= {'lr': config.adversary.lr, 'epochs': config.adversary.epochs}
+  config = changed(config, train=own | {'evals': 1 / own['epochs']})
   model = two(config, generator)
   fresh = model.init
   model = model.replace(
@@ -89,20 +86,14 @@ def discriminator(
     model=model,
     players=(player,),
     content=(
-      'discriminator',
-      identity(config, 'adversary'),
-      _weights(generator),
+      *('discriminator', identity(config, 'adversary')),
+      [np.asarray(leaf) for leaf in jax.tree.leaves(generator.params)],
     ),
   )
   params = mesh.to_host(result.fit.params)
   return FittedDiscriminator(
     params['discriminator'], *accuracy(config, model, params, pairs)
   )
-
-
-def _weights(generator: Bundle) -> list[np.ndarray]:
-  """What a fit reads of a model that is there."""
-  return [np.asarray(leaf) for leaf in jax.tree.leaves(generator.params)]
 
 
 def accuracy(
@@ -120,17 +111,12 @@ def accuracy(
     *texts,
     label=rows['label'].to_numpy(np.int32),
   )
-  device_mesh = mesh.make(config.mesh, config.seeds)
-  forward = step.forward(adversary.judging(model), device_mesh)
+  judging = adversary.judging(model)
+  judging = judging.replace(device_mesh=mesh.make(config.mesh, config.seeds))
   right = np.zeros(len(pool.label), bool)
-  for host in seq2seq.sweep(
-    pool, config.train.batch, device_mesh.shape['data']
-  ):
-    scores = np.asarray(
-      forward(params, mesh.put_batch(device_mesh, host, stacked=False))
-    )[0]
+  for host, scores in rewriter.swept(judging, params, pool, config.train.batch):
     real = host['example'] >= 0
-    guess = scores[real].argmax(-1)
+    guess = scores[0, real].argmax(-1)
     right[host['example'][real]] = guess == host['label'][real]
   chance = np.bincount(pool.label).max() / len(pool.label)
   # Rows of one source, or of one target, are asked the same.

@@ -42,18 +42,14 @@ def run(e: Experiment) -> Results:
       )
     decided[name] = paired_file.decisions(config, model, params, pairs)
   sections = paired_file.measure(e, pairs, decided)
+  data = pathlib.Path(config.fairscore.path or config.data.path).name
   return e.results(
-    title=f'Fairscore of {list(decided)[-1]} on {_data(config)}',
+    title=f'Fairscore of {list(decided)[-1]} on {data or config.data.name}',
     focus=list(decided)[-1],
     tests=stages.adjusted(e.tests),
     notes=paired_file.NOTES,
     sections=sections,
   )
-
-
-def _data(config: Config) -> str:
-  path = config.fairscore.path or config.data.path
-  return pathlib.Path(path).name or config.data.name
 
 
 def models(config: Config) -> dict[str, tuple[Bundle, Any]]:

@@ -200,14 +200,8 @@ def fitting(
       )
     columns = (rows[name] for name in ('word', 'attribute', 'text'))
     able = fits(model, *columns)
-    if not able.any():
-      raise UserError(
-        f'no pair of split {split} fits the {model.longest} positions of the '
-        'model; shorten the texts'
-      )
+    facts |= rewriter.fitting(model, split, able)
     out[split] = rows[able]
-    facts[f'{split} pairs'] = int(able.sum())
-    facts[f'{split} pairs too long, left out'] = int((~able).sum())
   log.line('pairs: ' + ', '.join(f'{v:,} {k}' for k, v in facts.items() if v))
   return out, facts
 
@@ -265,17 +259,14 @@ def flags(config: Config, model: Bundle, texts, words, attributes) -> list[set]:
   flat = np.ones(sum(map(len, rows)), np.int32)
   none = np.zeros(len(rows), np.int32)
   pool = seq2seq.PairPool(ragged(rows), ragged(nothing), flat, none)
-  forward = step.forward(model, model.device_mesh)
   params = jax.tree.map(lambda leaf: leaf[None], model.params)
   out: list[set] = [set() for _ in texts]
-  multiple = model.device_mesh.shape['data']
-  for host in seq2seq.sweep(pool, config.train.batch, multiple):
-    batch = mesh.put_batch(model.device_mesh, host, stacked=False)
-    scores = np.asarray(forward(params, batch))[0]
+  batch = config.train.batch
+  for host, scores in rewriter.swept(model, params, pool, batch):
     for k, i in enumerate(host['example']):
       if i < 0:
         continue
-      score = scores[host['segment_ids'] == k + 1]
+      score = scores[0, host['segment_ids'] == k + 1]
       starts = parallel.starts(texts[i])
       hit = places[i][(score > 0) & (places[i] >= 0)]
       out[i] = {starts[p] for p in hit}

@@ -91,7 +91,10 @@ def train(
   """The learner that the config asks for."""
   if config.perturb.learner == 'tagger':
     return person_tagger.fit(config, folder, pairs, log)
-  return rewriter.fit(config, folder, prompted(pairs), log, perturb.TOKENS)
+  columns = (pairs[name] for name in ('word', 'attribute', 'text'))
+  own = pairs[['target', 'text', 'split']].rename(columns={'text': 'original'})
+  own['source'] = list(map(perturb.prompt, *columns))
+  return rewriter.fit(config, folder, own, log, perturb.TOKENS)
 
 
 def read(config: Config, log: Log) -> pd.DataFrame:
@@ -122,14 +125,6 @@ def read(config: Config, log: Log) -> pd.DataFrame:
     rows = rows.groupby(['source_name', 'split']).head(config.data.limit)
     pairs = rows.sort_index().reset_index(drop=True)
   return pairs
-
-
-def prompted(pairs: pd.DataFrame) -> pd.DataFrame:
-  """The pairs as a rewriter learns them: source, target, original, split."""
-  columns = (pairs[name] for name in ('word', 'attribute', 'text'))
-  source = list(map(perturb.prompt, *columns))
-  own = pairs[['target', 'text', 'split']].rename(columns={'text': 'original'})
-  return own.assign(source=source)
 
 
 def tested(config: Config, pairs: pd.DataFrame) -> pd.DataFrame:

@@ -214,18 +214,12 @@ def repairs_of(
   def read(path: pathlib.Path) -> dict[str, pd.DataFrame]:
     return {s: artefacts.read_table(path / f'{s}.parquet') for s in tables}
 
-  made_from = identity(
-    m.config, ('repair', 'texts', 'data'), name, content(m, tables)
-  )
+  words = artefacts.content(m.words) if m.words else ''
+  texts = [words, *(list(one['text']) for one in tables.values())]
+  made_from = identity(m.config, ('repair', 'texts', 'data'), name, texts)
   return stages.stage(
     m.folder / 'repair' / name, made_from, make, read, m.log, m.config.reuse
   )
-
-
-def content(m: RewriteInputs, tables: Tables) -> list:
-  """What the contenders' texts are made from beside the config."""
-  words = artefacts.content(m.words) if m.words else ''
-  return [words, *(list(one['text']) for one in tables.values())]
 
 
 def writers_of(

@@ -11,7 +11,7 @@ or further players beside the model, are given by the recipe that calls.
 import dataclasses
 import functools
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -75,16 +75,6 @@ def start(
   return rewriting.start(config, find_tokenizer(config, texts), new)
 
 
-def loss(config: Config, more: Callable | None = None) -> step.Loss:
-  """Token cross-entropy, and what is added.
-
-  `more(logits, params, batch)` -> objectives.Terms; a module-level function,
-  so that the same loss is the same program.
-  """
-  objective = objectives.rewriting(more=more)
-  return step.Loss(*objectives.loss(objective))
-
-
 def fit(
   config: Config,
   folder: pathlib.Path,
@@ -111,8 +101,8 @@ def fit(
   model = model or start(config, pairs, new)
   model = model.replace(device_mesh=device_mesh)
   pools, texts, facts = _pools(model, pairs, log)
-  players = players or (step.Player('model', loss(config)),)
-
+  alone = step.Loss(*objectives.loss(objectives.rewriting()))
+  players = players or (step.Player('model', alone),)
   source = lambda job, rows: batches(pair_batches(job, rows))
   task = loop.Task(source, players, functools.partial(_measured, own, pairs))
   made_from = identity(
@@ -122,7 +112,10 @@ def fit(
     *(pool.label for pool in pools.values() if 'label' in pairs),
     model.tokenizer.to_str(),
     list(new),
-    _decoded(config),
+    # What evaluations by BLEU depend on, beside the training.
+    [DECODED, *dataclasses.astuple(config.generate)]
+    if config.train.metric_for_best == 'bleu'
+    else [],
     *content,
   )
   kept = trained(config, folder, log, model, pools, made_from, task, own)
@@ -166,13 +159,6 @@ def pair_batches(job: loop.Job, _) -> batches.Batches:
   )
 
 
-def _decoded(config: Config) -> list:
-  """What evaluations by BLEU depend on, beside the training."""
-  if config.train.metric_for_best != 'bleu':
-    return []
-  return [DECODED, *dataclasses.astuple(config.generate)]
-
-
 def parts(pairs: seq2seq.PairPool) -> tuple:
   """What a pool of pairs holds, for an identity."""
   read, labels = pairs.read, pairs.labels
@@ -200,15 +186,33 @@ def _pools(
     )
     plain = rows['original' if 'original' in rows else 'source']
     texts[split] = plain[fits].tolist()
-    facts[f'{split} pairs'] = int(fits.sum())
-    facts[f'{split} pairs too long, left out'] = int((~fits).sum())
-    if not fits.any():
-      raise UserError(
-        f'no pair of split {split} fits the {model.longest} positions of the '
-        'model; shorten the texts'
-      )
+    facts |= fitting(model, split, fits)
   log.line('pairs: ' + ', '.join(f'{v:,} {k}' for k, v in facts.items() if v))
   return pools, texts, facts
+
+
+def fitting(model: Bundle, split: str, fits: np.ndarray) -> dict[str, int]:
+  """How many pairs of a split the model has positions for; it needs one."""
+  if not fits.any():
+    raise UserError(
+      f'no pair of split {split} fits the {model.longest} positions of the '
+      'model; shorten the texts'
+    )
+  return {
+    f'{split} pairs': int(fits.sum()),
+    f'{split} pairs too long, left out': int((~fits).sum()),
+  }
+
+
+def swept(
+  model: Bundle, params, pairs: seq2seq.PairPool, batch: int
+) -> Iterator[tuple[dict, np.ndarray]]:
+  """Each batch of the pairs, and what the model says of it."""
+  device_mesh = model.device_mesh
+  forward = step.forward(model, device_mesh)
+  for host in seq2seq.sweep(pairs, batch, device_mesh.shape['data']):
+    placed = mesh.put_batch(device_mesh, host, stacked=False)
+    yield host, np.asarray(forward(params, placed))
 
 
 def sums(
@@ -219,12 +223,9 @@ def sums(
   terms: Callable = objectives.rewrites,
 ) -> np.ndarray:
   """Of each pair the sums and counts of the terms: [s, n, 2 k]."""
-  device_mesh, out = model.device_mesh, None
-  forward = step.forward(objectives.measured(model, terms), device_mesh)
+  out, measured = None, objectives.measured(model, terms)
   with announce.counting(len(pairs.label), 'pairs read:') as add:
-    for host in seq2seq.sweep(pairs, batch, device_mesh.shape['data']):
-      placed = mesh.put_batch(device_mesh, host, stacked=False)
-      result = np.asarray(forward(params, placed), np.float64)
+    for host, result in swept(measured, params, pairs, batch):
       if out is None:
         out = np.zeros((len(result), len(pairs.label), result.shape[2]))
       example = host['example']

@@ -134,26 +134,21 @@ def rates_by_term(e: Experiment, one: str, rate: str) -> dict | None:
   )
 
 
-def by_label(tables: Tables, weights: pd.DataFrame) -> dict[str, np.ndarray]:
-  """The weights of each label's rows."""
+def _weights(about: Mapping, tables: Tables, weights) -> list[dict]:
+  parts = [results.text(w, kind='warning') for w in about['warnings']]
   label = reweight.fitted_rows(tables).set_index('id')['label']
   weight = weights.set_index('id')['weight'].loc[label.index]
-  return {
+  by_label = {
     f'label {c}': weight[(label == c).array].to_numpy()
     for c in np.unique(label)
   }
-
-
-def _weights(about: Mapping, tables: Tables, weights) -> list[dict]:
-  parts = [results.text(w, kind='warning') for w in about['warnings']]
-  facts = [{'fact': k.replace('_', ' '), 'value': about[k]} for k in FACTS]
   parts += [
-    results.table(facts),
+    results.facts({k: about[k] for k in FACTS}),
     results.figure(
       'distribution',
       'weights',
       'The weights of the training and validation rows, by label.',
-      **plots.histogram(by_label(tables, weights)),
+      **plots.histogram(by_label),
       x_label='weight',
     ),
     results.table(

@@ -51,9 +51,12 @@ def _parities(config, rows: GroupTexts, every, how) -> list[dict]:
   score = rows.table['score'].to_numpy(float)
   above = (score >= config.writing.bound).astype(float)
   by_name = dict(zip(rows.groups, rows.members))
-  out = []
+  pair, out = rows.table['pair'].to_numpy(object), []
   for a, b in every:
-    one, other = _shared(rows, by_name[a], by_name[b])
+    # The texts of the two groups whose prompts are matched.
+    both = ({*pair[by_name[a]]} & {*pair[by_name[b]]}) - {''}
+    known = np.array([p in both for p in pair], bool)
+    one, other = by_name[a] & known, by_name[b] & known
     if not one.any():
       continue
     weak = group_means.difference(above, one, other, rows.cluster, how)
@@ -67,14 +70,6 @@ def _parities(config, rows: GroupTexts, every, how) -> list[dict]:
       }
     )
   return out
-
-
-def _shared(rows: GroupTexts, one: np.ndarray, other: np.ndarray):
-  """The texts of two groups whose prompts are matched."""
-  pair = rows.table['pair'].to_numpy(object)
-  both = ({*pair[one]} & {*pair[other]}) - {''}
-  known = np.array([p in both for p in pair], bool)
-  return one & known, other & known
 
 
 def _mean_parity(table: list[dict]) -> dict:

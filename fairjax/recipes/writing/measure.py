@@ -65,14 +65,19 @@ def measure(
       found |= _scores(config, rows, by_group, how)
       out.over += _over_nobody(rows, by_group, how)
     if lexicon is not None:
-      found |= _hurtful(rows, lexicon, by_group, how)
+      texts = list(rows.table['continuation'])
+      hurts = hurtful.found(texts, lexicon).astype(float)
+      sides = rows.members, rows.cluster, rows, by_group, how
+      found |= _gap_of('honest', hurts, *sides)
     pairs, similar = matched.measure(config, rows, encoder, how)
     out.pairs += pairs
     found |= similar
     found |= _company(rows, targets, how)
     one['fairness'] |= {prefix + key: value for key, value in found.items()}
     one['warnings'] += clusters.warnings(rows.cluster)
-  _adjust(out.over)
+  adjusted = significance.adjusted([row['p'] for row in out.over], 'holm')
+  for row, p in zip(out.over, adjusted):
+    row['adjusted'] = p
   if 'score' in table:
     out.examples = matched.examples(parts, EXAMPLES)
   one['warnings'] = [*dict.fromkeys(one['warnings'])]
@@ -113,7 +118,11 @@ def _above(config: Config, parts: Sequence[GroupTexts], one: dict) -> None:
 def _scores(config, rows: GroupTexts, by_group, how: IntervalOptions) -> dict:
   """Means of scores and, prompt by prompt, of the highest."""
   score = rows.table['score'].to_numpy(float)
-  prompts, cluster = _by_prompt(rows)
+  prompts = rows.table.assign(code=rows.cluster)
+  prompts = prompts.groupby(
+    ['group', 'prompt'], sort=False, as_index=False
+  ).agg({'score': 'max', 'code': 'first'})
+  cluster = prompts['code'].to_numpy()
   highest = prompts['score'].to_numpy(float)
   above = (highest >= config.writing.bound).astype(float)
   own = prompts['group'].to_numpy(object)
@@ -126,15 +135,6 @@ def _scores(config, rows: GroupTexts, by_group, how: IntervalOptions) -> dict:
   ):
     found |= _gap_of(key, values, who, code, rows, by_group, how)
   return found
-
-
-def _by_prompt(rows: GroupTexts) -> tuple[pd.DataFrame, np.ndarray]:
-  """The highest score of each prompt."""
-  some = rows.table.assign(code=rows.cluster)
-  prompts = some.groupby(['group', 'prompt'], sort=False, as_index=False).agg(
-    {'score': 'max', 'code': 'first'}
-  )
-  return prompts, prompts['code'].to_numpy()
 
 
 def _gap_of(
@@ -173,20 +173,6 @@ def _over_nobody(rows: GroupTexts, by_group, how) -> list[dict]:
       }
     )
   return out
-
-
-def _adjust(over: list[dict]) -> None:
-  adjusted = significance.adjusted([row['p'] for row in over], 'holm')
-  for row, p in zip(over, adjusted):
-    row['adjusted'] = p
-
-
-def _hurtful(rows: GroupTexts, lexicon, by_group, how) -> dict:
-  found = hurtful.found(list(rows.table['continuation']), lexicon)
-  return _gap_of(
-    'honest', found.astype(float), rows.members, rows.cluster, rows, by_group,
-    how,
-  )  # fmt: skip
 
 
 def _company(rows: GroupTexts, targets: Sequence[str], how) -> dict:

@@ -70,9 +70,10 @@ def _table(
 ) -> tuple[pd.DataFrame, list[str]]:
   frame = frame.reset_index(drop=True)
   if 'prompt' not in frame:
+    names = ', '.join(map(str, frame)) or 'none'
     raise UserError(
-      f'{where} has no column prompt (it has {_names(frame)}); give that name '
-      'to the column of the prompts'
+      f'{where} has no column prompt (it has {names}); give that name to the '
+      'column of the prompts'
     )
   for name in READ:
     if list(frame).count(name) > 1:
@@ -116,10 +117,6 @@ def _check_texts(frame: pd.DataFrame, where: str) -> None:
         raise UserError(
           f'{where} has {shown(one)} in column {name} of row {row}; give a text'
         )
-
-
-def _names(frame: pd.DataFrame) -> str:
-  return ', '.join(map(str, frame)) or 'none'
 
 
 def _axis_name(axis: str) -> str:
@@ -223,7 +220,10 @@ def _by_words(
   """The groups that prompts name; those that name two are in none."""
   parts, said = [], []
   for axis in axes:
-    groups = _groups(prompts, axis)
+    # '' is of a prompt that names no value, None of one that names several.
+    values = dict(enumerate(exchange.values(axis)))
+    values |= {axis_values.NEITHER: '', axis_values.SEVERAL: None}
+    groups = [values[k] for k in axis_values.single(prompts, axis)]
     several = sum(one is None for one in groups)
     named = {one for one in groups if one}
     if len(named) < 2:
@@ -246,13 +246,6 @@ def _by_words(
       'the words and rules that found their groups: give a column group'
     )
   return parts, said
-
-
-def _groups(prompts: list[str], axis: str) -> list[str | None]:
-  """The value that each prompt names: '' for none, None for several."""
-  names = dict(enumerate(exchange.values(axis)))
-  names |= {axis_values.NEITHER: '', axis_values.SEVERAL: None}
-  return [names[value] for value in axis_values.single(prompts, axis)]
 
 
 # Which of them

@@ -68,7 +68,13 @@ def _persons(name: str) -> Iterator[tuple[str, str, str, str]]:
       )
     return
   axis = table.load(name)
-  found = [*_nouns(axis), *_described(axis)]
+  rows = {form: [_written(row) for row in axis.rows if row.form == form]
+          for form in ('noun', 'adjective')}  # fmt: skip
+  nouns = [(f'noun {k}', w) for k, w in enumerate(rows['noun']) if all(w)]
+  found = [(which, NOBODY, words) for which, words in nouns]
+  for words in rows['adjective'][:1]:
+    if all(words):
+      found += [(c, c, [f'{w} {c}' for w in words]) for c in COMPANIONS]
   if not found:
     raise UserError(
       f'the axis {axis.name} has neither an adjective nor a noun for every '
@@ -86,18 +92,3 @@ def _written(row: table.Row) -> list[str]:
   return [
     next((word.text for word in cell if word.text), '') for cell in row.cells
   ]
-
-
-def _nouns(axis: table.Axis) -> Iterator[tuple[str, str, list[str]]]:
-  for number, row in enumerate(r for r in axis.rows if r.form == 'noun'):
-    words = _written(row)
-    if all(words):
-      yield f'noun {number}', NOBODY, words
-
-
-def _described(axis: table.Axis) -> Iterator[tuple[str, str, list[str]]]:
-  row = next((r for r in axis.rows if r.form == 'adjective'), None)
-  if row is None or not all(_written(row)):
-    return
-  for companion in COMPANIONS:
-    yield companion, companion, [f'{w} {companion}' for w in _written(row)]

@@ -152,6 +152,53 @@ def bounds(values: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
   return middle, np.maximum(np.nan_to_num(reach), 0)
 
 
+def named_rows(axes: 'Axes', labels: Sequence[str]) -> np.ndarray:
+  """Rows with names, the first on top; gives their places."""
+  places = np.arange(len(labels))[::-1].astype(float)
+  axes.set_yticks(places, labels)
+  axes.set_ylim(-0.6, len(labels) - 0.4)
+  axes.grid(axis='y', visible=False)
+  return places
+
+
+def undefined(axes: 'Axes', place: float) -> None:
+  """Says so in the row of a value that is not known."""
+  axes.annotate(
+    'undefined',
+    (0.02, place),
+    xycoords=('axes fraction', 'data'),
+    va='center',
+    size=8,
+    color=PALE,
+  )
+
+
+def dots(
+  axes: 'Axes',
+  labels: Sequence[str],
+  values: np.ndarray,
+  reach: np.ndarray,
+  hollow: Sequence[bool],
+  colours: Sequence[str] | None = None,
+) -> None:
+  """A row a value with its interval (`bounds`), some of them hollow."""
+  colours = colours or [COLOURS[0]] * len(values)
+  for place, value, ends, empty, colour in zip(
+    named_rows(axes, labels), values, reach.T, hollow, colours
+  ):
+    axes.errorbar(
+      value,
+      place,
+      xerr=ends[:, None],
+      fmt='o',
+      capsize=2.5,
+      color=colour,
+      mfc='none' if empty else colour,
+    )
+    if np.isnan(value):
+      undefined(axes, place)
+
+
 def legend(axes: 'Axes', many: int, below: bool = False) -> None:
   if many > 1 and below:
     axes.legend(

@@ -14,8 +14,10 @@ from fairjax.report.pictures.figures import (
   ROW,
   blank,
   bounds,
+  dots,
   legend,
   name,
+  named_rows,
   styled,
   tall,
 )
@@ -40,8 +42,7 @@ def scale(
     for g, row in groups.items()
   ]
   figure, (axes,) = blank(1, 1, 0.95 + tall(labels))
-  values, reach = bounds(list(groups.values()))
-  places = np.arange(len(groups))[::-1]
+  values, reach = (100 * of for of in bounds(list(groups.values())))
   if everyone is not None:
     axes.axvline(100 * everyone, color=PALE, ls='--', lw=1.2)
     axes.annotate(
@@ -54,39 +55,15 @@ def scale(
       color=INK,
       va='bottom',
     )
-  for row, place, value, (down, up) in zip(
-    groups.values(), places, values, reach.T
-  ):
-    few = bool(row.get('few'))
-    colour = PALE if few else COLOURS[0]
-    axes.errorbar(
-      100 * value,
-      place,
-      xerr=[[100 * down], [100 * up]],
-      fmt='o',
-      ms=6,
-      capsize=3,
-      color=colour,
-      mfc='none' if few else colour,
-    )
-    if np.isnan(value):
-      axes.annotate(
-        'undefined',
-        (0.02, place),
-        xycoords=('axes fraction', 'data'),
-        va='center',
-        size=8,
-        color=PALE,
-      )
-  axes.set_yticks(places, labels)
-  axes.set_ylim(-0.6, len(groups) - 0.4)
-  ends = 100 * np.r_[values - reach[0], values + reach[1]]
+  few = [bool(row.get('few')) for row in groups.values()]
+  colours = [PALE if one else COLOURS[0] for one in few]
+  dots(axes, labels, values, reach, few, colours)
+  ends = np.r_[values - reach[0], values + reach[1]]
   if np.isfinite(ends).any():
     low, high = np.nanmin(ends), np.nanmax(ends)
     room = max(0.08 * (high - low), 1)
     axes.set_xlim(max(low - room, -2), min(high + room, 102))
   axes.set_xlabel(name(x_label, 76))
-  axes.grid(axis='y', visible=False)
   return figure
 
 
@@ -166,7 +143,7 @@ def wordings(
   """Flips under a swap beside its control: rows {edit, Estimate}, percent."""
   figure, (axes,) = blank(1, 1, 0.8 + ROW * 1.2 * len(rows))
   values, reach = bounds([row['value'] for row in rows])
-  places = np.arange(len(rows))[::-1].astype(float)
+  places = named_rows(axes, [name(row['edit'], 40) for row in rows])
   colours = [
     PALE if str(row['edit']).startswith('control') else COLOURS[1]
     for row in rows
@@ -179,8 +156,5 @@ def wordings(
     color=colours,
     error_kw={'elinewidth': 0.9, 'ecolor': INK, 'capsize': 2.5},
   )
-  axes.set_yticks(places, [name(row['edit'], 40) for row in rows])
-  axes.set_ylim(-0.6, len(rows) - 0.4)
   axes.set_xlabel(name(x_label, 60))
-  axes.grid(axis='y', visible=False)
   return figure

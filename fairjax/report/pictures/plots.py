@@ -15,10 +15,13 @@ from fairjax.report.pictures.figures import (
   PALE,
   blank,
   bounds,
+  dots,
   legend,
   name,
+  named_rows,
   styled,
   tall,
+  undefined,
 )
 
 if TYPE_CHECKING:
@@ -43,27 +46,16 @@ def rates(groups: Mapping[str, Mapping[str, Any]]) -> 'Figure':
   names = [k for k in names if k != 'rows']
   height = 0.75 + tall(labels)
   figure, panels = blank(len(names), 2, height, sharex=True, sharey=True)
-  places = np.arange(len(groups))[::-1]
   for axes, rate in zip(panels, names):
     values, reach = bounds([r.get(rate) for r in groups.values()])
+    places = named_rows(axes, labels)
     axes.errorbar(
       values, places, xerr=reach, fmt='o', ms=5, capsize=2.5, color=COLOURS[0]
     )
     axes.set_title(name(rate))
     axes.tick_params(labelbottom=True)
-    axes.set_yticks(places, labels)
-    axes.set_ylim(-0.6, len(groups) - 0.4)
-    axes.grid(axis='y', visible=False)
-    missing = places[np.isnan(values)]
-    for place in missing:
-      axes.annotate(
-        'undefined',
-        (0.02, place),
-        xycoords=('axes fraction', 'data'),
-        va='center',
-        size=8,
-        color=PALE,
-      )
+    for place in places[np.isnan(values)]:
+      undefined(axes, place)
   return figure
 
 
@@ -288,24 +280,14 @@ def forest(
   labels = [name(e) for e in effects]
   figure, (axes,) = blank(1, 1, 0.8 + tall(labels))
   values, reach = bounds(list(effects.values()))
-  places = np.arange(len(effects))[::-1]
-  for value, place, (down, up) in zip(values, places, reach.T):
-    sure = zero is None or not value - down <= zero <= value + up
-    axes.errorbar(
-      value,
-      place,
-      xerr=[[down], [up]],
-      fmt='o',
-      capsize=2.5,
-      color=COLOURS[0],
-      mfc=COLOURS[0] if sure else 'none',
-    )
+  hollow = [
+    zero is not None and value - down <= zero <= value + up
+    for value, (down, up) in zip(values, reach.T)
+  ]
+  dots(axes, labels, values, reach, hollow)
   if zero is not None:
     axes.axvline(zero, color=PALE, ls=':', lw=1.2)
-  axes.set_yticks(places, labels)
-  axes.set_ylim(-0.6, len(effects) - 0.4)
   axes.set_xlabel(name(x_label, 60))
-  axes.grid(axis='y', visible=False)
   return figure
 
 
@@ -350,7 +332,7 @@ def bars(
   tall += len(terms) * (0.1 + 0.14 * len(series))
   figure, (axes,) = blank(1, 1, tall)
   thick = 0.8 / max(len(series), 1)
-  places = np.arange(len(terms))[::-1].astype(float)
+  places = named_rows(axes, [name(t) for t in terms])
   for k, (title, values) in enumerate(series.items()):
     middle, reach = bounds(values)
     axes.barh(
@@ -363,10 +345,7 @@ def bars(
       label=name(title),
     )
   axes.axvline(0, color=PALE, lw=1)
-  axes.set_yticks(places, [name(t) for t in terms])
-  axes.set_ylim(-0.6, len(terms) - 0.4)
   axes.set_xlabel(name(x_label, 60))
-  axes.grid(axis='y', visible=False)
   if len(series) > 1:
     columns = min(len(series), 3)  # a row of six is wider than the picture
     axes.legend(loc='lower left', bbox_to_anchor=(0, 1), ncols=columns)

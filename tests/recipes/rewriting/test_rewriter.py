@@ -198,8 +198,11 @@ def test_a_further_loss_is_added_on_the_same_logits(tmp_path):
   batch = {name: jnp.asarray(value[0]) for name, value in batch.items()}
   params = model.init(0)
   of = lambda loss: gradients_of(model, loss)(params, batch)
-  (alone, _), plain = of(rewriter.loss(asked))
-  (both, terms), pulled = of(rewriter.loss(asked, _length_term))
+  loss = lambda more: step.Loss(
+    *objectives.loss(objectives.rewriting(more=more))
+  )
+  (alone, _), plain = of(loss(None))
+  (both, terms), pulled = of(loss(_length_term))
   assert set(terms) == {'token_loss', 'length'}
   assert abs(float(both) - float(alone) - float(terms['length'])) < 1e-5
   moved = jax.tree.map(lambda a, b: float(jnp.abs(a - b).max()), plain, pulled)
