@@ -45,8 +45,8 @@ def made(tmp_path_factory):
   """A small config, and what `run` makes of it, with λ = 0 and λ = 1."""
   config = c.shipped('logit_pairing_planted')
   config.model, config.seeds, config.pairing.weights = 'cnn', 1, (0.0, 1.0)
-  config.planted.rows, config.planted.test_rows = 160, 40
-  config.train.epochs, config.train.lr, config.train.batch = 6.0, 2e-3, 16
+  config.planted.rows, config.planted.test_rows = 96, 40
+  config.train.epochs, config.train.lr, config.train.batch = 4.0, 4e-3, 16
   config.measures.resamples, config.tokens.max_length = 100, 32
   folder = tmp_path_factory.mktemp('pairing')
   results = logit_pairing.run(config, folder)

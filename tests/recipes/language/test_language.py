@@ -2,31 +2,22 @@
 
 import dataclasses
 import json
-import os
-import pathlib
-import signal
-import subprocess
-import sys
-import time
+import shutil
 
 import jax
 import numpy as np
 import pandas as pd
 import pytest
+from small import folder_of
 
 from fairjax import config as c
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
-from fairjax.models import families
 from fairjax.models.decoding import decode_texts as decoding
 from fairjax.models.decoding.decode import Options
-from fairjax.models.families import bart, encoder, gpt2
-from fairjax.models.folders import hf
 from fairjax.models.layers import int8
 from fairjax.recipes.language import corpora, likelihood
 from fairjax.recipes.language import generate_corpus as written
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 TEXTS = [
   'the nurse said that she was late',
@@ -37,52 +28,36 @@ TEXTS = [
 VOCAB = 90
 
 
-def folder_of(family, path):
-  """A folder with random weights and a small tokenizer."""
-  tokenizer = tokens.train_tokenizer(TEXTS, VOCAB)
-  tokens.save_tokenizer(tokenizer, path / 'words')
-  ends = {'vocab': VOCAB, 'pad': 0, 'bos': 2, 'eos': 3}
-  small = {'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24, 'positions': 34}
-  if family == 'bart':
-    small['longest'] = small.pop('positions') - 2
-    module = bart.Bart(
-      bart.BartShape(
-        **ends | small,
-        decoder_depth=1,
-        decoder_heads=2,
-        decoder_hidden=24,
-        start=3,
-        deviation=0.5,
-      )
-    )
-  elif family == 'gpt2':
-    module = gpt2.GPT2(gpt2.GPT2Shape(**ends | small, deviation=0.5))
-  else:
-    shape = encoder.EncoderShape(
-      vocab=VOCAB, embedding=16, deviation=0.5, **small
-    )
-    module = families.module(shape, 'mask')
-  params = hf.complete(module, {}, jax.random.key(0))
-  files = sorted((path / 'words').iterdir())
-  hf.save(path / family, module, params, files)
-  return path / family
+@pytest.fixture(scope='module')
+def folders(tmp_path_factory):
+  """Folders of three families with random weights."""
+  root, words = tmp_path_factory.mktemp('models'), tokens.train_tokenizer
+  return {
+    family: folder_of(root / family, family, words(TEXTS, VOCAB), deviation=0.5)
+    for family in ('bart', 'gpt2', 'bert')
+  }
+
+
+def asked_of(model, path, **measures):
+  return c.Config(
+    recipe='likelihood',
+    model=model,
+    data=c.Data(name='file', path=str(path)),
+    measures=c.Measures(**measures),
+  )
 
 
 @pytest.mark.parametrize('family', ['gpt2', 'bert'])
-def test_likelihood(tmp_path, family, remade):
-  config = c.Config(
-    recipe='likelihood',
-    model=str(folder_of(family, tmp_path)),
-    data=c.Data(name='file', path=str(tmp_path / 'texts.csv'), text='said'),
-    measures=c.Measures(resamples=200),
-  )
+def test_likelihood(folders, tmp_path, family, remade):
+  path = tmp_path / 'texts.csv'
+  config = asked_of(folders[family], path, resamples=200)
+  config.data.id, config.data.text = 'name', 'said'
   table = pd.DataFrame({'said': TEXTS, 'name': list('abcd')})
-  table.to_csv(tmp_path / 'texts.csv', index=False)
-  config.data.id = 'name'
+  table.to_csv(path, index=False)
   results = likelihood.run(config, tmp_path / 'run')
   found = pd.read_parquet(tmp_path / 'run' / 'likelihood.parquet')
   assert found['id'].tolist() == list('abcd')
-  words = tokens.load_tokenizer(tmp_path / family)
+  words = tokens.load_tokenizer(folders[family])
   lengths = [len(words.encode(text).ids) for text in TEXTS]
   scored = np.array(lengths) - (1 if family == 'gpt2' else 2)
   assert found['tokens'].tolist() == scored.tolist()
@@ -93,23 +68,22 @@ def test_likelihood(tmp_path, family, remade):
   per_text = own['perplexity_per_text']
   np.testing.assert_allclose(per_text['value'], np.exp(losses.mean()))
   assert per_text['low'] < per_text['value'] < per_text['high']
-  assert results.facts['likelihood'] == measures_kind(family)
+  kind = {'gpt2': 'causal', 'bert': 'masked'}
+  assert results.facts['likelihood'] == kind[family]
   # A text file, a line each, says the same.
   (tmp_path / 'texts.txt').write_text('\n'.join(TEXTS) + '\n')
   config.data.path, config.data.id = str(tmp_path / 'texts.txt'), ''
   again = likelihood.run(config, tmp_path / 'other')
   assert again.sets['texts.txt']['quality'] == own
   # Copies of the texts, or of the writers', make nothing surer.
-  for column in (None, 'who'):
+  for column in ('', 'who'):
     copied = pd.concat([table] * 3, ignore_index=True)
     copied['name'], copied['who'] = range(12), list('abcd') * 3
     if column:  # other texts of the same writer
       more = [''] * 4 + [' he'] * 4 + [' she'] * 4
       copied['said'] = [a + b for a, b in zip(copied['said'], more)]
-    copied.to_csv(tmp_path / 'texts.csv', index=False)
-    config.data.path, config.data.cluster = str(tmp_path / 'texts.csv'), ''
-    if column:
-      config.data.cluster = column
+    copied.to_csv(path, index=False)
+    config.data.path, config.data.cluster = str(path), column
     third = likelihood.run(config, tmp_path / f'third {column}')
     found = third.sets['texts.csv']['quality']['perplexity_per_text']
     assert any('12 rows are 4 clusters' in note for note in third.notes)
@@ -117,49 +91,34 @@ def test_likelihood(tmp_path, family, remade):
     assert column or wide(found) == pytest.approx(wide(per_text), rel=0.05)
 
 
-def measures_kind(family):
-  return 'causal' if family == 'gpt2' else 'masked'
-
-
-def test_likelihood_of_bad_input(tmp_path):
+def test_likelihood_of_bad_input(folders, tmp_path):
   path = tmp_path / 'texts.txt'
   path.write_text('the car\n\na nurse\n')
-  config = c.Config(
-    recipe='likelihood',
-    model=str(folder_of('gpt2', tmp_path)),
-    data=c.Data(name='file', path=str(path)),
-    measures=c.Measures(resamples=0),
-  )
+  config = asked_of(folders['gpt2'], path, resamples=0)
   run = lambda: likelihood.run(config, tmp_path / 'run')
-  with pytest.raises(UserError, match=r'texts\.txt has no text in row 1'):
-    run()
+
+  def refused(sentence):
+    with pytest.raises(UserError, match=sentence):
+      run()
+
+  refused(r'texts\.txt has no text in row 1')
   config.data.on_bad = 'drop'
   assert run().sets['texts.txt']['rows'] == 2
   path.write_text('the car\n' + 'a nurse ' * 40 + '\n')
-  with pytest.raises(UserError, match=r"the text '1' of .* has more tokens"):
-    run()
+  refused(r"the text '1' of .* has more tokens")
   config.tokens.max_length = 12
   assert run().notes == ['1 text longer than 12 tokens cut to that']
   config.tokens.max_length = 99
-  with pytest.raises(UserError, match=r'max_length is 99, but .* for 34'):
-    run()
+  refused(r'max_length is 99, but .* for 34')
   config.tokens.max_length = 0
-  config.model = str(folder_of('bart', tmp_path))
+  config.model = folders['bart']
   path.write_text('the car\n')
-  with pytest.raises(UserError, match='is a bart, which can write texts'):
-    run()
+  refused('is a bart, which can write texts')
   config.model = 'mini'
-  with pytest.raises(UserError, match="model 'mini' has no weights"):
-    run()
-  shape = encoder.EncoderShape(
-    vocab=VOCAB, width=16, depth=1, heads=2, hidden=24, embedding=16
-  )
-  bare = families.module(shape, 'embed')
-  params = hf.complete(bare, {}, jax.random.key(0))
-  hf.save(tmp_path / 'bare', bare, params)
-  config.model = str(tmp_path / 'bare')
-  with pytest.raises(UserError, match='has no weights to fill masks'):
-    run()
+  refused("model 'mini' has no weights")
+  words = tokens.load_tokenizer(folders['bert'])
+  config.model = folder_of(tmp_path / 'bare', 'bert', words, 'embed')
+  refused('has no weights to fill masks')
 
 
 def corpus_of(path, count=13):
@@ -179,13 +138,24 @@ def corpus_of(path, count=13):
   return path
 
 
-def config_of(tmp_path, family='bart', **asked):
+def config_of(model, tmp_path, *lines, **asked):
+  """Of texts in tmp_path/source, which holds these lines if there are any."""
+  source = tmp_path / 'source'
+  if lines:
+    source.mkdir(exist_ok=True)
+    (source / 'a.txt').write_text('\n'.join(lines) + '\n')
   return c.Config(
     recipe='generate',
-    model=str(folder_of(family, tmp_path)),
-    corpus=c.Corpus(path=str(tmp_path / 'source'), workers=1),
+    model=model,
+    corpus=c.Corpus(path=str(source), workers=1),
     generate=c.Generate(**({'max_length': 12, 'chunk': 5} | asked)),
   )
+
+
+def texts_of(config, folder):
+  """What is written of a.txt."""
+  written.run(config, folder)
+  return (folder / 'corpus' / 'text' / 'a.txt').read_text().splitlines()
 
 
 def files_of(folder):
@@ -196,9 +166,9 @@ def files_of(folder):
   }
 
 
-def test_generate_writes_texts_and_pairs(tmp_path, capsys, remade):
+def test_generate_writes_texts_and_pairs(folders, tmp_path, capsys, remade):
   source = corpus_of(tmp_path / 'source')
-  config = config_of(tmp_path)
+  config = config_of(folders['bart'], tmp_path)
   out = tmp_path / 'run' / 'corpus'
   results = written.run(config, tmp_path / 'run')
   remade(tmp_path / 'run', results)
@@ -208,15 +178,12 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys, remade):
   shown = capsys.readouterr()
   assert '3 shards' in shown.out and 'a.txt: 13 texts' in shown.err
   model = written.load(config)
-  texts = {
-    'a.txt': (source / 'a.txt').read_text().splitlines(),
-    'deep/b.jsonl': [
-      json.loads(line)['text']
-      for line in (source / 'deep' / 'b.jsonl').read_text().splitlines()
-    ],
-    'deep/c.parquet': pd.read_parquet(source / 'deep' / 'c.parquet')['text'],
-  }
-  for name, given in texts.items():
+  lines = (source / 'deep' / 'b.jsonl').read_text().splitlines()
+  for name, given in (
+    ('a.txt', (source / 'a.txt').read_text().splitlines()),
+    ('deep/b.jsonl', [json.loads(line)['text'] for line in lines]),
+    ('deep/c.parquet', pd.read_parquet(source / 'deep/c.parquet')['text']),
+  ):
     given = list(given)
     wanted, found = decoding.generate_texts(
       model.module,
@@ -249,11 +216,10 @@ def test_generate_writes_texts_and_pairs(tmp_path, capsys, remade):
   assert again['shards'] == again['shards kept'] > 0
 
 
-def test_an_answer_is_what_is_written_after_the_prompt(tmp_path):
-  corpus_of(tmp_path / 'source', 5)
+def test_an_answer_is_what_is_written_after_the_prompt(folders, tmp_path):
   asked = {'max_length': -1, 'max_new_tokens': 4}
   asked['prompt'] = 'she said {text} and'
-  config = config_of(tmp_path, 'gpt2', **asked)
+  config = config_of(folders['gpt2'], tmp_path, *TEXTS, **asked)
   written.run(config, tmp_path / 'run')
   pairs = tmp_path / 'run' / 'corpus' / 'pairs'
   table = pd.read_parquet(pairs / 'a.txt.parquet')
@@ -279,17 +245,15 @@ def test_an_answer_is_what_is_written_after_the_prompt(tmp_path):
     written.run(config, tmp_path / 'other')
 
 
-def test_a_drawn_text_knows_its_id_alone(tmp_path):
-  config = config_of(
-    tmp_path, 'gpt2', temperature=1.0, max_new_tokens=6, max_length=-1
-  )
-  model = written.load(config)
-  names = [f'a.txt:{k}' for k in range(len(TEXTS))]
-  first = written._write(config, model, TEXTS, names)[0]
-  again = written._write(config, model, TEXTS[::-1], names[::-1])[0]
-  assert first == again[::-1] and first != list(TEXTS)
+def test_a_drawn_text_knows_its_id_alone(folders, tmp_path):
+  """Neither the texts beside it nor its chunk."""
+  how = {'temperature': 1.0, 'max_new_tokens': 6, 'max_length': -1}
+  config = config_of(folders['gpt2'], tmp_path, *TEXTS, **how)
+  first = texts_of(config, tmp_path / 'one')
+  config.generate.chunk, config.generate.slots = 3, 2
+  assert texts_of(config, tmp_path / 'other') == first != TEXTS
   config.seed = 1
-  assert written._write(config, model, TEXTS, names)[0] != first
+  assert texts_of(config, tmp_path / 'seed') != first
 
 
 def test_a_worker_has_the_config_as_it_is():
@@ -299,19 +263,19 @@ def test_a_worker_has_the_config_as_it_is():
   assert corpora.of_plain(word) == config != c.Config()
 
 
-def test_a_stopped_job_goes_on_at_its_chunk(tmp_path, monkeypatch):
+def test_a_stopped_job_goes_on_at_its_chunk(folders, tmp_path, monkeypatch):
   corpus_of(tmp_path / 'source')
-  config = config_of(tmp_path)
+  config = config_of(folders['bart'], tmp_path)
   written.run(config, tmp_path / 'calm')
-  write, calls = written._write, []
+  write, calls = decoding.generate_texts, []
 
-  def falls(*rest):
-    calls.append(len(rest[-1]))
+  def falls(module, params, tokenizer, texts, *rest):
+    calls.append(len(texts))
     if len(calls) == 3:
       raise KeyboardInterrupt
-    return write(*rest)
+    return write(module, params, tokenizer, texts, *rest)
 
-  monkeypatch.setattr(written, '_write', falls)
+  monkeypatch.setattr(decoding, 'generate_texts', falls)
   with pytest.raises(KeyboardInterrupt):
     written.run(config, tmp_path / 'run')
   written.run(config, tmp_path / 'run')
@@ -321,118 +285,59 @@ def test_a_stopped_job_goes_on_at_its_chunk(tmp_path, monkeypatch):
   assert calm == run and len(run) == 6
 
 
-@pytest.mark.slow
-def test_kill_9_in_the_middle_changes_no_byte(tmp_path):
-  source = corpus_of(tmp_path / 'source', count=300)
-  config = config_of(tmp_path, chunk=4)
-  command = [
-    sys.executable,
-    '-m',
-    'fairjax.main',
-    '--config=configs/generate.py',
-    f'--config.model={config.model}',
-    f'--config.corpus.path={source}',
-    '--config.generate.max_length=12',
-    '--config.generate.chunk=4',
-  ]
-  quiet = {'cwd': ROOT, 'stdout': subprocess.DEVNULL}
-  quiet |= {'stderr': subprocess.DEVNULL, 'env': os.environ | {'XLA_FLAGS': ''}}
-  again = [*command, f'--workdir={tmp_path}/run']
-  started = subprocess.Popen(again, **quiet)
-  parts = tmp_path / 'run' / 'corpus' / 'pairs' / '.parts'
-  while started.poll() is None and len(list(parts.rglob('*.parquet'))) < 3:
-    time.sleep(0.02)
-  started.send_signal(signal.SIGKILL)
-  assert started.wait() == -signal.SIGKILL
-  left = {p: p.stat().st_mtime_ns for p in parts.rglob('*.parquet')}
-  assert 3 <= len(left) < 225
-  assert not list((tmp_path / 'run').glob('shards*.parquet'))
-  for one in (again, [*command, f'--workdir={tmp_path}/calm']):
-    subprocess.run(one, check=True, **quiet)
-  run, calm = (files_of(tmp_path / x / 'corpus') for x in ('run', 'calm'))
-  assert run == calm and len(run) == 6
-
-
-def test_masks_are_filled(tmp_path):
-  source = tmp_path / 'source'
-  source.mkdir()
-  lines = ['the [MASK] is  late', 'a DOCTOR and his [MASK] [MASK]', 'no mask']
-  (source / 'a.txt').write_text('\n'.join(lines) + '\n')
-  for family in ('bart', 'bert'):
-    config = config_of(tmp_path, family, task='fill', max_length=-1, max_span=3)
-    written.run(config, tmp_path / family / 'run')
-    out = (tmp_path / family / 'run' / 'corpus' / 'text' / 'a.txt').read_text()
-    first, second, third = out.splitlines()
-    assert first.startswith('the ') and first.endswith(' is  late')
-    assert second.startswith('a DOCTOR and his ') and third == 'no mask'
-    assert '[MASK]' not in out
-
-
+@pytest.mark.parametrize('precision', ('float32', 'int8'))
 @pytest.mark.parametrize('family', ('bart', 'bert'))
-def test_integers_write_and_fill(tmp_path, family, monkeypatch):
+def test_masks_are_filled(folders, tmp_path, family, precision, monkeypatch):
   monkeypatch.setattr(int8, 'LARGE', 8)
-  source = tmp_path / 'source'
-  source.mkdir()
-  (source / 'a.txt').write_text('the [MASK] is  late\n')
-  config = config_of(tmp_path, family, task='fill', max_length=-1, max_span=3)
-  config.net.precision = 'int8'
-  assert 'uint8' in str(jax.tree.structure(written.load(config).params))
-  written.run(config, tmp_path / 'run')
-  out = (tmp_path / 'run' / 'corpus' / 'text' / 'a.txt').read_text()
-  assert out.startswith('the ') and '[MASK]' not in out
-  written._load.cache_clear()
+  lines = ['the [MASK] is  late', 'a DOCTOR and his [MASK] [MASK]', 'no mask']
+  how = {'task': 'fill', 'max_length': -1, 'max_span': 3}
+  config = config_of(folders[family], tmp_path, *lines, **how)
+  config.net.precision = precision
+  loaded = str(jax.tree.structure(written.load(config).params))
+  assert ('uint8' in loaded) == (precision == 'int8')
+  first, second, third = texts_of(config, tmp_path / 'run')
+  assert first.startswith('the ') and first.endswith(' is  late')
+  assert second.startswith('a DOCTOR and his ') and third == 'no mask'
+  assert '[MASK]' not in first + second
 
 
-def test_generate_of_bad_input(tmp_path):
+def test_generate_of_bad_input(folders, tmp_path):
+  config = config_of(folders['bart'], tmp_path, *['the car'] * 6, '', 'the car')
   source = tmp_path / 'source'
-  source.mkdir()
-  (source / 'a.txt').write_text('the car\n' * 6 + '\nthe car\n')
   (source / 'b.txt').write_text('the car\n')
-  config = config_of(tmp_path)
   run = lambda: written.run(config, tmp_path / 'run')
-  with pytest.raises(UserError, match=r'1 of 2 shards are not done \(a\.txt'):
-    run()
-  table = pd.read_parquet(tmp_path / 'run' / 'shards.parquet')
-  assert 'a.txt, line 7 is empty; give it a text' in table['error'][0]
+
+  def refused(sentence):
+    with pytest.raises(UserError, match=sentence):
+      run()
+
+  said = lambda: pd.read_parquet(tmp_path / 'run' / 'shards.parquet')['error']
+  refused(r'1 of 2 shards are not done \(a\.txt')
+  assert 'a.txt, line 7 is empty; give it a text' in said()[0]
   (source / 'a.txt').write_text('the car\n' * 6 + 'the car ' * 40 + '\n')
-  with pytest.raises(UserError, match='1 of 2 shards'):
-    run()
-  table = pd.read_parquet(tmp_path / 'run' / 'shards.parquet')
-  assert 'a.txt, line 7 has more tokens than' in table['error'][0]
+  refused('1 of 2 shards')
+  assert 'a.txt, line 7 has more tokens than' in said()[0]
   config.data.on_bad = 'drop'
   (part,) = run().sections[0]['parts']
   assert {row['rows'] for row in part['rows']} == {7, 1}
   text = (tmp_path / 'run' / 'corpus' / 'text' / 'a.txt').read_text()
   assert text.splitlines()[6] == 'the car ' * 40
-  for section, field, value, sentence in (
-    ('generate', 'max_length', 99, 'max_length is 99'),
-    ('corpus', 'path', '', r'corpus\.path is empty'),
+  for family, how, sentence in (
+    ('bart', {'max_length': 99}, 'max_length is 99'),
+    ('bert', {'task': 'write'}, 'fills masks and writes no texts'),
+    ('gpt2', {'task': 'fill'}, 'a gpt2, which can tag words from left to ri'),
+    ('bart', {'task': 'fill'}, 'is 12, but infilling copies its source'),
   ):
-    config = config_of(tmp_path)
-    setattr(getattr(config, section), field, value)
-    with pytest.raises(UserError, match=sentence):
-      run()
-  for family, task, sentence in (
-    ('bert', 'write', 'fills masks and writes no texts'),
-    (
-      'gpt2',
-      'fill',
-      'is a gpt2, which can tag words from left to right, write texts and',
-    ),
-    ('bart', 'fill', 'max_length is 12, but infilling copies its source'),
-  ):
-    config = config_of(tmp_path, family, task=task)
-    with pytest.raises(UserError, match=sentence):
-      run()
+    config = config_of(folders[family], tmp_path, **how)
+    refused(sentence)
   # A tokenizer of more tokens than the weights have.
   words = tokens.load_tokenizer(config.model)
   words.add_special_tokens([f'<{i}>' for i in range(VOCAB)])
   tokens.save_tokenizer(words, tmp_path / 'bigger')
   config.tokens.tokenizer = str(tmp_path / 'bigger')
-  with pytest.raises(
-    UserError, match=rf'153 tokens, but .* has vectors for {VOCAB}'
-  ):
-    run()
+  refused(r'153 tokens, but .* has vectors for 63')
+  config.corpus.path = ''
+  refused(r'corpus\.path is empty')
 
 
 OPTIONS = {
@@ -447,27 +352,24 @@ OPTIONS = {
 }
 
 
-def test_the_config_goes_over_the_folder(tmp_path):
-  config = config_of(tmp_path, max_length=-1)
-  path = pathlib.Path(config.model) / 'generation_config.json'
-  path.write_text(json.dumps(OPTIONS))
-  written._load.cache_clear()
-  model = written.load(config)
-  found = written.options_of(config, model)
-  assert found == Options(
-    max_length=14,
-    min_length=6,
-    num_beams=3,
-    length_penalty=2.0,
-    early_stopping=True,
-    no_repeat_ngram_size=2,
-    forced_bos_token_id=0,
-    forced_eos_token_id=2,
-  )
-  config.generate = c.Generate(
-    num_beams=1,
-    slots=4,
-  )
+@pytest.fixture
+def told(folders, tmp_path):
+  """A function that loads a copy of BART's folder that decodes so."""
+
+  def load(said, **asked):
+    path = tmp_path / f'model {len(list(tmp_path.iterdir()))}'  # kept by name
+    shutil.copytree(folders['bart'], path)
+    (path / 'generation_config.json').write_text(json.dumps(said))
+    config = config_of(str(path), tmp_path, **{'max_length': -1} | asked)
+    return config, written.load(config)
+
+  return load
+
+
+def test_the_config_goes_over_the_folder(told):
+  config, model = told(OPTIONS)
+  assert written.options_of(config, model) == Options(**OPTIONS)
+  config.generate = c.Generate(num_beams=1, slots=4)
   found = written.options_of(config, model)
   assert (found.num_beams, found.draft, found.min_length) == (1, 8, 6)
   config.generate.slots = 32  # which compute as long as they read
@@ -475,7 +377,11 @@ def test_the_config_goes_over_the_folder(tmp_path):
   config.generate.task = 'fill'
   found = written.options_of(config, model)
   assert found.forced_bos_token_id is None and found.max_length == 0
-  for said, sentence in (
+
+
+@pytest.mark.parametrize(
+  ('said', 'sentence'),
+  [
     ({'do_sample': True, 'num_beams': 2}, r'\.json: do_sample is on, which'),
     ({'do_sample': 'yes'}, "has do_sample 'yes'; it must be true or false"),
     ({'do_sample': True, 'top_p': 1.2}, r'\.json: top_p is 1\.2; a number'),
@@ -487,11 +393,11 @@ def test_the_config_goes_over_the_folder(tmp_path):
     ({'repetition_penalty': 1.3}, r'sets repetition_penalty to 1\.3'),
     ({'num_beams': 0}, r'generation_config\.json: num_beams is 0'),
     ({'eos_token_id': [2, 3]}, 'has 2 values of eos_token_id'),
-  ):
-    path.write_text(json.dumps(said))
-    written._load.cache_clear()
-    with pytest.raises(UserError, match=sentence):
-      written.load(config)
+  ],
+)
+def test_a_folder_that_decodes_otherwise_is_refused(told, said, sentence):
+  with pytest.raises(UserError, match=sentence):
+    told(said)
 
 
 @pytest.mark.parametrize(
@@ -505,15 +411,11 @@ def test_the_config_goes_over_the_folder(tmp_path):
     {'do_sample': True, 'top_k': 0},
   ],
 )
-def test_a_folder_that_draws_draws_as_transformers_would(tmp_path, said):
+def test_a_folder_that_draws_draws_as_transformers_would(told, said):
   transformers = pytest.importorskip('transformers')
-  config = config_of(tmp_path, max_length=-1)
-  path = pathlib.Path(config.model)
-  (path / 'generation_config.json').write_text(json.dumps(said))
-  written._load.cache_clear()
-  model = written.load(config)
+  config, model = told(said)
   names = ('do_sample', 'temperature', 'top_k', 'top_p')
-  theirs = transformers.GenerationConfig.from_pretrained(path)
+  theirs = transformers.GenerationConfig.from_pretrained(config.model)
   known = transformers.GenerationConfig._get_default_generation_params()
   wanted = [
     known[name] if getattr(theirs, name) is None else getattr(theirs, name)
@@ -533,21 +435,13 @@ def test_a_folder_that_draws_draws_as_transformers_would(tmp_path, said):
   assert found.draft == 0
 
 
-def test_what_a_folder_draws_is_what_the_knobs_draw(tmp_path):
-  config = config_of(tmp_path, max_length=8)
-  path = pathlib.Path(config.model) / 'generation_config.json'
-  said = {'do_sample': True, 'temperature': 0.8, 'top_p': 0.7, 'top_k': 5}
-  texts, names = ['it was a day', 'he said'], ['a', 'b']
-
-  def write():
-    written._load.cache_clear()
-    return written._write(config, written.load(config), texts, names)[0]
-
-  path.write_text(json.dumps({}))
-  best = write()
-  path.write_text(json.dumps(said))
-  drawn = write()
-  path.write_text(json.dumps({}))
-  config.generate.temperature, config.generate.top_p = 0.8, 0.7
-  config.generate.top_k = 5
-  assert drawn == write() != best
+def test_what_a_folder_draws_is_what_the_knobs_draw(told, tmp_path):
+  how = {'temperature': 0.8, 'top_p': 0.7, 'top_k': 5}
+  config_of('', tmp_path, *TEXTS)
+  best, drawn, knobs = (
+    texts_of(told(said, max_length=8, **asked)[0], tmp_path / f'run{k}')
+    for k, (said, asked) in enumerate(
+      (({}, {}), ({'do_sample': True} | how, {}), ({}, how))
+    )
+  )
+  assert drawn == knobs != best

@@ -8,6 +8,7 @@ import signal
 import jax
 import numpy as np
 import pytest
+import small
 from corpus import SMALL
 from tokenizers import Tokenizer, models
 
@@ -47,11 +48,7 @@ def config(corpus, objective, **changes):
     ),
     measures=c.Measures(resamples=200),
   )
-  for name, value in changes.items():
-    part, field = name.split('__')
-    setattr(getattr(made, part), field, value)
-  c.validate(made)
-  return made
+  return small.changed(made, **changes)
 
 
 CLASSES = {

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import small
 from scipy import stats
 
 from fairjax import config as c
@@ -25,11 +26,7 @@ def config(folder, **changes):
     train=c.Train(lr=1e-3, batch=8, evals=1, patience=0),
     measures=c.Measures(resamples=100),
   )
-  for name, value in changes.items():
-    part, field = name.split('__')
-    setattr(getattr(made, part), field, value)
-  c.validate(made)
-  return made
+  return small.changed(made, **changes)
 
 
 def test_both_models_are_measured_on_both_texts(tmp_path, monkeypatch, remade):

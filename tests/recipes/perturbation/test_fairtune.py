@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
+import small
 from scipy import stats
 
 from fairjax import config as c
@@ -35,11 +36,7 @@ def config(**changes):
     train=c.Train(lr=1e-3, batch=32, epochs=1, patience=0),
     measures=c.Measures(resamples=100),
   )
-  for name, value in changes.items():
-    part, field = name.split('__')
-    setattr(getattr(made, part), field, value)
-  c.validate(made)
-  return made
+  return small.changed(made, **changes)
 
 
 @pytest.fixture(scope='module')
@@ -177,22 +174,13 @@ def test_a_neutral_rewrite_is_no_perturbation():
   assert control.endswith('saw a big house.')
 
 
-@pytest.mark.parametrize(
-  ('changes', 'sentence'),
-  [
-    ({'perturb__by': 'model'}, 'perturb.model names none'),
-  ],
-)
-def test_what_is_missing_is_one_sentence(changes, sentence):
-  with pytest.raises(UserError, match=sentence):
-    perturbing.perturbed(config(**changes), ['He ran.'])
-
-
 def test_no_row_to_perturb_is_said(tmp_path, monkeypatch):
   monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path))
   rows = pd.DataFrame({'id': ['a'], 'text': ['It rains.'], 'label': [0]})
   with pytest.raises(UserError, match='no test row holds a word'):
-    paired_file.read_pairs(Experiment(config(), tmp_path, _Quiet()), rows)
+    paired_file.read_pairs(
+      Experiment(config(), tmp_path, small.heard()[0]), rows
+    )
 
 
 def test_test_rows_that_no_perturber_could_read_are_counted(
@@ -206,18 +194,11 @@ def test_test_rows_that_no_perturber_could_read_are_counted(
   made.loc[1, 'perturbed'], made.loc[1, 'changed'] = texts[1], False
   made['too_long'] = [False, True, False, False]
   monkeypatch.setattr(paired_file, 'of_table', lambda *_: made)
-  lines: list[str] = []
-  log = Log(None, main=False)
-  log.line = lines.append
+  log, lines = small.heard()
   asked = config(fairscore__by=('rules',))
   paired_file.read_pairs(Experiment(asked, tmp_path, log), rows)
   said = '50.0% of 4 test rows perturbed by rules, 1 too long for the perturber'
   assert said in lines
-
-
-class _Quiet:
-  def line(self, text):
-    assert isinstance(text, str) and np.char.str_len(text)
 
 
 def test_a_regression_s_prediction_changes_by_more_than_a_tolerance():

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import small
 from tokenizers import Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
@@ -40,11 +41,7 @@ def config(data, **changes):
     train=c.Train(lr=1e-3, batch=16, epochs=1, patience=0),
     measures=c.Measures(resamples=100),
   )
-  for name, value in changes.items():
-    part, field = name.split('__')
-    setattr(getattr(made, part), field, value)
-  c.validate(made)
-  return made
+  return small.changed(made, **changes)
 
 
 @pytest.fixture
@@ -394,9 +391,7 @@ def test_a_tagger_learns_no_text_that_it_would_read_in_part(copy, tmp_path):
   assert count(bare) == model.longest  # that it fits but for its hint
   longer = pairs[pairs['split'] == 'train'][:1].assign(text=text, target=text)
   longer = longer.assign(word=word, attribute=attribute)
-  lines: list[str] = []
-  log = Log(None, main=False)
-  log.line = lines.append
+  log, lines = small.heard()
   both = pd.concat([pairs, longer], ignore_index=True)
   kept, facts = person_tagger.fitting(model, both, log)
   assert facts['train pairs too long, left out'] == 1
@@ -440,9 +435,7 @@ def test_panda_is_cut_by_the_seed_and_held_out_texts_are_not_learned(copy):
   train = pd.read_json(copy / 'train.jsonl', lines=True)
   both = pd.concat([train, table[-5:], train[-1:]])
   both.to_json(copy / 'train.jsonl', orient='records', lines=True)
-  lines: list[str] = []
-  log = Log(None, main=False)
-  log.line = lines.append
+  log, lines = small.heard()
   asked = lambda seed: config(copy, data__split_seed=seed, data__limit=0)
   one, other = (perturber.read(asked(seed), log) for seed in (0, 1))
   held = lambda t: set(t.loc[t['split'] != 'train', 'text'])
@@ -484,9 +477,7 @@ def test_held_out_pairs_that_are_too_long_are_left_out_and_told():
       'split': 'test',
     }
   )
-  lines: list[str] = []
-  log = Log(None, main=False)
-  log.line = lines.append
+  log, lines = small.heard()
   left = perturber.readable(model, held, log)
   assert list(left['text']) == ['he ran'] * 2 and list(left.index) == [0, 1]
   assert lines == ['left out: 1 (held-out pairs too long for the model)']

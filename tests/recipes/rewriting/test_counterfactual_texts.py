@@ -1,13 +1,12 @@
 """Stages 4 to 6 of FairFlow on tiny models, end to end and piece by piece."""
 
-import dataclasses
 import itertools
 import shutil
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
+import small
 
 from fairjax import config as c
 from fairjax import data as datasets
@@ -17,10 +16,7 @@ from fairjax.data.tables import files
 from fairjax.methods import attribute_texts, augment
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.texts import counterfactual
-from fairjax.models import Bundle, families
-from fairjax.models.families import bart, encoder
-from fairjax.models.folders import hf
-from fairjax.models.layers.places import blank_batch
+from fairjax.models import Bundle
 from fairjax.recipes.fairflow import experiment
 from fairjax.recipes.rewriting import (
   contenders,
@@ -33,35 +29,7 @@ from fairjax.stages import Experiment
 from fairjax.train.progress import Log
 
 SPLITS = 'train', 'test'
-SMALL = {'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
-
-
-def folder_of(path, family, can, tokenizer, **changes):
-  vocab = tokenizer.get_vocab_size()
-  if family == 'bart':
-    mark = tokenizer.token_to_id
-    shape = bart.BartShape(
-      **SMALL,
-      vocab=vocab,
-      decoder_depth=1,
-      decoder_heads=2,
-      decoder_hidden=24,
-      longest=64,
-      pad=mark('[PAD]'),
-      bos=mark('[CLS]'),
-      eos=mark('[SEP]'),
-      start=mark('[SEP]'),
-    )
-  else:
-    shape = encoder.EncoderShape(
-      family=family, vocab=vocab, positions=64, embedding=16, **SMALL
-    )
-  module = families.module(dataclasses.replace(shape, **changes), can)
-  params = jax.jit(module.init)(jax.random.key(1), blank_batch())['params']
-  params = jax.tree.map(lambda a: a * 20, params)
-  hf.save(path, module, params)
-  tokens.save_tokenizer(tokenizer, path)
-  return str(path)
+FAMILIES = {'detect': 'electra', 'mask': 'bert', 'infill': 'bart'}
 
 
 @pytest.fixture(scope='module')
@@ -72,13 +40,10 @@ def models(tmp_path_factory):
   tables, _, _ = datasets.load_tables(config)
   tokenizer = tokens.train_tokenizer(list(tables['train']['text']), 300)
   root = tmp_path_factory.mktemp('models')
+  how = {'positions': 66, 'deviation': 0.4}
   return {
-    can: folder_of(root / can, family, can, tokenizer)
-    for family, can in (
-      ('electra', 'detect'),
-      ('bert', 'mask'),
-      ('bart', 'infill'),
-    )
+    can: small.folder_of(root / can, family, tokenizer, can, **how)
+    for can, family in FAMILIES.items()
   }
 
 
@@ -93,11 +58,7 @@ def config_of(models, **changes):
   config.rewriters.contenders = ('dictionary',)
   config.measures.resamples = 100
   config.net.dropout = 0.0
-  for name, value in changes.items():
-    part, field = name.split('__')
-    setattr(getattr(config, part), field, value)
-  c.validate(config)
-  return config
+  return small.changed(config, **changes)
 
 
 @pytest.mark.slow
@@ -296,6 +257,10 @@ def test_texts_of_one_group_or_one_label_are_refused(models, tmp_path):
     counterfactual_texts.contenders.attribute(config, rows)
   with pytest.raises(UserError, match='no text names its group'):
     counterfactual_texts.contenders.attribute(config, rows.assign(group=None))
+  with pytest.raises(UserError, match=r'data\.group'):
+    counterfactual_texts.contenders.attribute(
+      config, rows.drop(columns='group')
+    )
   path = tmp_path / 'one.csv'
   rows = pd.DataFrame({'text': [f'she ran {i}' for i in range(40)]})
   rows.assign(label=1, group='a').to_csv(path, index=False)
@@ -315,12 +280,6 @@ def test_a_dictionary_of_another_language_is_refused(models, tmp_path):
     UserError, match=r'changes none of the \d+ training texts'
   ):
     counterfactual_texts.run(config, tmp_path / 'run')
-
-
-def test_texts_without_a_group_are_refused(models):
-  table = pd.DataFrame({'text': ['a'], 'label': [0]})
-  with pytest.raises(UserError, match=r'data\.group'):
-    counterfactual_texts.contenders.attribute(config_of(models), table)
 
 
 def test_both_contenders_have_names_or_neither_has(tmp_path):

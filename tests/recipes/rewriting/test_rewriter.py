@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+import small
 
 from fairjax import config as c
 from fairjax.core import backend
@@ -114,10 +115,7 @@ def config(**changes):
     ),
     measures=c.Measures(resamples=100),
   )
-  for name, value in changes.items():
-    part, field = name.split('__')
-    setattr(getattr(made, part), field, value)
-  return made
+  return small.changed(made, **changes)
 
 
 WORDS = 'she he her his man woman saw met the dog big house'.split()

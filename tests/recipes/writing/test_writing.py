@@ -6,17 +6,15 @@ import itertools
 import json
 import re
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
+import small
 
 import fairjax
 from fairjax import config as c
 from fairjax.core.errors import Failed, UserError
 from fairjax.data.batching import tokens
-from fairjax.models.families import gpt2
-from fairjax.models.folders import hf
 from fairjax.models.reading import judge
 from fairjax.recipes.writing import (
   experiment,
@@ -29,24 +27,15 @@ from fairjax.recipes.writing import (
   writers,
 )
 
-VOCAB = 120
-
 
 @pytest.fixture(scope='module')
 def model(tmp_path_factory):
   """A GPT-2 folder with random weights that knows the templates' words."""
-  path = tmp_path_factory.mktemp('gpt2')
+  path = tmp_path_factory.mktemp('gpt2') / 'model'
   texts = templates.make(['gender'])['prompt'].tolist()
-  tokenizer = tokens.train_tokenizer(texts, VOCAB)
-  tokens.save_tokenizer(tokenizer, path / 'words')
-  shape = gpt2.GPT2Shape(
-    vocab=VOCAB, width=16, depth=1, heads=2, hidden=24, positions=48,
-    bos=2, eos=3, pad=0, deviation=0.4,
-  )  # fmt: skip
-  module = gpt2.GPT2(shape)
-  params = hf.complete(module, {}, jax.random.key(0))
-  hf.save(path / 'model', module, params, sorted((path / 'words').iterdir()))
-  return str(path / 'model')
+  tokenizer = tokens.train_tokenizer(texts, 120)
+  how = {'positions': 48, 'deviation': 0.4}
+  return small.folder_of(path, 'gpt2', tokenizer, **how)
 
 
 def rude(texts):
