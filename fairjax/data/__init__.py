@@ -4,7 +4,12 @@ A data set's function returns raw tables, which may hold rows without a text
 or label; `load_tables` is the one way in that gives tables to work with.
 """
 
+import pathlib
+
+from fairjax.core import paths
 from fairjax.core.registry import Entry, find, installed, listed
+
+PUBLISHED = pathlib.Path(__file__).with_name('sets') / 'published.csv'
 
 # Each is load(config: fairjax.config.Config) ->
 # fairjax.data.tables.schema.Tables
@@ -16,29 +21,9 @@ DATASETS = {
     'fairjax.data.tables.files:load', 'your csv, tsv, json, jsonl or parquet'
   ),
   **{
-    name: Entry('fairjax.data.sets.datasets:load', about)
-    for name, about in {
-      'twitter_sexism': 'sexist tweets with their twins (healthy data diet)',
-      'wiki_toxicity': 'Wikipedia talk-page toxicity, from your files',
-      'bias_in_bios': 'biographies: profession and gender, from your files',
-      'echr': 'human-rights cases of FairLex, from your files',
-      'panda': 'sentences and their demographic rewrites, from your files',
-      'civil_comments/CivilCommentsIdentities': (
-        'news comments with 24 identities'
-      ),
-      'wikipedia_toxicity_subtypes/EnglishSubtypes': (
-        'Wikipedia toxicity (Jigsaw)'
-      ),
-      'glue/cola': 'GLUE: is the sentence acceptable English',
-      'glue/sst2': 'GLUE: sentiment of film reviews',
-      'glue/mrpc': 'GLUE: do two sentences mean the same',
-      'glue/qqp': 'GLUE: do two questions mean the same',
-      'glue/stsb': 'GLUE: similarity 0 to 5 (data.labels: round, or cut)',
-      'glue/mnli': 'GLUE: entailment, neutral, contradiction',
-      'glue/qnli': 'GLUE: does the sentence answer the question',
-      'glue/rte': 'GLUE: entailment or not',
-      'glue/wnli': 'GLUE: entailment by pronoun',
-    }.items()
+    row[0]: Entry('fairjax.data.sets.datasets:load', row[1])
+    for row in paths.csv_lines(PUBLISHED, 'table of data sets')[1:]
+    if not row[0].startswith('#')
   },
 }
 

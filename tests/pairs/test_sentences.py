@@ -3,16 +3,19 @@
 kept.csv, mended.csv and persons.csv hold what rules were written for, held.csv
 sentences of the kinds of mended.csv that were written first and read at the
 end; names.csv says which words are first names. `back`: the twin leads back;
-`left`: how many words had no sure counterpart.
+`left`: how many words had no sure counterpart; `options`: of the swap.
 """
 
 import csv
 import pathlib
+import re
 
 import pytest
 
 from fairjax.pairs.persons import chain, perturb
 from fairjax.pairs.swapping import dictionary, names
+
+VALUES = {'yes': True, '1': 1, '2': 2}
 
 
 def read(name: str) -> list[dict[str, str]]:
@@ -22,7 +25,10 @@ def read(name: str) -> list[dict[str, str]]:
 
 
 def written(row: dict[str, str], key: str = 'text', seed: int = 0):
-  options = {'axis': row['axis'], 'seed': seed}
+  options = {'axis': row['axis'], 'seed': seed} | {
+    name: VALUES.get(value, value)
+    for name, value in re.findall(r'(\w+)=(\w+)', row.get('options') or '')
+  }
   return dictionary.swap([row[key]], row['direction'], **options)
 
 

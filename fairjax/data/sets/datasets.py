@@ -8,8 +8,7 @@ neither tfds nor the source is read again.
 
 Column names, labels and groups have defaults per data set; the fields of
 `config.data` override them. Splits that a data set lacks are cut from its
-training rows (splits.py). GLUE's test labels are unpublished (-1), so there
-`validation` is the test split, and a validation split is cut off.
+training rows (splits.py).
 """
 
 import contextlib
@@ -26,8 +25,9 @@ import pandas as pd
 from absl import logging
 
 from fairjax.config import Data
-from fairjax.core import artefacts, cache
+from fairjax.core import artefacts, cache, paths
 from fairjax.core.errors import UserError
+from fairjax.data import PUBLISHED
 from fairjax.data.sets import own_sets
 from fairjax.data.tables import files
 from fairjax.data.tables.schema import Tables
@@ -49,59 +49,27 @@ class PublishedSet(NamedTuple):
   """What is known of a data set beside its rows."""
 
   columns: Mapping[str, str]  # defaults of config.data
-  twin: str = ''  # the column of counterfactual texts
-  classes: tuple[str, ...] = ()  # of numbers, where data.labels is not given
+  twin: str  # the column of counterfactual texts
+  classes: tuple[str, ...]  # of numbers, where data.labels is not given
   # Of tfds' sets ours -> theirs; the others are read by own_sets.py.
-  splits: Mapping[str, str] = {}
+  splits: Mapping[str, str]
 
 
-def _glue(one: str, two: str = '', *classes: str, test: str = 'validation'):
-  columns = {'text': one, 'text_pair': two} if two else {'text': one}
-  splits = {'train': 'train', 'test': test}
-  return PublishedSet(columns, classes=classes, splits=splits)
+def _known(row: Mapping[str, str]) -> PublishedSet:
+  fields = ('text', 'text_pair', 'label', 'labels', 'group')
+  each = lambda name: tuple(filter(None, row[name].split('|')))
+  return PublishedSet(
+    {field: row[field] for field in fields if row[field]},
+    *(row['twin'], each('classes')),
+    dict(split.split('=') for split in each('splits')),
+  )
 
 
-_ENTAILED = 'entailment', 'not_entailment'
-_SENTENCES = 'sentence1', 'sentence2'
-_QUESTIONS = 'question1', 'question2'
+_HEADER, *_ROWS = paths.csv_lines(PUBLISHED, 'table of data sets')
 SETS = {
-  'twitter_sexism': PublishedSet(
-    {'text': 'tweet', 'label': 'Class'}, 'twin', ('not sexist', 'sexist')
-  ),
-  'wiki_toxicity': PublishedSet(
-    {'text': 'comment', 'label': 'toxicity', 'labels': '>0.5'}
-  ),
-  'bias_in_bios': PublishedSet({'label': 'profession', 'group': 'gender'}),
-  'echr': PublishedSet(
-    {'label': 'violation', 'labels': 'no=0,yes=1', 'group': 'defendant_state'}
-  ),
-  'panda': PublishedSet(
-    {
-      'text': 'original',
-      **dict.fromkeys(('label', 'group'), 'target_attribute'),
-    },
-    'perturbed',
-  ),
-  'civil_comments/CivilCommentsIdentities': PublishedSet(
-    {'label': 'toxicity', 'labels': '>=0.5', 'group': 'identity'},
-    splits={'train': 'train', 'valid': 'validation', 'test': 'test'},
-  ),
-  'wikipedia_toxicity_subtypes/EnglishSubtypes': PublishedSet(
-    {'label': 'toxicity', 'labels': '>=0.5'},
-    splits={'train': 'train', 'test': 'test'},
-  ),
-  'glue/cola': _glue('sentence', '', 'unacceptable', 'acceptable'),
-  'glue/sst2': _glue('sentence', '', 'negative', 'positive'),
-  'glue/stsb': _glue(*_SENTENCES),
-  'glue/mrpc': _glue(*_SENTENCES, 'not_equivalent', 'equivalent'),
-  'glue/rte': _glue(*_SENTENCES, *_ENTAILED),
-  'glue/wnli': _glue(*_SENTENCES, *_ENTAILED[::-1]),
-  'glue/qqp': _glue(*_QUESTIONS, 'not_duplicate', 'duplicate'),
-  'glue/qnli': _glue('question', 'sentence', *_ENTAILED),
-  'glue/mnli': _glue(
-    *('premise', 'hypothesis', 'entailment', 'neutral', 'contradiction'),
-    test='validation_matched',
-  ),
+  row[0]: _known(dict(zip(_HEADER, row)))
+  for row in _ROWS
+  if not row[0].startswith('#')
 }
 
 

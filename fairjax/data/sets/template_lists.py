@@ -21,16 +21,21 @@ TOXICITY = {'toxic': 1, 'nontoxic': 0}
 def read_templates(path) -> pd.DataFrame:
   """Columns template, label, phrase of a templates file."""
   table = read_csv(path, ('template', 'toxicity', 'phrase'))
-  wrong = ~table['toxicity'].isin(TOXICITY)
+  _no_repeat(path, 'template', table['phrase'], table['phrase'].str.lower())
+  table['label'] = labels_of(path, table['toxicity'], TOXICITY)
+  return table[['template', 'label', 'phrase']]
+
+
+def labels_of(path, column: pd.Series, names: dict[str, int]) -> pd.Series:
+  """The label of each row of a column that names them."""
+  wrong = ~column.isin(names)
   if wrong.any():
     row = int(wrong.to_numpy().argmax())
     raise UserError(
-      f'{path} row {row + 2}: toxicity is {table["toxicity"].iloc[row]!r}; '
-      'write toxic or nontoxic'
+      f'{path} row {row + 2}: {column.name} is {column.iloc[row]!r}; it must '
+      f'be {" or ".join(names)}'
     )
-  _no_repeat(path, 'template', table['phrase'], table['phrase'].str.lower())
-  table['label'] = table['toxicity'].map(TOXICITY)
-  return table[['template', 'label', 'phrase']]
+  return column.map(names)
 
 
 def read_words(path) -> pd.DataFrame:

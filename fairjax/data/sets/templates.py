@@ -29,6 +29,7 @@ from fairjax.data.axes import table as axes
 from fairjax.data.sets.template_lists import (
   SHIPPED,
   groups_of,
+  labels_of,
   read_csv,
   read_list,
   read_templates,
@@ -213,23 +214,11 @@ def read_madlibs(path, terms: Sequence[str]) -> pd.DataFrame:
     {
       'id': [f'madlibs-{k}' for k in range(len(table))],
       'text': table['Text'],
-      'label': _labels(path, table['Label'], {'BAD': 1, 'NOT_BAD': 0}),
+      'label': labels_of(path, table['Label'], {'BAD': 1, 'NOT_BAD': 0}),
       'group': exclusive(table['Text'], terms),
       'template': table['Template'],
     }
   )
-
-
-def _labels(path, column: pd.Series, names: dict[str, int]) -> pd.Series:
-  """The label of each row of a column that names them."""
-  wrong = ~column.isin(names)
-  if wrong.any():
-    row = int(wrong.to_numpy().argmax())
-    raise UserError(
-      f'{path} row {row + 2}: {column.name} is {column.iloc[row]!r}; it must '
-      f'be {" or ".join(names)}'
-    )
-  return column.map(names)
 
 
 def read_gender_file(path) -> pd.DataFrame:
@@ -239,7 +228,7 @@ def read_gender_file(path) -> pd.DataFrame:
     {
       'id': [f'gender-{k}' for k in range(len(table))],
       'text': table['text'],
-      'label': _labels(path, table['Class'], {'0': 0, '1': 1}),
+      'label': labels_of(path, table['Class'], {'0': 0, '1': 1}),
       'group': table['gender'],
     }
   )

@@ -84,13 +84,8 @@ def number(
   mapping = mapping or _guess(tables, cells, name)
   for split, table in tables.items():
     unknown = cells[split].notna() & ~cells[split].isin(mapping)
-    if unknown.any():
-      row = table.index[unknown.to_numpy().argmax()]
-      raise UserError(
-        f'{source(table)} has {shown(cells[split][row])} in column {name!r} '
-        f'of row {row}, which --config.data.labels does not map '
-        f'({_cut(_rule(mapping))}); add it there'
-      )
+    why = f'--config.data.labels does not map ({_cut(_rule(mapping))})'
+    _refuse(table, cells[split], unknown, name, f'which {why}; add it there')
     table['label'] = cells[split].map(mapping).astype('Int64')
     table.attrs['classes'] = _names(mapping)
   return mapping
@@ -296,12 +291,8 @@ def _above(table: pd.DataFrame, rule: str, name: str):
 def _rounded(table: pd.DataFrame, name: str) -> pd.Series:
   """Scores as the nearest whole number."""
   cells, numbers = _numbers(table, ROUND, name)
-  if (numbers < 0).any() or (numbers > MOST).any():
-    row = table.index[((numbers < 0) | (numbers > MOST)).to_numpy().argmax()]
-    raise UserError(
-      f'{source(table)} has {shown(cells[row])} in column {name!r} of row '
-      f'{row}; --config.data.labels={ROUND!r} takes scores from 0 to {MOST}'
-    )
+  why = f'and --config.data.labels={ROUND!r} takes scores from 0 to {MOST}'
+  _refuse(table, cells, (numbers < 0) | (numbers > MOST), name, why)
   whole = np.floor(numbers + 0.5)
   return whole.astype('Int64').where(cells.notna(), pd.NA)
 
@@ -313,14 +304,22 @@ def _numbers(
   cells = _cells(table)
   numbers = pd.to_numeric(cells, errors='coerce').astype(float)
   wrong = cells.notna() & ~np.isfinite(numbers)
+  why = (
+    f'which is no number to hold against {shown(rule)}; map the names with '
+    "--config.data.labels='NAME=1,NAME=0'"
+  )
+  _refuse(table, cells, wrong, name, why)
+  return cells, numbers
+
+
+def _refuse(table: pd.DataFrame, cells, wrong, name: str, why: str) -> None:
+  """Names the first cell that is wrong, and its row of the file."""
   if wrong.any():
     row = table.index[wrong.to_numpy().argmax()]
     raise UserError(
       f'{source(table)} has {shown(cells[row])} in column {name!r} of row '
-      f'{row}, which is no number to hold against {shown(rule)}; map the '
-      "names with --config.data.labels='NAME=1,NAME=0'"
+      f'{row}, {why}'
     )
-  return cells, numbers
 
 
 def _guess(

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from fairjax.data.axes.table import Axis
 from fairjax.pairs.axes import age_plausibility as plausible
 from fairjax.pairs.axes import people
-from fairjax.pairs.axes.senses import is_no_noun, sentence
+from fairjax.pairs.axes.senses import is_no_noun
+from fairjax.pairs.cues import found, sentence
 from fairjax.pairs.swapping.listed import match_case
 from fairjax.pairs.swapping.neighbours import next_word
 from fairjax.pairs.word_sets import SETS, pattern
@@ -25,41 +26,6 @@ zero one two three four five six seven eight nine ten eleven twelve thirteen
 fourteen fifteen sixteen seventeen eighteen nineteen
 """.split()
 _TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split()
-_BEHIND = re.compile(
-  r'(?:[- ](?:years?|yrs?)[- ]old|[- ]?y/?o)(s?)\b', re.IGNORECASE
-)
-_BEFORE = re.compile(
-  r'\b(?:aged?|age of|ages of)(?: \d+ and)? $', re.IGNORECASE
-)
-_AGED = re.compile(
-  r'([\w-]+?)[- ](?:years?|yrs?)[- ]old,? (?:\w+ )?$', re.IGNORECASE
-)
-_IN_THE = re.compile(
-  r'\bin (?:his|her|their|my|your|our) (?:(?:early|mid|late)[- ])?$',
-  re.IGNORECASE,
-)
-# Something 3 years old; 13- to 15-years-old.
-_NOBODY = re.compile(
-  r'(?:\b(?:thing|something|anything|nothing|building|house|church|comment|car|'
-  r'school|tree|dog|cat|company|article|post|tradition|act|law|bill|film|movie|'
-  r'wine|story|religion|text|world|earth|planet|universe|rock|bone|city|'
-  r'country|nation|song|game|example|stor(?:y|ie)|theory|idea)s? (?:\w+ )?|'
-  r'- to )$',
-  re.IGNORECASE,
-)
-# Where an age is a bound: under the age of 21, at least 35 years old.
-_BOUND = re.compile(
-  r'\b(?:under|over|below|above|least|minimum|maximum|between|than|legal)'
-  r'(?: the)?(?: age| ages)?(?: of)? (?:\d+ (?:and|or|to) )?$',
-  re.IGNORECASE,
-)
-# Monica Meadows, 23, was shot.
-_APPOSED = re.compile(r"[A-Z][a-z]+(?: [A-Z]\.)? [A-Z][\w'’-]+, $")
-_GOES_ON = re.compile(
-  r', (?:was|is|who|whose|of|a|an|said|says|from|has|had|died|told|the)\b'
-)
-# The 40-Year-Old Virgin.
-_TITLE = re.compile(r'[- ]Years?[- ]Old')
 _DECADES = {0: 'teens', 1: '20s', 2: '50s', 3: '70s'}
 _DECADE_WORDS = {0: 'teens', 1: 'twenties', 2: 'fifties', 3: 'seventies'}
 # Nouns that go with an age: of a child, and of everyone older.
@@ -137,7 +103,7 @@ def _figure(age: int, to, stays: Collection[str]):
     noun = _noun_behind(text, end)
     if (target > 1 and noun in SETS.kin) or noun in SETS.said_twice:
       return ''
-    if noun in people.nouns() and _BEHIND.match(text, end)[1]:
+    if noun in people.nouns() and found('years_old', text, end, end)[1]:
       return ''  # 8 year olds kids
     if stays and pattern(frozenset(stays)).search(sentence(text, start)):
       return ''
@@ -157,26 +123,22 @@ def _figure(age: int, to, stays: Collection[str]):
 
 
 _OTHER = re.compile(r'\b([\w-]+?)(?=[- ](?:years?|yrs?)[- ]olds?\b)', re.I)
-_PAIR = re.compile(r'\b(?:\d+|\w+teen)(?:,| and| or| to)+ $')
-_ONLY = re.compile(r'\bat (?:only|just) \d{1,2}\b')
 
 
 def _beside_another(text: str, start: int, end: int) -> bool:
   """Whether another age of the sentence would stay: 11 and 14 year-olds."""
-  if _PAIR.search(text[max(0, start - 12) : start]):
+  if found('another_age', text, start):
     return True
   around = sentence(text, start)
-  if _ONLY.search(around):
-    return True
   own = text[start:end].lower()
   return any(
-    found[1].lower() in numbers()
-    and found[1].lower() != own
+    other[1].lower() in numbers()
+    and other[1].lower() != own
     and (
-      not is_age(around, *found.span(1))
-      or plausible.is_stage(around, found.start(1), True)
+      not is_age(around, *other.span(1))
+      or plausible.is_stage(around, other.start(1), True)
     )
-    for found in _OTHER.finditer(around)
+    for other in _OTHER.finditer(around)
   )
 
 
@@ -187,7 +149,7 @@ def _is_grown(text: str, end: int) -> bool:
 
 
 def _noun_behind(text: str, end: int) -> str:
-  behind = _BEHIND.match(text, end)
+  behind = found('years_old', text, end, end)
   return next_word(text, behind.end())[0].lower() if behind else ''
 
 
@@ -196,21 +158,16 @@ def is_age(text: str, start: int, end: int) -> bool:
   if start and text[start - 1] in '$£€.,:-/' and text[start - 1] != '-':
     if text[start - 2 : start - 1].isdigit() or text[start - 1] in '$£€':
       return False
-  before = text[max(0, start - 40) : start]
-  behind = _BEHIND.match(text, end)
-  if behind and _TITLE.match(behind[0]):
-    return False
-  if (behind and _NOBODY.search(before)) or _BOUND.search(before):
+  at = text, start, end
+  behind = found('years_old', *at)
+  if found('bound', *at) or (behind and found('of_nobody', *at)):
     return False
   if behind:
     return _is_of_a_person(text, behind.end())
-  if re.match(
-    r'[-–]\d|\.\d| ?%| years? and| (?:months?|weeks?|days?)\b',
-    text[end : end + 10],
-  ):
+  if found('no_age', *at):
     return False
-  apposed = _APPOSED.search(before) and _GOES_ON.match(text, end)
-  return bool(apposed or _BEFORE.search(before))
+  apposed = found('apposed', *at) and found('goes_on', *at)
+  return bool(apposed or found('aged', *at))
 
 
 _MODELS = frozenset(('model', 'models'))  # of people, behind an age alone
@@ -228,31 +185,24 @@ def _is_of_a_person(text: str, end: int) -> bool:
   return not _MODELS.isdisjoint((low, second)) or second in people.nouns()
 
 
-_OR_MORE = re.compile(r'(?: or | and | to |[-–/])(?:the )?(?:\d0s|\w+ties)\b')
-_STILL = re.compile(r'\b(?:still|while|already|even|only)\b[\w ]*$', re.I)
-
-
 def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
   def rule(text: str, start: int, end: int) -> str | None:
-    if not _IN_THE.search(text, max(0, start - 24), start):
+    if not found('in_their', text, start):
       return None
-    if _OR_MORE.match(text, end):
-      return ''  # in his 20s or 30s
+    if found('or_more', text, start, end):
+      return ''
     target = to(value)
     if target == value:
       return None
     around = sentence(text, start)
     if stays and pattern(frozenset(stays)).search(around):
       return ''
-    if target == 0 and pattern(SETS.adult_lives).search(around):
+    if target == 0 and found('grown_life', text, start):
       return ''
-    if (
-      value < 2
-      and target > 1
-      and (value == 0 or pattern(SETS.beginnings).search(around))
-    ):
+    begun = value == 0 or (value < 2 and found('begun', text, start))
+    if target > 1 and begun:
       return ''  # in his teens he boxed
-    if _STILL.search(text, max(0, start - 30), start):
+    if found('still', text, start):
       return ''
     return names[target]
 
@@ -265,7 +215,7 @@ def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
   older = next(a for c, a in AGED if c == child)
 
   def rule(text: str, start: int, end: int) -> str | None:
-    before = _AGED.search(text, max(0, start - 40), start)
+    before = found('its_age', text, start)
     age = numbers().get(before[1].lower()) if before else None
     at = before.span(1) if before else (0, 0)
     if age is None and before:
@@ -296,9 +246,6 @@ def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
   return rule
 
 
-_YEARS = re.compile(r'(?:[-–]|\byears? )$')
-
-
 def in_order(axis: Axis, rules: dict[str, object]) -> dict[str, object]:
   """The rules, unsure where relatives would change the order of their ages."""
   values = {word: value for word, value, *_ in axis.words()}
@@ -311,7 +258,7 @@ def in_order(axis: Axis, rules: dict[str, object]) -> dict[str, object]:
     value = values.get(low, 0)
     return value, sum(SPANS[value]) / 2
 
-  def found(text: str, first: int, last: int) -> Iterator[tuple]:
+  def ages_in(text: str, first: int, last: int) -> Iterator[tuple]:
     """(where it ends, its age, its new age) of each age of a sentence."""
     for one in pattern(words).finditer(text, first, last):
       low, (start, end) = one[0].lower(), one.span()
@@ -319,9 +266,7 @@ def in_order(axis: Axis, rules: dict[str, object]) -> dict[str, object]:
       if low in numbers():
         counts = is_age(text, start, end)
       else:  # a word with no rule has the target's value already
-        known = low in rules or not _YEARS.search(
-          text, max(0, start - 7), start
-        )
+        known = low in rules or not found('joined_years', text, start)
         said = low in SETS.ages and _is_relative(text, end)
         counts = known and (said or new is not None)
       if counts:
@@ -332,7 +277,7 @@ def in_order(axis: Axis, rules: dict[str, object]) -> dict[str, object]:
     if SETS.relatives.isdisjoint(re.findall(r'\w+', around.lower())):
       return True
     first = text.find(around, max(0, start - len(around)))
-    ages = [*found(text, first, first + len(around))]
+    ages = [*ages_in(text, first, first + len(around))]
     return not any(_is_relative(text, end) for end, *_ in ages) or all(
       new[0] < later[0] and new[1] < later[1]
       for _, old, new in ages

@@ -8,13 +8,10 @@ import re
 from collections.abc import Callable
 
 from fairjax.data.axes.table import Axis, Row
+from fairjax.pairs.cues import found
 from fairjax.pairs.swapping.neighbours import last_word
 from fairjax.pairs.word_sets import SETS
 
-_BODY_OF = re.compile(
-  r'\b(?:members? of|within|in|into|onto|body of|part of) the $', re.IGNORECASE
-)
-_ITSELF = re.compile(r"['’]s?\b|[^.;:!?]*\b(?:itself|its|as a whole)\b")
 # What is joined by and, or, a comma or a stroke.
 _JOINT = r'(?:,? (?:and|or|and/or|&|as well as)|,|/)\s?'
 _BEFORE = re.compile(rf'((?:[\w-]+ ){{0,3}}[\w-]+){_JOINT}(?:the |other )?$')
@@ -82,10 +79,7 @@ def with_noun(axis: Axis, phrase: str) -> Row | None:
 
 def is_one_body(text: str, start: int, end: int) -> bool:
   """A class as one body: members of it, within it, itself."""
-  return bool(
-    _BODY_OF.search(text, max(0, start - 24), start)
-    or _ITSELF.match(text, end, end + 60)
-  )
+  return bool(found('one_body', text, start, end))
 
 
 def is_pitied(text: str, start: int) -> bool:

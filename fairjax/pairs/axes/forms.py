@@ -12,9 +12,6 @@ from typing import NamedTuple
 from fairjax.data.axes.table import Word
 from fairjax.pairs.axes import people
 from fairjax.pairs.axes.senses import (
-  DEGREE,
-  MORE,
-  OF_AGE,
   OWNER,
   are_people,
   before_people,
@@ -26,28 +23,12 @@ from fairjax.pairs.axes.senses import (
   is_person,
   is_predicate,
   is_said,
-  sentence,
 )
+from fairjax.pairs.cues import found
 from fairjax.pairs.swapping.neighbours import last_word, next_word
-from fairjax.pairs.word_sets import SETS, pattern
+from fairjax.pairs.word_sets import SETS
 
-# School for the Deaf, Instruction of the Deaf and the Blind.
-_BODY = re.compile(
-  r'(?:\b[A-Z]\w{4,}|\bschools?) (?:of|for) (?:the )?(?:\w+ and (?:the )?)?$'
-)
-_YEARS = re.compile(r'\b(?:years?|yrs?)[- ]$', re.IGNORECASE)
 _PEOPLE = ('People', 'Men', 'Women', 'Person')
-_OLD = re.compile(r'\b(?:years?|yrs?)[- ]olds?,? $', re.IGNORECASE)
-_NAME = re.compile(r"['’]s? (?:names?|toilets?|rooms?|dress(?:es)?|tops?)\b")
-_HAD = re.compile(
-  r'(?i: (?:that )?(?:you|we|they|he|she|i)\b(?: \w+)? '
-  r'(?:ha(?:d|ve|s)|raise[ds]?)\b)|(?i: (?:were|are):? )[A-Z]\w'
-)
-_STAGE = re.compile(
-  r'\b(?:as|since|while|when|still|was)(?: (?:he|she|i|they) (?:was|were))?'
-  r'(?: still| only| just)?(?: an?| the)?(?: small| little| young| mere)? $',
-  re.IGNORECASE,
-)
 
 
 def opens(text: str, start: int) -> bool:
@@ -92,10 +73,9 @@ def form_of(
     text, start, text[start:end], at.before, at.after, forms
   ):
     return None
-  if at.is_stage and _is_time(at):
+  if at.is_stage and found('a_time', text, start, end):
     return None
-  degree = DEGREE.search(text, max(0, start - 30), start)
-  if degree and low.split()[0] not in SETS.ages:
+  if low.split()[0] not in SETS.ages and found('degree', text, start):
     return None
   if 'nouns' in forms:
     return 'nouns' if _is_plural(at, forms['nouns'][0]) else None
@@ -124,7 +104,7 @@ def _site(text: str, start: int, end: int, low: str) -> Site | None:
   """Where a word stands; None inside a compound, and in eleven years old."""
   if text[end : end + 1] in ('-', '–') and text[end + 1 : end + 2].isalnum():
     return None
-  if _YEARS.search(text, max(0, start - 7), start):
+  if found('in_years', text, start):
     return None
   hyphen = start > 1 and text[start - 1] in '-–' and text[start - 2].isalnum()
   if (
@@ -138,16 +118,6 @@ def _site(text: str, start: int, end: int, low: str) -> Site | None:
   return Site(text, start, end, low, hyphen, before, after, stop)
 
 
-def _is_time(at: Site) -> bool:
-  """A 5 year old little girl; a girl's name; as a child."""
-  text, start = at.text, at.start
-  return bool(
-    _OLD.search(text, max(0, start - 14), start)
-    or _NAME.match(text, at.end)
-    or _STAGE.search(text, max(0, start - 40), start)
-  )
-
-
 def _is_plural(at: Site, one: Word) -> bool:
   """Whether a plural is of people, and not what a thing is for."""
   text, start, end = at.text, at.start, at.end
@@ -158,7 +128,7 @@ def _is_plural(at: Site, one: Word) -> bool:
   if re.match(r" ?['’]", text[end : end + 2]) and one.people:
     return False  # children's books
   if at.is_stage and (
-    is_offspring(text, start) or _HAD.match(text, end, end + 40)
+    is_offspring(text, start) or found('had', text, start, end)
   ):
     return False  # two young children of theirs; the kids you had
   return not one.people or are_people(text, start, end, at.before)
@@ -171,9 +141,7 @@ def _is_group(at: Site) -> bool:
     return next_word(at.text, at.stop)[0].lower() in SETS.paired
   if low.endswith('s') and low not in SETS.enders:
     return False  # the old votes, not who votes
-  if low.endswith('ly') or re.match(
-    r', (?!and|or|the)\w+| ?["“]| ;', at.text[at.end :]
-  ):
+  if low.endswith('ly') or found('no_group', at.text, at.start, at.end):
     return False  # the poor falsely accused; the old, worn-out jokes
   return low != 'saying'
 
@@ -184,7 +152,7 @@ def _is_noun(at: Site, one: Word) -> bool:
   return (
     alone(at.text, at.start, at.before)
     and at.next_low != 'of'
-    and not OF_AGE.search(sentence(at.text, at.start))
+    and not found('of_age', at.text, at.start)
     and (at.is_free or at.next_low.endswith(('ing', 'ed')))
     and not OWNER.search(at.before)
     and not at.hyphen
@@ -196,11 +164,9 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
   text, start, low = at.text, at.start, at.low
   if at.hyphen and (one.people or one.no_thing):
     return False
-  if low in SETS.figurative and pattern(SETS.faults).search(
-    sentence(text, start)
-  ):
+  if low in SETS.figurative and found('at_fault', text, start):
     return False
-  if low in SETS.graded and MORE.search(text, max(0, start - 30), start):
+  if low in SETS.graded and found('more', text, start):
     return False
   if noun := before_people(text, at.end, described):
     return fits(text, start, low, one, noun, own)
@@ -231,7 +197,7 @@ def _is_name(text, start, word, before, after, forms) -> bool:
     return True
   if not opening and ' ' in word and word.split()[-1] in _PEOPLE:
     return True
-  if not proper and _BODY.search(text, max(0, start - 60), start):
+  if not proper and found('a_body', text, start):
     return True
   if after[:1].isupper() and not after.isupper():
     if not opening and not proper and before[:1].isupper():

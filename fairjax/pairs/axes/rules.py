@@ -20,19 +20,12 @@ from fairjax.pairs.axes.conjunctions import (
   with_noun,
 )
 from fairjax.pairs.axes.forms import form_of, opens
-from fairjax.pairs.axes.senses import before_people, is_no_noun, sentence
+from fairjax.pairs.axes.senses import before_people, is_no_noun
+from fairjax.pairs.cues import found, sentence
 from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.word_sets import SETS, pattern
 
 Rule = Callable[[str, int, int], str | None]
-
-# What people have with their disabilities.
-_AILS = re.compile(
-  r'(?:,|,? (?:and|or|and/or)) (?:[\w-]+ ){0,2}(?:illness(?:es)?|conditions?|'
-  r'disorders?|diseases?|impairments?|injur(?:y|ies)|needs|difficulties|'
-  r'limitations|challenges|issues|problems|differences|disabilities)\b',
-  re.IGNORECASE,
-)
 
 
 def entries(
@@ -46,22 +39,22 @@ def entries(
   Where the target has no word of a form, the next value's is written, or,
   `strict`, nothing.
   """
-  found: dict[str, tuple[int, dict[str, tuple[Word, Row]]]] = {}
+  listed: dict[str, tuple[int, dict[str, tuple[Word, Row]]]] = {}
   for word, value, one, row in axis.words():
-    found.setdefault(word, (value, {}))[1].setdefault(row.form, (one, row))
+    listed.setdefault(word, (value, {}))[1].setdefault(row.form, (one, row))
   out = {
     word: _rule(axis, word, (value, to), forms, strict, apart)
-    for word, (value, forms) in found.items()
+    for word, (value, forms) in listed.items()
     if to(value) != value
   }
   one_value = not apart and axis.together == 'value'
   if axis.together == 'all':
-    rest = _any_stays(frozenset(found), dict(out))
+    rest = _any_stays(frozenset(listed), dict(out))
   elif apart or one_value:
-    rest = _others_stay(axis, found, one_value, to)
+    rest = _others_stay(axis, listed, one_value, to)
   else:
     rest = lambda *at: False
-  out = {word: _where(one, rest, found[word][0]) for word, one in out.items()}
+  out = {word: _where(one, rest, listed[word][0]) for word, one in out.items()}
   return out | dict.fromkeys(axis.no, lambda *at: None)
 
 
@@ -96,7 +89,7 @@ def _any_stays(
 
 
 def _others_stay(
-  axis: Axis, found: dict, one_value: bool, to: Callable[[int], int]
+  axis: Axis, listed: dict, one_value: bool, to: Callable[[int], int]
 ) -> Callable[[str, int, int], bool]:
   """Whether a sentence has a word of the axis, or a value, that would be left.
 
@@ -105,7 +98,7 @@ def _others_stay(
   be two values: autistic people and the mentally ill; two words would be one
   for an amputee who is disabled.
   """
-  every, no = pattern(frozenset(found)), pattern(axis.no)
+  every, no = pattern(frozenset(listed)), pattern(axis.no)
   described, own = _adjectives(axis), _singles(axis)
 
   def rest(text: str, start: int, own_value: int) -> bool:
@@ -116,7 +109,7 @@ def _others_stay(
     said, kinds = set(), set()
     for one in every.finditer(text, at, at + len(around)):
       low = one[0].lower()
-      value, forms = found[low]
+      value, forms = listed[low]
       if one_value and value != own_value:
         continue
       form = form_of(text, *one.span(), low, forms, described, own)
@@ -176,7 +169,7 @@ def _rule(
     around = sentence(text, start)
     if stays.search(around) or (apart and words[way[1]].search(around)):
       return ''
-    if ' with ' in low and _AILS.match(text, end):
+    if ' with ' in low and found('ails', text, start, end):
       return ''
     one, row = forms[form]
     if ' ' in low and is_shared(text, start, described):
@@ -224,10 +217,10 @@ def _adjectives(axis: Axis) -> frozenset[str]:
 @functools.cache
 def of_values(axis: Axis) -> tuple[re.Pattern, ...]:
   """The words of each value."""
-  found: dict[int, set[str]] = {k: set() for k in range(len(axis.values))}
+  words: dict[int, set[str]] = {k: set() for k in range(len(axis.values))}
   for word, value, *_ in axis.words():
-    found[value].add(word)
-  return tuple(pattern(frozenset(found[k])) for k in found)
+    words[value].add(word)
+  return tuple(pattern(frozenset(one)) for one in words.values())
 
 
 @functools.cache
@@ -331,7 +324,7 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
   around = sentence(text, start)
   if only == 'p':
     said = is_no_noun(low) or before_people(text, end)
-    return bool(said) and not pattern(SETS.coming_out).search(around)
+    return bool(said) and not found('coming_out', text, start)
   words = re.findall(r'[a-z]+', around.lower())
   if is_no_noun(low) and people.feminine().isdisjoint(words):
     return False

@@ -9,47 +9,17 @@ from collections.abc import Sequence
 
 from fairjax.data.axes.table import Word
 from fairjax.pairs.axes import people
+from fairjax.pairs.cues import found
 from fairjax.pairs.swapping.neighbours import last_word, next_word
-from fairjax.pairs.word_sets import SETS, pattern
+from fairjax.pairs.word_sets import SETS
 
 # Who does a thing, and may do it poorly: a poor surgeon.
 _DOER = re.compile(r'.*(?:er|or|ist|ian|eon|ess)s?')
-# Severely disabled, developmentally and physically disabled, the very rich; and
-# words cut in two: the middle and upper class.
-DEGREE = re.compile(
-  r'\b(?:very|too|extremely|incredibly|fairly|quite|severely|profoundly|'
-  r'completely|totally|partially|legally|mildly|highly|seriously|mentally|'
-  r'physically|developmentally|intellectually|cognitively|emotionally|visually|'
-  r'newly|recently|chronically|terminally|permanently|temporarily|'
-  r'congenitally|adventitiously|educationally|socially|genetically|learning)'
-  r'(?:,? (?:and|or|and/or|&))? $|'
-  r'\b(?:lower|middle|upper|working|low|moderate|high)-?,? (?:and|or|to) $',
-  re.IGNORECASE,
-)
-MORE = re.compile(
-  r'\b(?:more|most|less|least|so|as|how|relatively|increasingly|'
-  r'comparatively|\w+ingly|super|obscenely) $',
-  re.IGNORECASE,
-)
 _JOINED = re.compile(r'(?:,? (?:and|or|&)|,|/) ?(\w[\w-]*)')
 OWNER = re.compile(
   r"(?:\w['’]s?|\b(?:my|your|his|her|its|our|their|own|whose|ur))$", re.I
 )
-OF_AGE = re.compile(
-  r'\b(?:under|over|at|ages?|between) (?:only )?(?:the )?(?:ages? )?(?:of )?'
-  r'\d+\b(?! ?%)|\b(?:are|be) (?:like|about|only|just) \d{1,2}\b|'
-  r'\b(?:was|is|were|turned) (?:only |just )?\d{1,2}(?=[,.;]| and\b| when\b)',
-  re.IGNORECASE,
-)
 _OWNED = ("'", "'s", '’', '’s')  # celebrities ' children, in corpora
-_SENTENCE = re.compile(r'[.!?\n]+(?:\s|$)')
-
-
-def sentence(text: str, at: int) -> str:
-  """The sentence that holds a place, as marks cut it."""
-  before = [m.end() for m in _SENTENCE.finditer(text, 0, at)]
-  after = _SENTENCE.search(text, at)
-  return text[before[-1] if before else 0 : after.start() if after else None]
 
 
 def fits(text: str, start: int, low: str, one: Word, noun: str, own) -> bool:
@@ -197,7 +167,7 @@ def are_people(text: str, start: int, end: int, before: str) -> bool:
     text[max(0, start - 24) : start].lower().split()[-2:]
   ):
     return False
-  if OF_AGE.search(sentence(text, start)):
+  if found('of_age', text, start):
     return False
   if any(
     low in known
@@ -244,4 +214,4 @@ def is_offspring(text: str, start: int) -> bool:
       continue
     if low not in SETS.describing and 'and' not in words[at + 1 : at + 3]:
       break  # has a life and children
-  return bool(pattern(SETS.couples).search(sentence(text, start)))
+  return bool(found('a_couple', text, start))

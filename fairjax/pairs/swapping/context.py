@@ -12,36 +12,27 @@ import re
 from collections.abc import Callable
 
 from fairjax.core import paths
+from fairjax.pairs.cues import found
 from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.swapping.pronouns import ALONE, OBJECT, Row, her, his
 from fairjax.pairs.word_sets import SETS
 
 Rule = Callable[[str, int, int], Row | None]
 
-_OWNED = re.compile(r"['’]s [A-Z]")
-_MAN_PARTS = re.compile(
-  r'-(?:made|hours?|eat|of-war|at-arms|power|month|size|portable|in-the|to-man)'
-  r"|['’]s[- ]land\b|[,!] ",
-  re.IGNORECASE,
-)
-_HYPHEN = re.compile(r'-(\w+)')
-_POSSESSIVE = re.compile(r"['’]s? (\w+)")
-_ABBREVIATED = re.compile(r'\b(?:Mr|Mrs|Ms|Dr|Jr|Prof|Sen|[A-Z])\.? $')
-
 
 @functools.cache
 def _fixed() -> dict[str, re.Pattern]:
   """word -> the word where it stands in names of bands and artists."""
   path = pathlib.Path(__file__).with_name('fixed_names.csv')
-  found: dict[str, list[str]] = {}
+  places: dict[str, list[str]] = {}
   for line in paths.csv_lines(path, 'names')[1:]:
     name = line[0].lower()
     for one in () if name.startswith('#') else re.finditer(r'[^\W_]+', name):
       before, behind = name[: one.start()], name[one.end() :]
       place = f'(?<={re.escape(before)}){one[0]}{re.escape(behind)}'
-      found.setdefault(one[0], []).append(place)
+      places.setdefault(one[0], []).append(place)
   either = lambda each: re.compile(f'(?:{"|".join(each)})(?![^\\W_])', re.I)
-  return {word: either(each) for word, each in found.items()}
+  return {word: either(each) for word, each in places.items()}
 
 
 def _is_fixed(text: str, start: int, end: int) -> bool:
@@ -83,11 +74,11 @@ def noun(row: Row) -> Rule:
     after, _, _ = next_word(text, end)
     before = last_word(text, start)
     if low in SETS.stays_before:
-      behind = after or _behind(text, end, _HYPHEN)
+      behind = after or _behind('hyphened', text, end)
       if behind.lower() in SETS.stays_before[low]:
         return None
     if low in SETS.stays_owning:
-      if _behind(text, end, _POSSESSIVE).lower() in SETS.stays_owning[low]:
+      if _behind('owned', text, end).lower() in SETS.stays_owning[low]:
         return None
     if before.lower() in SETS.stays_after.get(low, ()):
       return None
@@ -99,7 +90,7 @@ def noun(row: Row) -> Rule:
     if low == 'bachelor' and text[end : end + 2] in ("'s", '’s'):
       return None
     if low == 'man':
-      if _MAN_PARTS.match(text, end) and (
+      if found('man_part', text, start, end) and (
         text[end] not in ',!' or (before == '' and word == 'Man')
       ):
         return None
@@ -108,7 +99,7 @@ def noun(row: Row) -> Rule:
     if surname and word[1:].islower() and word[0].isupper():
       if text[start - 1 : start] == '-' and start > 1:  # Spider-Man
         return None
-      if _ABBREVIATED.search(text, max(0, start - 6), start):  # Mrs. King
+      if found('abbreviated', text, start):
         return None
       if low in ('guy', 'gal', 'earl') and after[:1].isupper():
         return None
@@ -130,17 +121,16 @@ def noun(row: Row) -> Rule:
   return rule
 
 
-def _behind(text: str, end: int, mark: re.Pattern) -> str:
+def _behind(cue: str, text: str, end: int) -> str:
   """The word behind a mark: king-size, a gentlemen's agreement."""
-  found = mark.match(text, end)
-  return found[1] if found else ''
+  mark = found(cue, text, end, end)
+  return mark[1] if mark else ''
 
 
 def _is_house(text: str, end: int) -> bool:
   """Whether it owns a capitalised word: King's Cross, Queens Park."""
-  if text[end : end + 2] in ("'s", '’s'):
-    return bool(_OWNED.match(text, end))
-  return next_word(text, end)[0].lower() in SETS.place_after
+  after = next_word(text, end)[0].lower()
+  return bool(found('house', text, end, end)) or after in SETS.place_after
 
 
 def title(row: Row, otherwise: Row | None) -> Rule:
@@ -164,38 +154,33 @@ LORD: Row = ('lord', 'lady', '')
 LORDS: Row = ('lords', 'ladies', '')
 LADY: Row = ('gentleman', 'lady', 'person')
 LADIES: Row = ('gentlemen', 'ladies', 'people')
-_LORDS = re.compile(r',? (?:and|or|&) (?:lords|ladies)\b', re.IGNORECASE)
-_LORDS_BEFORE = re.compile(r'\b(?:lords|ladies),? (?:and|or|&) $', re.I)
-_ESTATE = re.compile(r' of the (?:manor|castle|realm)\b', re.IGNORECASE)
+
+
+def _is_of_an_estate(text: str, start: int, end: int) -> bool:
+  mine = last_word(text, start).lower() == 'my'
+  return mine or bool(found('estate', text, start, end))
 
 
 def lady(text: str, start: int, end: int) -> Row | None:
   """lord as a title, in my lady and of the manor; else gentleman."""
-  if last_word(text, start).lower() == 'my' or _ESTATE.match(text, end):
+  if _is_of_an_estate(text, start, end):
     return LORD
   return title(LORD, LADY)(text, start, end)
 
 
 def lord(text: str, start: int, end: int) -> Row | None:
   """lady in the same places; the Lord of a prayer stays."""
-  if last_word(text, start).lower() == 'my' or _ESTATE.match(text, end):
+  if _is_of_an_estate(text, start, end):
     return LORD
   return title(LORD, None)(text, start, end)
 
 
-def _beside(text: str, start: int, end: int) -> bool:
-  return bool(
-    _LORDS.match(text, end)
-    or _LORDS_BEFORE.search(text[max(0, start - 12) : start])
-  )
-
-
 def ladies(text: str, start: int, end: int) -> Row:
-  return LORDS if _beside(text, start, end) else LADIES
+  return LORDS if found('lords', text, start, end) else LADIES
 
 
 def lords(text: str, start: int, end: int) -> Row | None:
-  return LORDS if _beside(text, start, end) else None
+  return LORDS if found('lords', text, start, end) else None
 
 
 def god(text: str, start: int, end: int) -> Row | None:

@@ -8,6 +8,7 @@ such a verb but could be a noun too is left as it is and counted.
 
 import re
 
+from fairjax.pairs.cues import found
 from fairjax.pairs.swapping.listed import match_case
 from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.word_sets import SETS
@@ -26,14 +27,6 @@ _FORMS = {
   "doesn't": "don't",
 }
 _E_VERBS = ('sses', 'shes', 'ches', 'xes', 'zzes', 'oes')
-_CONTRACTED = re.compile(r"['’]s\b", re.IGNORECASE)
-# After "and …s" these make a verb of what could be a noun: "and walks the dog",
-# but not "and biscuits the most".
-_ACTED_ON = re.compile(
-  r' (?:an?|my|your|our|their|its?|his|her|him|them|me|us|you|this|these|those'
-  r'|the(?! (?:most|more|best|least|worst|same|way|day|next|other)\b))\b',
-  re.IGNORECASE,
-)
 _TOO = re.compile(r'(?:,? (?:and|or|but)) (\w+)', re.IGNORECASE)
 _CLAUSE = re.compile(r'[.!?;:\n]')
 _SUBJECT = re.compile(r'\b(?:who|which|that|he|she|it|what|where|when)\b', re.I)
@@ -77,7 +70,7 @@ def _span(text: str, start: int, end: int, new: str) -> Span:
 
 def _contracted(text: str, end: int) -> Span | None:
   """she's -> they're, or they've before a participle."""
-  result = _CONTRACTED.match(text, end)
+  result = found('contracted', text, end, end)
   if not result:
     return None
   word, stop, _ = next_word(text, result.end())
@@ -138,7 +131,7 @@ def _joined(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
       continue
     else:
       sure = (result.start() == verb[1] and first not in _FORMS) or (
-        _ACTED_ON.match(text, result.end()) is not None
+        found('acted_on', text, *result.span()) is not None
         and first not in SETS.saying
         and not _SUBJECT.search(text, verb[1], result.start())
       )

@@ -6,9 +6,9 @@ Hope, May, Virginia) is a person only where its neighbours say so. One mention
 that says so counts for the whole text.
 """
 
-import re
 from collections.abc import Container
 
+from fairjax.pairs.cues import found
 from fairjax.pairs.swapping.neighbours import (
   ALONE,
   FAMILY,
@@ -21,14 +21,6 @@ SPECIAL = SETS.name_words | SETS.places | SETS.offices
 _NEVER_ALONE = (
   SETS.places - SETS.persons_too - SETS.offices
 )  # without a title or surname
-_SAINT = re.compile(r'\b(?:St|Ste|Mt|Ft|Pt)(?: ?\.)? $')
-_WITH = re.compile(r'(?:,| and| &| or) (\w+)')
-_WITH_BEFORE = re.compile(r'(\w+)(?:,| and| &| or) $')
-_KIN = re.compile(
-  r"['’]s (?:mother|father|mom|mum|dad|sister|brother|husband|wife|son|"
-  r'daughter|boyfriend|girlfriend|face|eyes|hand|hands|hair|life|death|voice|'
-  r'career|parents|friend|friends)\b'
-)
 
 # Neighbours in small letters, and capitalised ones, that rules look at.
 KNOWN_BEFORE = SETS.particles | SETS.titles
@@ -173,9 +165,7 @@ def _inside(text: str, start: int, end: int, before: str) -> bool:
   if before:
     return before in SETS.particles
   # A dot or nothing stands before: St. Louis, St . Louis
-  return text[start - 2 : start] == '. ' and bool(
-    _SAINT.search(text, max(0, start - 6), start)
-  )
+  return text[start - 2 : start] == '. ' and bool(found('saint', text, start))
 
 
 def _is_thing(text: str, start: int, low: str, before: str, after: str) -> bool:
@@ -198,13 +188,13 @@ def _is_named(text: str, start: int, end: int, names: Container[str]) -> bool:
   """Whether people are told of it: told Charlotte, Charlotte and Harry."""
   if last_word(text, start).lower() in SETS.addressed:
     return True
-  left = text[max(0, start - 24) : start]
-  context = (_WITH.match(text, end), _WITH_BEFORE.search(left))
+  at = text, start, end
+  context = found('with_behind', *at), found('with_before', *at)
   for other in (match[1] for match in context if match):
     low = other.lower()
     if other[0].isupper() and low in names and low not in SETS.places:
       return True
-  return bool(_KIN.match(text, end))
+  return bool(found('of_kin', *at))
 
 
 def _opens(text: str, start: int) -> bool:

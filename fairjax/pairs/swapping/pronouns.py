@@ -4,8 +4,7 @@ Rules on the words beside the pronoun. They read `his` and `her` in one place
 alike, so that a swap of a swap leads back wherever the sentence itself tells.
 """
 
-import re
-
+from fairjax.pairs.cues import found
 from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.word_sets import SETS
 
@@ -15,17 +14,6 @@ POSSESSIVE: Row = ('his', 'her', 'their')
 OBJECT: Row = ('him', 'her', 'them')
 ALONE: Row = ('his', 'hers', 'theirs')
 
-_BOTH = re.compile(r'\s*(?:/|\band\b|\bor\b|&)\s*(\w+)', re.IGNORECASE)
-_BOTH_BEFORE = re.compile(r'\b(his|her)(?:/| and | or | & )$', re.IGNORECASE)
-# "her and Katie's divorce": both are owners. A pronoun's 's is a verb.
-_OWNERS = re.compile(
-  r' (?:and|or|&) (?:(?:the|my|your|our|their|his|her) )?(?:[\w-]+ ){0,2}'
-  r"(?!(?:he|she|it|that|who|what|there|here|let)['’])[\w-]+"
-  r"(?:['’]s|s['’]) [^\W\d]",
-  re.IGNORECASE,
-)
-_QUOTED = re.compile(r' (?:["“‘]|``)')
-_LISTED = re.compile(r', ?(?:(?:and|but) )?([a-z]+(?:-[a-z]+)*)\b(?=,? [a-z])')
 
 EITHER = SETS.adverbs | SETS.adjectives
 KEEP = SETS.catch | SETS.see
@@ -75,15 +63,15 @@ def _paired(text: str, start: int, end: int, partner: str, word: str) -> bool:
   in small letters.
   """
   if text[start - 1 : start] == '/' or text[start - 2 : start - 1] in 'dDrR&':
-    before = _BOTH_BEFORE.search(text[max(0, start - 8) : start])
+    before = found('both_before', text, start)
     if before and before[1].lower() == partner:
       return True
   if word not in ('', 'and', 'or'):
     return False
-  after = _BOTH.match(text, end)
+  after = found('both', text, start, end)
   if after and after[1].lower() == partner:
     return True
-  return bool(_OWNERS.match(text, end))
+  return bool(found('owners', text, start, end))
 
 
 def _stands_alone(
@@ -124,7 +112,7 @@ def _stands_alone(
   if low in ('and', 'or') and skipped in SETS.adjectives:
     return None  # "his long and active life", but "made her happy and rich"
   if not low and skipped in _ATTRIBUTES:
-    enumeration = _LISTED.match(text, place)  # "his long, beautiful hair"
+    enumeration = found('enumerated', text, start, place)
     if (
       enumeration
       and enumeration[1] not in SETS.enders
@@ -171,7 +159,7 @@ def _object_of(
     if verb in SETS.tell and after in SETS.finite:
       return True
     return verb in SETS.naming and verb not in SETS.make
-  if verb in _NAMED and _QUOTED.match(text, end):
+  if verb in _NAMED and found('quoted', text, end, end):
     return True
   if word in ('back', 'home'):
     return verb in SETS.move

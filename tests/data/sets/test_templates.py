@@ -92,40 +92,37 @@ def written(phrases, words, types=('identity', 'occupation')):
   return made[made['group'] == 'as_is']
 
 
-def test_older_word_lists_reproduce_the_published_file(shared):
-  folder = shared / 'iptts'
-  made = written(
-    template_lists.read_templates(HERE / 'dixon_templates.csv'),
-    wordlists(folder / 'wordlists'),
-  )
-  assert made['template'].value_counts().to_dict() == PUBLISHED
-  real = pd.read_csv(folder / 'bias_madlibs_77k.csv', keep_default_na=False)
-  want = Counter(zip(real['Text'], real['Label'] == 'BAD'))
-  assert Counter(zip(made['text'], made['label'] == 1)) == want
-  assert (made.groupby('template')['label'].mean() == 0.5).all()
-  schema.check({'madlibs': made})
+def older(folder):
+  phrases = template_lists.read_templates(HERE / 'dixon_templates.csv')
+  return phrases, wordlists(folder / 'wordlists')
 
 
-def test_newer_slot_format_reproduces_the_published_file(shared):
-  """The newer files differ in a capital I, a full stop, and one more term."""
-  folder = shared / 'iptts'
+def newer(folder):
+  """These differ in a capital I, a full stop, and one more term."""
   words = template_lists.read_words(folder / 'templates_en/words.csv')
-  older = wordlists(folder / 'wordlists')
   terms = words[
     (words['type'] == 'identity') & (words['connotation'] == 'neutral')
   ]
-  assert set(terms['word']) - set(older['word']) == {'cis'}
-  made = written(
-    template_lists.read_templates(
-      folder / 'templates_en/sentence_templates.csv'
-    ),
-    words[words['word'] != 'cis'],
-  )
+  assert {*terms['word']} - {*wordlists(folder / 'wordlists')['word']} == {
+    'cis'
+  }
+  path = folder / 'templates_en/sentence_templates.csv'
+  return template_lists.read_templates(path), words[words['word'] != 'cis']
+
+
+@pytest.mark.parametrize(
+  'lists, plain',
+  [(older, str), (newer, lambda text: re.sub(r'\.$', '', text.lower()))],
+)
+def test_word_lists_reproduce_the_published_file(shared, lists, plain):
+  folder = shared / 'iptts'
+  made = written(*lists(folder))
   assert made['template'].value_counts().to_dict() == PUBLISHED
   real = pd.read_csv(folder / 'bias_madlibs_77k.csv', keep_default_na=False)
-  plain = lambda text: re.sub(r'\.$', '', text.lower())
   want = Counter(zip(real['Text'].map(plain), real['Label'] == 'BAD'))
   assert Counter(zip(made['text'].map(plain), made['label'] == 1)) == want
+  assert (made.groupby('template')['label'].mean() == 0.5).all()
+  schema.check({'madlibs': made})
 
 
 def test_slots_with_several_keys(shared):
@@ -324,22 +321,16 @@ def test_madlibs_are_read_with_exclusive_groups(shared):
   assert members.sum(1).tolist() == [3028, 3028, 1514]
 
 
-def test_gender_file_and_its_floor(shared):
+def test_gender_file(shared):
+  path = shared / 'iptts/madlib_format_sample.csv'
   config = Config()
-  config.measures.gender_file = str(shared / 'iptts/madlib_format_sample.csv')
+  config.measures.gender_file = str(path)
   made = find(TEST_SETS, 'test set', 'gender_file')(config)
   assert made['group'].value_counts().to_dict() == {'male': 114, 'female': 86}
   assert made['label'].sum() == 112
-  rows = [
-    line.rsplit(',', 2)
-    for line in (shared / 'iptts/madlib_format_sample.csv')
-    .read_text()
-    .splitlines()[1:]
-  ]
-  rate = lambda g: np.mean([y == '1' for _, gender, y in rows if gender == g])
-  want = 1 - abs(rate('male') - rate('female'))
-  assert abs(floor_of(made) - want) < 1e-12
-  assert want < 1
+  rates = pd.read_csv(path).groupby('gender')['Class'].mean()
+  want = 1 - abs(rates['male'] - rates['female'])
+  assert floor_of(made) == pytest.approx(want, abs=1e-12) and want < 1
 
 
 def test_the_floor_of_the_published_counts():
@@ -387,20 +378,27 @@ PHRASES, WORDS = 'template,toxicity,phrase\n', 'type,subtype,connotation,'
     ('template,phrase\na,b\n', "no column 'toxicity'"),
     ('template,toxicity,Phrase\na,toxic,b\n', "is it 'Phrase'"),
     (PHRASES, 'no rows'),
-    ('', 'is empty'),
     (f'{PHRASES}a,bad,b\n', "row 2: toxicity is 'bad'"),
     (f'{PHRASES}a,toxic,You do\nb,toxic,you do\n', "'you do' twice"),
     ('type,subtype,connotation\na,,\n', 'no column of words'),
     (f'{WORDS}word\na,,,\n', 'row 2: word is empty'),
     (f'{WORDS}word\na,,x,Bad\na,,y,bad\n', "the word 'bad' twice"),
     (f'{WORDS}m,f\nn,,,man,woman\nn,,,boy,man\n', "the word 'man' twice"),
+    ('Text,Label,Template\na,EVIL,t\n', "Label is 'EVIL'"),
+    ('text,gender,Class\na,male,2\n', "Class is '2'"),
+    ('\n\n', 'is empty'),
+    ('old\nOld\n', "'Old' twice"),
   ],
 )
 def test_bad_lists(tmp_path, text, sentence):
   path = tmp_path / 't.csv'
   path.write_text(text)
-  words = text.startswith('type')
-  read = template_lists.read_words if words else template_lists.read_templates
+  read = {
+    'type': template_lists.read_words,
+    'Text': lambda path: templates.read_madlibs(path, ['a']),
+    'text': templates.read_gender_file,
+    'temp': template_lists.read_templates,
+  }.get(text[:4], template_lists.read_list)
   with pytest.raises(UserError, match=sentence):
     read(path)
 
@@ -432,26 +430,13 @@ def test_words_that_never_meet_and_repeated_texts():
     templates.paired(phrases, *rest)
 
 
-def test_bad_files(tmp_path):
-  for name in ('madlibs', 'gender_file'):
-    config = Config()
-    with pytest.raises(UserError, match=f'measures.{name} is empty'):
+@pytest.mark.parametrize('name', ['madlibs', 'gender_file'])
+def test_a_file_must_be_named_and_there(tmp_path, name):
+  config = Config()
+  for path, said in (('', f'measures.{name} is empty'), ('no', 'not exist')):
+    setattr(config.measures, name, path and str(tmp_path / path))
+    with pytest.raises(UserError, match=said):
       find(TEST_SETS, 'test set', name)(config)
-    setattr(config.measures, name, str(tmp_path / 'none.csv'))
-    with pytest.raises(UserError, match='does not exist'):
-      find(TEST_SETS, 'test set', name)(config)
-  (tmp_path / 'm.csv').write_text('Text,Label,Template\na,EVIL,t\n')
-  with pytest.raises(UserError, match="Label is 'EVIL'"):
-    templates.read_madlibs(tmp_path / 'm.csv', ['a'])
-  (tmp_path / 'g.csv').write_text('text,gender,Class\na,male,2\n')
-  with pytest.raises(UserError, match="Class is '2'"):
-    templates.read_gender_file(tmp_path / 'g.csv')
-  (tmp_path / 'l.txt').write_text('\n\n')
-  with pytest.raises(UserError, match='is empty'):
-    template_lists.read_list(tmp_path / 'l.txt')
-  (tmp_path / 'l.txt').write_text('old\nOld\n')
-  with pytest.raises(UserError, match="'Old' twice"):
-    template_lists.read_list(tmp_path / 'l.txt')
 
 
 def test_groups_of_a_terms_file(tmp_path):

