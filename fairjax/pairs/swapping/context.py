@@ -6,33 +6,15 @@ None`: a row holds the parallel (male, female, neutral) words of the sense
 found, None leaves the word alone.
 """
 
-import functools
-import pathlib
-import re
 from collections.abc import Callable
 
-from fairjax.core import paths
 from fairjax.pairs.cues import found
+from fairjax.pairs.swapping import fixed_names
 from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.swapping.pronouns import ALONE, OBJECT, Row, her, his
 from fairjax.pairs.word_sets import SETS
 
 Rule = Callable[[str, int, int], Row | None]
-
-
-@functools.cache
-def _fixed() -> dict[str, re.Pattern]:
-  """word -> the word where it stands in names of bands and artists."""
-  path = pathlib.Path(__file__).with_name('fixed_names.csv')
-  places: dict[str, list[str]] = {}
-  for line in paths.csv_lines(path, 'names')[1:]:
-    name = line[0].lower()
-    for one in () if name.startswith('#') else re.finditer(r'[^\W_]+', name):
-      before, behind = name[: one.start()], name[one.end() :]
-      place = f'(?<={re.escape(before)}){one[0]}{re.escape(behind)}'
-      places.setdefault(one[0], []).append(place)
-  either = lambda each: re.compile(f'(?:{"|".join(each)})(?![^\\W_])', re.I)
-  return {word: either(each) for word, each in places.items()}
 
 
 def _is_fixed(text: str, start: int, end: int) -> bool:
@@ -41,7 +23,7 @@ def _is_fixed(text: str, start: int, end: int) -> bool:
   if low in SETS.stage_names and not last_word(text, start):
     if next_word(text, end)[0] in SETS.musical:
       return True
-  return low in _fixed() and _fixed()[low].match(text, start) is not None
+  return fixed_names.has(text, start, low)
 
 
 def unless_fixed(rule: Rule) -> Rule:
@@ -223,7 +205,7 @@ def rules(
   Without `titles` (lady, sir, count, …) only of those that the rows hold.
   """
   careful = SETS.surnames | SETS.stays_before.keys() | SETS.stays_after.keys()
-  careful |= SETS.stays_owning.keys() | _fixed().keys()
+  careful |= SETS.stays_owning.keys() | fixed_names.places().keys()
   sets = {
     word: noun((*row, '')[:3])
     for row in rows
@@ -233,7 +215,7 @@ def rules(
   listed = {word for row in rows for word in row[:2]}
   always = RULES if titles else PRONOUNS | (listed & RULES.keys())
   rules = sets | {word: RULES[word] for word in always}
-  named = (_fixed().keys() | SETS.stage_names) - PRONOUNS
+  named = (fixed_names.places().keys() | SETS.stage_names) - PRONOUNS
   return {
     word: unless_fixed(rule) if word in named else rule
     for word, rule in rules.items()

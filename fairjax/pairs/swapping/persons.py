@@ -9,6 +9,7 @@ that says so counts for the whole text.
 from collections.abc import Container
 
 from fairjax.pairs.cues import found
+from fairjax.pairs.swapping import fixed_names
 from fairjax.pairs.swapping.neighbours import (
   ALONE,
   FAMILY,
@@ -47,6 +48,9 @@ def choose(
   for hit in candidates:
     start, end, word, flags = hit
     low = word.lower()
+    if fixed_names.has(text, start, low):
+      surnames.add(low)
+      continue
     if word == low:
       verdict = _small_letters(text, start, end, others)
     elif flags & (ALONE | FAMILY) and low not in SPECIAL:
