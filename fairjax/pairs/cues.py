@@ -19,11 +19,16 @@ FAR = 1 << 30  # no reach is given
 _SENTENCE = re.compile(r'[.!?\n]+(?:\s|$)')
 
 
-def sentence(text: str, at: int) -> str:
-  """The sentence that holds a place, as marks cut it."""
+def bounds(text: str, at: int) -> tuple[int, int]:
+  """Where the sentence that holds a place begins and ends, as marks cut it."""
   before = [m.end() for m in _SENTENCE.finditer(text, 0, at)]
   after = _SENTENCE.search(text, at)
-  return text[before[-1] if before else 0 : after.start() if after else None]
+  first, last = before[-1:] or [0], after.start() if after else len(text)
+  return first[0], last
+
+
+def sentence(text: str, at: int) -> str:
+  return text[slice(*bounds(text, at))]
 
 
 def found(cue: str, text: str, start: int, end: int = 0) -> re.Match | None:

@@ -13,7 +13,7 @@ from fairjax.data.axes.table import Axis
 from fairjax.pairs.axes import age_plausibility as plausible
 from fairjax.pairs.axes import people
 from fairjax.pairs.axes.senses import is_no_noun
-from fairjax.pairs.cues import found, sentence
+from fairjax.pairs.cues import bounds, found, sentence
 from fairjax.pairs.swapping.listed import match_case
 from fairjax.pairs.swapping.neighbours import next_word
 from fairjax.pairs.word_sets import SETS, pattern
@@ -273,11 +273,11 @@ def in_order(axis: Axis, rules: dict[str, object]) -> dict[str, object]:
         yield end, age_of(low), age_of((new or low).lower())
 
   def is_kept(text: str, start: int) -> bool:
-    around = sentence(text, start)
-    if SETS.relatives.isdisjoint(re.findall(r'\w+', around.lower())):
+    first, last = bounds(text, start)
+    said = re.findall(r'\w+', text[first:last].lower())
+    if SETS.relatives.isdisjoint(said):
       return True
-    first = text.find(around, max(0, start - len(around)))
-    ages = [*ages_in(text, first, first + len(around))]
+    ages = [*ages_in(text, first, last)]
     return not any(_is_relative(text, end) for end, *_ in ages) or all(
       new[0] < later[0] and new[1] < later[1]
       for _, old, new in ages

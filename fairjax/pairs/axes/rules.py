@@ -21,7 +21,7 @@ from fairjax.pairs.axes.conjunctions import (
 )
 from fairjax.pairs.axes.forms import form_of, opens
 from fairjax.pairs.axes.senses import before_people, is_no_noun
-from fairjax.pairs.cues import found, sentence
+from fairjax.pairs.cues import bounds, found, sentence
 from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.word_sets import SETS, pattern
 
@@ -77,11 +77,9 @@ def _any_stays(
   every = pattern(words)
 
   def rest(text: str, start: int, own_value: int) -> bool:
-    around = sentence(text, start)
-    at = text.find(around, max(0, start - len(around)))
     return any(
       low in turned and not turned[low](text, *one.span())
-      for one in every.finditer(text, at, at + len(around))
+      for one in every.finditer(text, *bounds(text, start))
       for low in [one[0].lower()]
     )
 
@@ -102,18 +100,17 @@ def _others_stay(
   described, own = _adjectives(axis), _singles(axis)
 
   def rest(text: str, start: int, own_value: int) -> bool:
-    around = sentence(text, start)
-    if not one_value and no.search(around):
+    at = bounds(text, start)
+    if not one_value and no.search(text, *at):
       return True
-    at = text.find(around, max(0, start - len(around)))
     said, kinds = set(), set()
-    for one in every.finditer(text, at, at + len(around)):
+    for one in every.finditer(text, *at):
       low = one[0].lower()
       value, forms = listed[low]
       if one_value and value != own_value:
         continue
       form = form_of(text, *one.span(), low, forms, described, own)
-      if not form or pattern(axis.stays[value]).search(around):
+      if not form or pattern(axis.stays[value]).search(text, *at):
         return True
       cell = forms[form][1].cells[to(value)]
       said.add(bool(cell and cell[0].text))

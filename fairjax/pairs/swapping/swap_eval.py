@@ -225,14 +225,6 @@ def runs(*folders: str | os.PathLike) -> Iterator[tuple[str, str, Run]]:
       yield 'winogender neutral', 'rules', Run(pairs, ours)
 
 
-def compare(*folders: str | os.PathLike) -> dict[str, dict[str, Score]]:
-  """Scores of our swap and of a plain dictionary on every set found."""
-  scores: dict[str, dict[str, Score]] = {}
-  for name, side, run in runs(*folders):
-    scores.setdefault(name, {})[side] = score(*run)
-  return scores
-
-
 def _changes(old: list[str], new: list[str]) -> dict[tuple[int, int], str]:
   """(place in `old`, 1) -> what stands there in `new`, where it differs.
 

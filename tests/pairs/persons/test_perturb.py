@@ -229,7 +229,7 @@ def test_persons_of_gap_without_a_counterpart_are_learned_from(shared):
   table = parallel.gap(shared)
   train = table[table['split'] == 'train']
   named = train['places'].str.contains('"*"', regex=False)
-  assert len(train) == 1493 and named.sum() == 720
+  assert len(train) == 1493 and named.sum() == 715
   for row in train[~named].head(200).itertuples():
     before, after = parallel.words(row.text), parallel.words(row.target)
     places = {int(k): v for k, v in json.loads(row.places).items() if v}
