@@ -235,13 +235,15 @@ def test_echr_of_fairlex(tmp_path, kind):
       'attributes': [{'defendant_state': i % 2, **said} for i in range(4)],
     }
   )
+  folder = tmp_path / kind
+  folder.mkdir()
   for split in ('train', 'val', 'test'):
-    path = tmp_path / f'{split}.{kind}'
+    path = folder / f'{split}.{kind}'
     if kind == 'parquet':
       frame.to_parquet(path)
     else:
       frame.to_json(path, orient='records', lines=True)
-  tables, _, _ = load_tables(config_for('echr', tmp_path))
+  tables, _, _ = load_tables(config_for('echr', folder))
   assert sizes(tables) == {'train': 4, 'valid': 4, 'test': 4}
   train = tables['train']
   assert train['label'].tolist() == [1, 0, 1, 0]
@@ -250,7 +252,7 @@ def test_echr_of_fairlex(tmp_path, kind):
   assert train['article_6'].tolist() == ['yes', 'no', 'no', 'no']
   assert train['article_P1-1'].tolist() == ['no', 'no', 'yes', 'no']
   other, _, _ = load_tables(
-    config_for('echr', tmp_path, label='article_6', group='applicant_gender')
+    config_for('echr', folder, label='article_6', group='applicant_gender')
   )
   assert other['train']['label'].tolist() == [1, 0, 0, 0]
   assert set(other['train']['group']) == {'female'}
