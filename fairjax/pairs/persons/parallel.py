@@ -1,8 +1,7 @@
 """Parallel text for perturbers: one person turned, everybody else untouched.
 
-Each source is a table of rows id, source_name, word, attribute, axis, text,
-target, split and gold; `read` joins the sources asked for. What is gold comes
-from people, what is silver from our rules:
+Each source is a table of `Row`s; `read` joins the sources asked for. What is
+gold comes from people, what is silver from our rules:
 
   geco         sentences whose subject was turned by people's labels and, in
                training, the one other word of gender that a text has; gold
@@ -21,6 +20,7 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,11 +31,22 @@ from fairjax.pairs.persons import chain, perturb
 from fairjax.pairs.swapping import pronouns, swap_eval
 
 STREAM = 61  # of this file's random numbers
-COLUMNS = (
-  *('id', 'source_name', 'word', 'attribute', 'axis', 'text', 'target'),
-  *('split', 'gold', 'places'),
-)
 _OTHER = {'male': 'woman', 'female': 'man'}
+
+
+class Row(NamedTuple):
+  """One turn of a person; `places` are what people's labels demand of words."""
+
+  id: str
+  source_name: str
+  word: str
+  attribute: str
+  axis: str
+  text: str
+  target: str
+  split: str
+  gold: bool
+  places: str = ''
 
 
 def split_of(key: str, seed: int, valid: float = 0.1, test: float = 0.2) -> str:
@@ -45,13 +56,6 @@ def split_of(key: str, seed: int, valid: float = 0.1, test: float = 0.2) -> str:
   return (
     'test' if place < test else 'valid' if place < test + valid else 'train'
   )
-
-
-def _table(name: str, gold: bool, rows: Sequence[dict]) -> pd.DataFrame:
-  table = pd.DataFrame(rows, columns=[c for c in COLUMNS if c != 'places'])
-  table['source_name'], table['gold'] = name, gold
-  table['places'] = [row.get('places', '') for row in rows]
-  return table
 
 
 def _first(text: str, start: int, word: str) -> bool:
@@ -81,20 +85,15 @@ def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
       if text == twin or not _first(text, start, words[place]):
         unclear += 1
         continue
-      rows.append(
-        {
-          'id': f'geco:{number}:{one}',
-          'word': words[place],
-          'attribute': _OTHER[one],
-          'axis': 'gender',
-          'text': text,
-          'target': twin,
-          'split': split_of(f'geco:{number}', seed),
-        }
+      split = split_of(f'geco:{number}', seed)
+      row = Row(
+        *(f'geco:{number}:{one}', 'geco', words[place], _OTHER[one]),
+        *('gender', text, twin, split, True),
       )
-      if rows[-1]['split'] != 'test' and number in everybody:
-        rows += _somebody_else(rows[-1], source, everybody[number], one)
-  result = _table('geco', True, rows)
+      rows.append(row)
+      if split != 'test' and number in everybody:
+        rows += _somebody_else(row, source, everybody[number], one)
+  result = pd.DataFrame(rows, columns=Row._fields)
   result.attrs['left out'] = {
     'geco: unchanged, or the word is not the first': unclear
   }
@@ -107,10 +106,10 @@ def _geco(folder: pathlib.Path, kind: str) -> dict[int, dict[str, dict]]:
 
 
 def _somebody_else(
-  row: dict, source: dict, both: dict[str, dict], one: str
-) -> list[dict]:
+  row: Row, source: dict, both: dict[str, dict], one: str
+) -> list[Row]:
   """A row that turns the one word of gender that is not the subject's."""
-  words = row['text'].split(' ')
+  words = row.text.split(' ')
   sides = {g: [w.strip() for w in both[g]['sentence']] for g in _OTHER}
   marks = zip(both[one]['ground_truth'], source['ground_truth'])
   places = [k for k, (every, own) in enumerate(marks) if every and not own]
@@ -120,18 +119,17 @@ def _somebody_else(
   start = len(' '.join(words[:k])) + (k > 0)
   known = sides['male'][k] != sides['female'][k]
   gender = next((g for g in sides if sides[g][k] == words[k]), '')
-  if not (known and gender and _first(row['text'], start, words[k])):
+  if not (known and gender and _first(row.text, start, words[k])):
     return []
   other = 'female' if gender == 'male' else 'male'
   target = [*words[:k], sides[other][k], *words[k + 1 :]]
   return [
-    {
-      **row,
-      'id': f'{row["id"]}:other',
-      'word': words[k],
-      'attribute': _OTHER[gender],
-      'target': ' '.join(target),
-    }
+    row._replace(
+      id=f'{row.id}:other',
+      word=words[k],
+      attribute=_OTHER[gender],
+      target=' '.join(target),
+    )
   ]
 
 
@@ -166,17 +164,17 @@ def gap(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
     for record in table.to_dict('records'):
       row = _person(record)
       test = name == 'validation'
-      if row is None or (not test and row['text'] == row['target']):
+      if row is None or (not test and row.text == row.target):
         unclear += 1
         continue
-      split = 'test' if test else split_of(row['id'], seed, 0.1, 0)
-      rows.append({**row, 'axis': 'gender', 'split': split})
-  result = _table('gap', False, rows)
+      split = 'test' if test else split_of(row.id, seed, 0.1, 0)
+      rows.append(row._replace(split=split))
+  result = pd.DataFrame(rows, columns=Row._fields)
   result.attrs['left out'] = {'gap: no name, or nothing that turns': unclear}
   return result
 
 
-def _person(record: dict) -> dict | None:
+def _person(record: dict) -> Row | None:
   """One row of GAP as a perturbation of the person that the pronoun is."""
   text, at = record['Text'], int(record['Pronoun-offset'])
   ours = [s for s in 'AB' if record[f'{s}-coref'].upper() == 'TRUE']
@@ -201,14 +199,10 @@ def _person(record: dict) -> dict | None:
   rival = int(record[f'{other}-offset']) - low
   if 0 <= rival < len(text):
     places[_place(text, rival)] = ''
-  return {
-    'id': f'gap:{record["ID"]}',
-    'word': word,
-    'attribute': attribute,
-    'text': text,
-    'target': target,
-    'places': json.dumps(places),
-  }
+  return Row(
+    *(f'gap:{record["ID"]}', 'gap', word, attribute, 'gender', text, target),
+    *('', False, json.dumps(places)),
+  )
 
 
 def words(text: str) -> list[str]:
@@ -270,18 +264,10 @@ def _twins(name: str, pairs, seed: int) -> pd.DataFrame:
       unclear += 1
       continue
     key = ' '.join(w for w in words(text) if w.lower() not in _TURNS)
-    rows.append(
-      {
-        'id': f'{name}:{number}',
-        'word': change[0],
-        'attribute': attribute,
-        'axis': 'gender',
-        'text': text,
-        'target': target,
-        'split': split_of(f'{name}:{key}', seed),
-      }
-    )
-  result = _table(name, True, rows)
+    split = split_of(f'{name}:{key}', seed)
+    row = f'{name}:{number}', name, change[0], attribute, 'gender', text, target
+    rows.append(Row(*row, split, True))
+  result = pd.DataFrame(rows, columns=Row._fields)
   result.attrs['left out'] = {f'{name}: no pronoun differs': unclear}
   return result
 
@@ -304,10 +290,10 @@ def descriptors(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
         for other in perturb.AXES[axis]:
           if other != own:
             rows += _described(rng, axis, word, own, other, seed)
-  return _table('descriptors', True, rows)
+  return pd.DataFrame(rows, columns=Row._fields)
 
 
-def _described(rng, axis, word, own, other, seed) -> list[dict]:
+def _described(rng, axis, word, own, other, seed) -> list[Row]:
   out = []
   for k in rng.choice(len(_TEMPLATES), 3, replace=False):
     template, noun = _TEMPLATES[k], _NOUNS[rng.integers(len(_NOUNS))]
@@ -316,17 +302,10 @@ def _described(rng, axis, word, own, other, seed) -> list[dict]:
     text = text[0].upper() + text[1:]
     start = text.lower().index(f' {word.lower()} ') + 1
     target = perturb.redescribed(text, start, start + len(word), other)
-    out.append(
-      {
-        'id': f'descriptors:{k}:{word}:{noun}:{other}',
-        'word': word,
-        'attribute': other,
-        'axis': axis,
-        'text': text,
-        'target': target,
-        'split': split_of(f'{template}{own}{noun}', seed),
-      }
-    )
+    key = f'descriptors:{k}:{word}:{noun}:{other}'
+    split = split_of(f'{template}{own}{noun}', seed)
+    row = key, 'descriptors', word, other, axis, text, target
+    out.append(Row(*row, split, True))
   return out
 
 
