@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from fairjax.core.errors import UserError
-from fairjax.data.tables import readers
+from fairjax.data.corpora import texts
+from fairjax.data.sets import template_lists
+from fairjax.data.tables import readers, terms
 
 ROWS = [('a, b', '0'), ('c; d', '1'), ('e\tf', '0')]
 
@@ -24,9 +26,9 @@ def separated(mark: str, rows=ROWS) -> str:
   return '\n'.join([f'text{mark}label', *lines]) + '\n'
 
 
-def refusal(path) -> str:
+def refusal(path, read=readers.read) -> str:
   with pytest.raises(UserError) as error:
-    readers.read(str(path))
+    read(str(path))
   sentence = str(error.value)
   assert '\n' not in sentence and len(sentence) < 400, sentence
   return sentence
@@ -129,3 +131,56 @@ def test_names_that_are_no_texts_and_odd_parquet(tmp_path):
   path = tmp_path / 'a.parquet'
   pd.DataFrame({0: ['a'], 1: [1]}).to_parquet(path)
   assert list(readers.read(str(path)).columns) == ['0', '1']
+
+
+OTHERS = {  # of word lists, term files and corpora
+  'terms': lambda path: terms.read_terms(path),
+  'list': lambda path: template_lists.read_list(path),
+  'csv': lambda path: template_lists.read_csv(path, ('word',)),
+  'corpus': lambda path: texts.find(path, 'text', True),
+}
+
+
+@pytest.mark.parametrize('kind', OTHERS)
+def test_other_readers_of_files_refuse_the_same_places(kind, tmp_path):
+  told = lambda path: refusal(path, OTHERS[kind])
+  os.mkfifo(tmp_path / 'a.txt')
+  assert 'pipe' in told(tmp_path / 'a.txt')
+  assert 'too long' in told('x' * 300 + '.txt')
+  write(tmp_path / 'terms.txt', 'woman\n'.encode('utf-16'))
+  if kind == 'corpus':
+    assert 'pipe' in told(tmp_path)
+    assert 'does not exist' in told(tmp_path / 'b.txt')
+    assert 'is no text' in told(__file__)
+    return
+  assert 'folder' in told(tmp_path)
+  assert 'terms.txt' in told(tmp_path / 'term.txt')
+  assert 'UTF-16' in told(tmp_path / 'terms.txt')
+
+
+def test_a_csv_of_words_in_another_form(tmp_path):
+  path = tmp_path / 'words.csv'
+  path.write_text('type;word\nname;Ann\n')
+  assert template_lists.read_csv(str(path), ('word',))['word'].tolist() == [
+    'Ann'
+  ]
+  path.write_bytes('type,word\nname,Ann\n'.encode('utf-8-sig'))
+  assert list(template_lists.read_csv(str(path), ('word',))) == ['type', 'word']
+
+
+def test_a_sign_for_a_letter_is_part_of_its_term(tmp_path):
+  """'a$$' was every 'a', and 'a$$hole' every 'a hole'."""
+  path = tmp_path / 'terms.txt'
+  path.write_text('a\nA$$\na$$hole\nf**k\ngay\n')
+  words = terms.read_terms(str(path))
+  assert words == ['a', 'a$$', 'a$$hole', 'f**k', 'gay']
+  rows = ['a hole, f k', 'An A$$. a$$ a$$hole', 'gay, F**K']
+  counts, lengths = terms.count_terms(rows, words)
+  assert counts.toarray().tolist() == [
+    [1, 0, 0, 0, 0],
+    [3, 2, 1, 0, 0],  # as before, an a is one wherever it stands alone
+    [0, 0, 0, 1, 1],
+  ]
+  assert lengths.tolist() == [4, 5, 3]
+  path.write_text('a$$\nA$$\n')
+  assert 'repeats line 1' in refusal(path, terms.read_terms)
