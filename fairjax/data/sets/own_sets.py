@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files
 
@@ -31,27 +32,10 @@ TWEETS = (
 )
 # Names that a part's csv has, in the archive and elsewhere, and the sha256 of
 # its even rows (`digest`), whatever the file's csv dialect.
+PARTS = pathlib.Path(__file__).with_name('tweets.csv')
 TWEET_FILES = {
-  'train': (
-    ('Twitter_train_original_gender', 'train_original'),
-    'b266f1a06d13348593b6c61c9b24b994768fe713607698a5113921260ed5927c',
-  ),
-  'train_twin': (
-    ('Twitter_train_gender_swap', 'train_gender_swap'),
-    '1be735873c195cba29b6c8193d4d8e26eff71eca093ca8dea2d588eb97c20156',
-  ),
-  'valid': (
-    ('Twitter_valid_original_gender', 'valid_original'),
-    '1835813cf7ec0161d145fc6cedd8e5cc418b0310b13312708d2b8715383b8cea',
-  ),
-  'valid_twin': (
-    ('Twitter_valid_gender_swap', 'valid_gender_swap'),
-    'f2eadf63fc5df20b77cb9595d43e89cdcd0674346f64dabcb35f40fee125e822',
-  ),
-  'test': (
-    ('Twitter_test_original_gender', 'test_original', 'test_original_even'),
-    '3cba67db4fa63a848fc949648ddadb55c9a0bc0ac949102b7cd8ef6fab9cfb3b',
-  ),
+  part: (tuple(names.split('|')), sha256)
+  for part, names, sha256 in paths.csv_lines(PARTS, 'parts of the tweets')[1:]
 }
 ARTICLES = ('2', '3', '5', '6', '8', '9', '10', '11', '14', 'P1-1')
 ATTRIBUTES = {
