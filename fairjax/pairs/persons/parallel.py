@@ -1,7 +1,7 @@
 """Parallel text for perturbers: one person turned, everybody else untouched.
 
-Each source is a table of `Row`s; `read` joins the sources asked for. What is
-gold comes from people, what is silver from our rules:
+Each source is a table of `TurnRow`s; `read` joins those asked for. What is gold
+comes from people, what is silver from our rules:
 
   geco         sentences whose subject was turned by people's labels and, in
                training, the one other word of gender that a text has; gold
@@ -34,7 +34,7 @@ STREAM = 61  # of this file's random numbers
 _OTHER = {'male': 'woman', 'female': 'man'}
 
 
-class Row(NamedTuple):
+class TurnRow(NamedTuple):
   """One turn of a person; `places` are what people's labels demand of words."""
 
   id: str
@@ -86,14 +86,14 @@ def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
         unclear += 1
         continue
       split = split_of(f'geco:{number}', seed)
-      row = Row(
+      row = TurnRow(
         *(f'geco:{number}:{one}', 'geco', words[place], _OTHER[one]),
         *('gender', text, twin, split, True),
       )
       rows.append(row)
       if split != 'test' and number in everybody:
         rows += _somebody_else(row, source, everybody[number], one)
-  result = pd.DataFrame(rows, columns=Row._fields)
+  result = pd.DataFrame(rows, columns=TurnRow._fields)
   result.attrs['left out'] = {
     'geco: unchanged, or the word is not the first': unclear
   }
@@ -106,8 +106,8 @@ def _geco(folder: pathlib.Path, kind: str) -> dict[int, dict[str, dict]]:
 
 
 def _somebody_else(
-  row: Row, source: dict, both: dict[str, dict], one: str
-) -> list[Row]:
+  row: TurnRow, source: dict, both: dict[str, dict], one: str
+) -> list[TurnRow]:
   """A row that turns the one word of gender that is not the subject's."""
   words = row.text.split(' ')
   sides = {g: [w.strip() for w in both[g]['sentence']] for g in _OTHER}
@@ -169,12 +169,12 @@ def gap(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
         continue
       split = 'test' if test else split_of(row.id, seed, 0.1, 0)
       rows.append(row._replace(split=split))
-  result = pd.DataFrame(rows, columns=Row._fields)
+  result = pd.DataFrame(rows, columns=TurnRow._fields)
   result.attrs['left out'] = {'gap: no name, or nothing that turns': unclear}
   return result
 
 
-def _person(record: dict) -> Row | None:
+def _person(record: dict) -> TurnRow | None:
   """One row of GAP as a perturbation of the person that the pronoun is."""
   text, at = record['Text'], int(record['Pronoun-offset'])
   ours = [s for s in 'AB' if record[f'{s}-coref'].upper() == 'TRUE']
@@ -199,7 +199,7 @@ def _person(record: dict) -> Row | None:
   rival = int(record[f'{other}-offset']) - low
   if 0 <= rival < len(text):
     places[_place(text, rival)] = ''
-  return Row(
+  return TurnRow(
     *(f'gap:{record["ID"]}', 'gap', word, attribute, 'gender', text, target),
     *('', False, json.dumps(places)),
   )
@@ -266,8 +266,8 @@ def _twins(name: str, pairs, seed: int) -> pd.DataFrame:
     key = ' '.join(w for w in words(text) if w.lower() not in _TURNS)
     split = split_of(f'{name}:{key}', seed)
     row = f'{name}:{number}', name, change[0], attribute, 'gender', text, target
-    rows.append(Row(*row, split, True))
-  result = pd.DataFrame(rows, columns=Row._fields)
+    rows.append(TurnRow(*row, split, True))
+  result = pd.DataFrame(rows, columns=TurnRow._fields)
   result.attrs['left out'] = {f'{name}: no pronoun differs': unclear}
   return result
 
@@ -290,10 +290,10 @@ def descriptors(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
         for other in perturb.AXES[axis]:
           if other != own:
             rows += _described(rng, axis, word, own, other, seed)
-  return pd.DataFrame(rows, columns=Row._fields)
+  return pd.DataFrame(rows, columns=TurnRow._fields)
 
 
-def _described(rng, axis, word, own, other, seed) -> list[Row]:
+def _described(rng, axis, word, own, other, seed) -> list[TurnRow]:
   out = []
   for k in rng.choice(len(_TEMPLATES), 3, replace=False):
     template, noun = _TEMPLATES[k], _NOUNS[rng.integers(len(_NOUNS))]
@@ -305,7 +305,7 @@ def _described(rng, axis, word, own, other, seed) -> list[Row]:
     key = f'descriptors:{k}:{word}:{noun}:{other}'
     split = split_of(f'{template}{own}{noun}', seed)
     row = key, 'descriptors', word, other, axis, text, target
-    out.append(Row(*row, split, True))
+    out.append(TurnRow(*row, split, True))
   return out
 
 
