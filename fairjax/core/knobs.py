@@ -273,6 +273,12 @@ _WANTED = {
 }
 
 
+def need(config: Any, name: str, what: str) -> None:
+  """Raises UserError where a leaf is empty, which has to name `what`."""
+  if not value(config, name):
+    raise UserError(f'{name} is empty; name {what} with --config.{name}')
+
+
 def has_type(candidate: Any, kind: Any) -> bool:
   """Whether a value is of a leaf's type; a whole number is a float too."""
   if typing.get_origin(kind) is tuple:

@@ -240,8 +240,8 @@ RECIPES = {
 
 installed('recipes', RECIPES, lambda point, of: Recipe(*listed(point, of)))
 
-# Each is f(judge, texts, config, folder, log) -> models.reading.judge.Judge;
-# the texts are what it may be fitted on, the folder is where it may write.
+# Each is f(judge, texts, experiment, folder) -> models.reading.judge.Judge; the
+# texts are what it may be fitted on, the folder is where it may write.
 MITIGATIONS = {
   name: Entry(f'fairjax.recipes.benchmarks.mitigations:{name}', about)
   for name, about in {

@@ -33,16 +33,14 @@ def main(arguments: list[str]) -> int:
       raise UserError(USAGE)
     if act == '--keep':
       kept.keep(*map(pathlib.Path, names))
+    elif act:
+      print(claims.markdown(names, recipes.PAPERS), end='')
     else:
-      {'': _pages, '--claims': _claims}[act](names)
+      _pages(names)
   except UserError as error:
     print(f'fairjax: {error}', file=sys.stderr)
     return 2
   return 0
-
-
-def _claims(folders: list[str]) -> None:
-  print(claims.markdown(folders, recipes.PAPERS), end='')
 
 
 def _pages(folders: list[str]) -> None:

@@ -79,10 +79,13 @@ def origin(folder: pathlib.Path, found: Results) -> dict:
   versions = described(folder, VERSIONS) or {}
   machine = versions.get('processor', {})
   named = {'primary': found.primary} if found.primary else {}
+  # How it was started, without the folders it read from and wrote to.
+  flags = [w.partition('=') for w in versions.get('command', [])[1:]]
+  flags = [one for one in flags if one[0] != '--workdir']
   return {
     **named,
     'data': _data(folder, found),
-    'command': _command(versions.get('command', [])),
+    'command': shlex.join(f'{k}{equals}{_short(v)}' for k, equals, v in flags),
     **{name: versions[name] for name in FACTS if name in versions},
     **{name: machine[name] for name in ('cpu', 'class') if name in machine},
   }
@@ -153,16 +156,6 @@ def _short(path: str) -> str:
   if not path.startswith(('/', '~')):
     return path
   return str(pathlib.PurePosixPath(*pathlib.PurePosixPath(path).parts[-2:]))
-
-
-def _command(words: list[str]) -> str:
-  """How the run was started, without the folders it read from and wrote to."""
-  flags = (w.partition('=') for w in words[1:])
-  return shlex.join(
-    f'{name}{equals}{_short(value)}'
-    for name, equals, value in flags
-    if name != '--workdir'
-  )
 
 
 def slim(whole: Results) -> Results:

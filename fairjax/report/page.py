@@ -99,7 +99,9 @@ def first_screen(
 def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
   """The command that a reader of this page may want next."""
   row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
-  name, again = shlex.quote(folder.name), _again(folder)
+  name = shlex.quote(folder.name)
+  made = (kept.described(folder, kept.VERSIONS) or {}).get('command')
+  again = shlex.join(['fairjax', *made[1:]]) if made else ''
   gap = any(f.kind == 'gap' and f.verdict == findings.ABOVE for f in found)
   trained = row and row.exports and (folder / kept.METRICS).exists()
   one_fit = len([*folder.glob('training/*/weights.safetensors')]) == 1
@@ -136,12 +138,6 @@ def _rows(folder: pathlib.Path, group: str) -> str:
   for flag, column in flags.items():
     words += [f'--{flag}', column] if column not in ('', flag) else []
   return shlex.join(words)
-
-
-def _again(folder: pathlib.Path) -> str:
-  """The command that made the run of a folder; '' where it is not known."""
-  words = (kept.described(folder, kept.VERSIONS) or {}).get('command', [])
-  return shlex.join(['fairjax', *words[1:]]) if words else ''
 
 
 def _picture(results: Results, found) -> list[dict]:

@@ -17,10 +17,11 @@ comparison does with that is here.
 import copy
 import functools
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from fairjax.config import Config
 from fairjax.core import artefacts
@@ -71,10 +72,11 @@ class Experiment:
     """How sure numbers are to be."""
     return intervals.options_of(self.config)
 
-  def of(self, config: Config) -> 'Experiment':
-    """The same experiment, some parts of it made by another config."""
+  def of(self, config: Config, place: str = '') -> 'Experiment':
+    """The same one, by another config, in a folder of the folder's."""
     other = copy.copy(self)
     other.config = config
+    other.folder = self.folder / place if place else self.folder
     return other
 
   def stage(self, name: str, made_from: str, make: Callable) -> Any:
@@ -85,6 +87,21 @@ class Experiment:
     path = self.folder / name
     do = lambda path: write(path, make())
     return reuse.stage(path, made_from, do, read, self.log, self.config.reuse)
+
+  def frames(
+    self, place: str, made_from: str, names: Iterable[str], make: Callable
+  ) -> dict[str, pd.DataFrame]:
+    """{name: `make(name)`} as a folder of tables, made once."""
+    names = list(names)
+    file = lambda path, name: path / f'{runs.file_name(name)}.parquet'
+
+    def do(path: pathlib.Path) -> None:
+      for name in names:
+        reuse.write_table(file(path, name), make(name))
+
+    read = lambda path: {n: artefacts.read_table(file(path, n)) for n in names}
+    place, earlier = self.folder / place, self.config.reuse
+    return reuse.stage(place, made_from, do, read, self.log, earlier)
 
   def load(self, trains: bool = True) -> Tables:
     """The tables; `sets` become those of the config's test sets."""

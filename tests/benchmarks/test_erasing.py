@@ -14,6 +14,7 @@ from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.models.reading.judge import Judge
 from fairjax.pairs.axes import exchange
 from fairjax.recipes.benchmarks import mitigations
+from fairjax.stages import Experiment
 
 HOW = IntervalOptions(0.95, 100, 0)
 
@@ -123,17 +124,19 @@ def test_an_eraser_and_its_probe_are_of_any_axis():
 def test_self_debias_and_twins_are_of_the_axis():
   config = Config()
   judge = Judge('toy', 'mask', None, {}, None, 8)
-  told = lambda: mitigations.self_debias(judge, [], config, None, None).contrast
+  asks = Experiment(config, None, None)
+  told = lambda: mitigations.self_debias(judge, [], asks, None).contrast
   assert told() == ('gender',)
   config.method.axis = 'orientation'
   assert told() == ('sexual orientation',)
   config.benchmarks.self_debias = ('race', 'religion')
   assert told() == ('race', 'religion')
-  assert mitigations._twins(['A gay man.', 'Rain.'], config)[1] == 'Rain.'
-  assert mitigations._twins(['A gay man.'], config) != ['A gay man.']
+  texts = ['A gay man.', 'Rain.']
+  text, twin = mitigations.lines_of('counterfactual', texts, config)
+  assert text == texts[0] != twin
 
 
-def test_cda_goes_word_by_word_whatever_the_sense(monkeypatch):
+def test_cda_goes_word_by_word_whatever_the_sense():
   told = mitigations.word_by_word
   assert told(['He hit her, his MOTHER.']) == ['She hit his, her FATHER.']
   texts = ['A Muslim, a Jew!', 'The Christian church of muslims', 'Rain.']
@@ -150,13 +153,9 @@ def test_cda_goes_word_by_word_whatever_the_sense(monkeypatch):
   plural = [text.split()[0] for text in found[3:]]
   assert len(set(plural)) > 4 and 'Muslims' not in plural
   # What is trained on: each text that has a word, beside its twin.
-  seen = []
-  monkeypatch.setattr(
-    mitigations, '_continued', lambda judge, lines, *_: seen.extend(lines)
-  )
   config = Config()
   config.method.axis = 'religion'
-  mitigations.cda(None, texts[:3], config, None, None)
+  seen = mitigations.lines_of('cda', texts[:3], config)
   assert seen == [texts[0], found[0], texts[1], found[1]]
 
 

@@ -263,9 +263,9 @@ def test_words_one_by_one_and_by_sense():
     'He gave it to her, madam!',
     'Hm.',
   ]
-  pairs = mitigations._both(texts, mitigations.word_by_word(texts))
+  pairs = mitigations.lines_of('cda', texts, c.Config())
   assert pairs[::2] == texts[:2] and len(pairs) == 4
-  assert mitigations._about_people(texts, c.Config()) == texts[:2]
+  assert mitigations.lines_of('continued', texts, c.Config()) == texts[:2]
 
 
 def test_texts_are_held_out_with_all_their_copies(tmp_path):

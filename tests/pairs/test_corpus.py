@@ -60,7 +60,6 @@ def test_the_swap_of_each_format(source, tmp_path):
   assert lines[1] == json.dumps({'n': 1, 'text': TEXTS[1]})
   table = pd.read_parquet(out / 'deep' / 'b.parquet')
   assert table['text'].tolist() == twins and table['n'].tolist() == [*range(5)]
-  assert '30' in shard_map.table(rows).splitlines()[-1]
 
 
 def test_rows_and_their_twins(source, tmp_path):
@@ -153,7 +152,6 @@ def test_shards_that_fail_are_named_and_the_rest_is_done(source, tmp_path):
   assert "no column 'text'; it has body" in errors['no.parquet']
   assert 'row 1 has no text' in errors['none.parquet']
   assert set(_bytes(out)) == rows.keys() - errors.keys()
-  assert 'failed: ' in shard_map.table(list(rows.values()))
 
 
 def test_the_recipe(source, tmp_path, capsys):
@@ -164,12 +162,13 @@ def test_the_recipe(source, tmp_path, capsys):
   folder = tmp_path / 'run'
   results = augment_corpus.run(config, folder)
   shown = capsys.readouterr().out
-  assert results.facts['shards'] == 6 and '6 shards' in shown
+  assert results.facts['shards'] == 6 and 'Of 100 texts 60 are' in shown
   assert 'the texts are in ' in shown and ', the report is ' in shown
   assert len(pd.read_parquet(folder / 'shards.parquet')) == 6
   (source / 'bad.txt').write_bytes(b'\xff')
   with pytest.raises(UserError, match=r'1 of 7 shards are not done \(bad.txt'):
     augment_corpus.run(config, folder)
+  assert '| bad.txt ' in capsys.readouterr().out
   for path in ('', str(tmp_path / 'nowhere'), str(folder / 'corpus')):
     config.corpus.path = path
     with pytest.raises(UserError):

@@ -197,27 +197,3 @@ def refuse_failed(rows: Sequence[dict], out: str | os.PathLike) -> None:
       f'({", ".join(row["shard"] for row in failed[:5])}); fix what the table '
       f'says of them and run the same command again{others}'
     )
-
-
-def table(
-  rows: Sequence[dict],
-  most: int = 30,
-  columns: Sequence[str] = ('rows', 'changed', 'words', 'left'),
-) -> str:
-  """The counts as text: failed shards, up to `most` others, and the sum."""
-  columns = [c for c in columns if c == 'rows' or any(r.get(c) for r in rows)]
-  line = '{:40} {:7}' + ' {:>12}' * len(columns)
-  failed = [row for row in rows if row['status'] == 'failed']
-  examples = [row for row in rows if row['status'] != 'failed'][:most]
-  out = [line.format('shard', 'status', *columns)]
-  for row in examples:
-    counts = (f'{row.get(c, 0):,}' for c in columns)
-    out.append(line.format(row['shard'][-40:], row['status'], *counts))
-  hidden = len(rows) - len(examples) - len(failed)
-  if hidden:
-    out.append(f'… and {hidden} more')
-  sums = (f'{sum(row.get(c, 0) for row in rows):,}' for c in columns)
-  whole = f'{len(rows)} shard{"s" * (len(rows) != 1)}'
-  out.append(line.format(whole, '', *sums))
-  out += [f'failed: {row["error"]}' for row in failed]
-  return '\n'.join(out)

@@ -18,15 +18,9 @@ from fairjax.benchmarks import BENCHMARKS
 from fairjax.benchmarks.shared import (
   by_axis,
   erasing,
+  measure,
   result_rows,
   sources,
-)
-from fairjax.benchmarks.shared.measure import (
-  compared_values,
-  evaluate,
-  known_words,
-  only_known,
-  read,
 )
 from fairjax.config import Config
 from fairjax.core import knobs
@@ -57,7 +51,7 @@ def run(e: Experiment) -> Results:
   """items → scores of each contender → estimates → paired tests."""
   config, options = e.config, e.config.benchmarks
   check(config)
-  tables = {name: read(name, config) for name in options.names}
+  tables = {name: measure.read(name, config) for name in options.names}
   # Every file is read before any model: what is wrong in it is told now.
   task = downstream.items(config) if options.task else None
   texts = held_out(config) if config.data.path else []
@@ -154,14 +148,14 @@ def contenders(
   for model in filter(None, (own, other)):  # before long work
     for name, items in tables.items():
       benchmarks.capability(name, model.able)
-      known_words(name, model, items)
+      measure.known_words(name, model, items)
   title = title_of(config.model)
   out = {title: own}
   texts = mitigations.parts(config)[0] if options.mitigations else []
   for kind in options.mitigations:
     mitigate = find(MITIGATIONS, 'mitigation', kind)
     target = e.folder / 'models' / kind
-    out[f'{title} + {kind}'] = mitigate(own, texts, config, target, e.log)
+    out[f'{title} + {kind}'] = mitigate(own, texts, e, target)
   if other is not None:
     second = title_of(against)
     out[second if second not in out else f'{second} (2)'] = other
@@ -198,11 +192,11 @@ def once(e: Experiment, name: str, title: str, model, items):
   scores = e.stage(
     f'benchmarks/{name}-{stages.file_name(title)}.parquet',
     made_from,
-    lambda: only_known(
+    lambda: measure.only_known(
       name, model, items, module.score(model, items, e.config)
     ),
   )
-  return evaluate(name, model, items, e.config, scores)
+  return measure.evaluate(name, model, items, e.config, scores)
 
 
 def paired(
@@ -213,7 +207,7 @@ def paired(
   return tests_of(
     name,
     BENCHMARKS[name].whole,
-    functools.partial(compared_values, name),
+    functools.partial(measure.compared_values, name),
     scored,
     config,
     getattr(module, 'compared', None),

@@ -8,9 +8,7 @@ three that train.
 """
 
 import copy
-import dataclasses
 import functools
-import pathlib
 import re
 
 import numpy as np
@@ -28,8 +26,8 @@ from fairjax.models.reading.judge import Judge
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import dictionary, listed
 from fairjax.recipes.language import pretrain
+from fairjax.stages import Experiment
 from fairjax.train import mesh
-from fairjax.train.progress import Log
 
 # Rates of Meade et al. 2022 (arXiv:2110.08527): hidden, attention.
 DROPOUT = {'mask': (0.20, 0.15), 'write': (0.15, 0.15)}
@@ -57,15 +55,9 @@ def parts(config: Config) -> tuple[list[str], list[str]]:
   return list(table['text'][~out]), list(table['text'][out])
 
 
-def erased(
-  kind: str,
-  judge: Judge,
-  texts: list[str],
-  config: Config,
-  folder: pathlib.Path,
-  log: Log,
-) -> Judge:
+def erased(kind: str, judge: Judge, texts, e: Experiment, folder) -> Judge:
   """The judge whose last layer lacks what an eraser takes."""
+  config, log = e.config, e.log
   eraser = erasing.fit(judge, texts, kind, config)
   log.line(f'{kind}: {eraser.rank} directions taken out')
   out = judge.without(eraser)
@@ -92,52 +84,74 @@ leace, inlp, sentence = (
 )
 
 
-def self_debias(
-  judge: Judge, texts: list[str], config: Config, folder, log: Log
-) -> Judge:
+def self_debias(judge: Judge, texts, e: Experiment, folder) -> Judge:
   """The judge that takes back what a sentence about bias makes likelier."""
   if judge.kind not in ('mask', 'write'):
     raise UserError(
       f'{judge.name} is no language model, and self_debias needs one; leave it '
       'out of --config.benchmarks.mitigations'
     )
-  biases = config.benchmarks.self_debias
-  own = (exchange.called(config.method.axis),)
+  biases = e.config.benchmarks.self_debias
+  own = (exchange.called(e.config.method.axis),)
   return judge._replace(contrast=tuple(biases or own))
 
 
-def counterfactual(judge, texts, config, folder, log) -> Judge:
-  """Two-sided: each text about people and its twin, with right pronouns."""
-  lines = _both(texts, _twins(texts, config))
-  return _continued(judge, lines, config, folder, log)
+def pretrained(kind: str, judge: Judge, texts, e: Experiment, folder) -> Judge:
+  """The judge after more pretraining on texts about people, by the one recipe.
+
+  continued       the control: the texts as they are
+  dropout         the same with more dropout (Webster et al. 2020)
+  counterfactual  two-sided: each text and its twin, with right pronouns
+  cda             the same word by word, as in bias-bench: her is always his
+  """
+  config = e.config
+  if judge.kind not in ('mask', 'write'):
+    raise UserError(
+      f'{judge.name} is no language model, so it cannot be pretrained further; '
+      'leave that out of --config.benchmarks.mitigations'
+    )
+  lines = lines_of(kind, texts, config)
+  if not lines:
+    raise UserError(
+      f'no text of {config.data.path} has a word that shows '
+      f'{exchange.called(config.method.axis)}, so there is nothing to pretrain '
+      'on; give texts that have some'
+    )
+  e.log.line(f'{folder.name}: pretraining on {len(lines):,} texts')
+  path = folder / 'texts.txt'
+  if mesh.is_main():
+    text = '\n'.join(' '.join(line.split()) for line in lines)
+    artefacts.write_text(path, text + '\n')
+  mesh.wait_for_all('texts')
+  own = copy.deepcopy(config)
+  own.recipe, own.model, own.seeds = 'pretrain', judge.name, 1
+  own.data.name, own.data.path, own.data.text = 'text', str(path), 'text'
+  own.pretrain.document = 'line'
+  own.pretrain.objective = 'mlm' if judge.kind == 'mask' else 'causal'
+  if kind == 'dropout':
+    own.net.dropout, own.net.attention_dropout = DROPOUT[judge.kind]
+  pretrain.trained(own, folder)
+  export = folder / 'export' / 'seed_0'
+  return judges.load(str(export), config, judge.placement)
 
 
-def cda(judge, texts, config, folder, log) -> Judge:
-  """Two-sided, word by word as in bias-bench: her is his everywhere."""
-  twins = word_by_word(texts, config.method.axis, config.seed)
-  lines = _both(texts, twins)
-  return _continued(judge, lines, config, folder, log)
+continued, dropout, counterfactual, cda = (
+  functools.partial(pretrained, kind)
+  for kind in ('continued', 'dropout', 'counterfactual', 'cda')
+)
 
 
-def continued(judge, texts, config, folder, log) -> Judge:
-  """The control: the same texts about people, as they are."""
-  lines = _about_people(texts, config)
-  return _continued(judge, lines, config, folder, log)
-
-
-def dropout(judge, texts, config, folder, log) -> Judge:
-  """The same texts, with more dropout (Webster et al. 2020)."""
-  hidden, attention = DROPOUT.get(judge.kind, DROPOUT['mask'])
-  lines = _about_people(texts, config)
-  return _continued(
-    judge,
-    lines,
-    config,
-    folder,
-    log,
-    dropout=hidden,
-    attention_dropout=attention,
-  )
+def lines_of(kind: str, texts: list[str], config: Config) -> list[str]:
+  """The texts that name a group, by the two-sided kinds beside their twins."""
+  axis = config.method.axis
+  if kind == 'cda':
+    twins = word_by_word(texts, axis, config.seed)
+  else:
+    how = {'names': True if axis == 'gender' else None, 'axis': axis}
+    twins = dictionary.swap(texts, seed=config.seed, **how).texts
+  sides = 2 if kind in ('counterfactual', 'cda') else 1
+  pairs = [pair for pair in zip(texts, twins) if pair[0] != pair[1]]
+  return [text for pair in pairs for text in pair[:sides]]
 
 
 def word_by_word(
@@ -161,58 +175,3 @@ def word_by_word(
     return _WORD.sub(other, text)
 
   return list(map(turned, texts))
-
-
-def _both(texts: list[str], twins: list[str]) -> list[str]:
-  """Texts that have a twin, each beside it; the others are left out."""
-  pairs = [(a, b) for a, b in zip(texts, twins) if a != b]
-  return [text for pair in pairs for text in pair]
-
-
-def _twins(texts: list[str], config: Config) -> list[str]:
-  """The texts with the words of method.axis exchanged; of gender, names too."""
-  axis = config.method.axis
-  named = True if axis == 'gender' else None
-  return dictionary.swap(texts, names=named, seed=config.seed, axis=axis).texts
-
-
-def _about_people(texts: list[str], config: Config) -> list[str]:
-  twins = _twins(texts, config)
-  return [text for text, twin in zip(texts, twins) if text != twin]
-
-
-def _continued(
-  judge: Judge,
-  lines: list[str],
-  config: Config,
-  folder: pathlib.Path,
-  log: Log,
-  **net: float,
-) -> Judge:
-  """The judge after more pretraining on these texts, by the one recipe."""
-  if judge.kind not in ('mask', 'write'):
-    raise UserError(
-      f'{judge.name} is no language model, so it cannot be pretrained further; '
-      'leave that out of --config.benchmarks.mitigations'
-    )
-  if not lines:
-    raise UserError(
-      f'no text of {config.data.path} has a word that shows '
-      f'{exchange.called(config.method.axis)}, so there is nothing to pretrain '
-      'on; give texts that have some'
-    )
-  log.line(f'{folder.name}: pretraining on {len(lines):,} texts')
-  path = folder / 'texts.txt'
-  if mesh.is_main():
-    text = '\n'.join(' '.join(line.split()) for line in lines)
-    artefacts.write_text(path, text + '\n')
-  mesh.wait_for_all('texts')
-  own = copy.deepcopy(config)
-  own.recipe, own.model, own.seeds = 'pretrain', judge.name, 1
-  own.data.name, own.data.path, own.data.text = 'text', str(path), 'text'
-  own.pretrain.document = 'line'
-  own.pretrain.objective = 'mlm' if judge.kind == 'mask' else 'causal'
-  own.net = dataclasses.replace(own.net, **net)
-  pretrain.trained(own, folder)
-  export = folder / 'export' / 'seed_0'
-  return judges.load(str(export), config, judge.placement)

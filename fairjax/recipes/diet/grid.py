@@ -12,6 +12,7 @@ import numpy as np
 from fairjax import results
 from fairjax.metrics import measures, paired
 from fairjax.report import findings, tables, verdict
+from fairjax.report.pictures import plots
 
 CHANGES = ('dp', 'eqodd', 'eqopp1', 'auc')  # of figure 4
 TITLES = {  # of the scores that rank the twins
@@ -98,14 +99,10 @@ def curves(
   for ranking in dict.fromkeys(c['ranking'] for c in first):
     own = [c for c in first if c['ranking'] == ranking]
     own = sorted(own, key=lambda c: c['b'])
-    each = [value(c, one, measure) for c in own]
     score = ranking.removeprefix('augment_')
-    out[TITLES.get(score, score)] = {'x': np.array([c['b'] for c in own])} | {
-      axis: np.array(
-        [np.nan if v.get(k) is None else v[k] for v in each], float
-      )
-      for axis, k in (('y', 'value'), ('low', 'low'), ('high', 'high'))
-    }
+    out[TITLES.get(score, score)] = plots.curve(
+      [c['b'] for c in own], [value(c, one, measure) for c in own]
+    )
   return out
 
 

@@ -146,10 +146,7 @@ def attribute_of(e: Experiment) -> Attribute:
     if config.fairflow.grow and not pairs:
       log.line("no pair repeats the seeds' difference: they stand alone")
     rows, label = attribute_words.labelled(config, every, seeds)
-    some = every.take(rows)
-    head = flow_training.fit_head(
-      config, some.id, some.word, some.vector, label, folder, log
-    )
+    head = flow_training.fit_head(e, every.take(rows), label)
     logit = head.logit(every.vector)
     phi = config.fairflow.threshold
     side = attributes.sides(logit, phi)
@@ -212,14 +209,13 @@ class FittedFlow(NamedTuple):
 
 def fit(e: Experiment, m: moves.FlowInputs, part: str = 'flow') -> FittedFlow:
   """Stage 2."""
-  config, options = m.config, m.config.fairflow
+  options = m.config.fairflow
   white = flow.whitening(m.some.vector, options.whiten)
-  out = attributes.held_out(m.some.id, config.seed, options.held_out)
+  out = attributes.held_out(m.some.id, m.config.seed, options.held_out)
   x, side = learned(m, white)
   out = out if m.typical is None else out[m.typical]
-  model, params, one = flow_training.fit_flow(
-    config, x, side, out, e.folder, e.log, part
-  )
+  own = e.of(m.config)
+  model, params, one = flow_training.fit_flow(own, x, side, out, part)
   return FittedFlow(model, moves.seeds_params(params), white, one)
 
 

@@ -22,6 +22,7 @@ from fairjax.recipes.fairflow import algorithm
 from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.recipes.fairflow.algorithm import TITLES, Attribute, Contender
 from fairjax.recipes.rewriting import counterfactual_texts
+from fairjax.report.pictures import plots
 from fairjax.report.tables import plural
 from fairjax.report.words import ranking
 from fairjax.results import Results, figure, section, table, text
@@ -146,6 +147,11 @@ def race(
   rows = np.flatnonzero(np.isin(m.some.word, words))
   read = m._replace(some=m.some.take(rows))
   right, chosen = {}, {}
+
+  def called(one) -> str:
+    kind, alpha = one if isinstance(one, tuple) else ('', one)
+    return kind if kind == 'mean' else f'{kind} × {alpha:g}'.strip()
+
   for name, (settings, moved) in ways.items():
     marks = np.stack(
       [
@@ -154,7 +160,7 @@ def race(
       ]
     )
     right[name], best = crossed(marks, half)
-    chosen[name] = ' · '.join(_setting(settings[k]) for k in best)
+    chosen[name] = ' · '.join(called(settings[k]) for k in best)
   seeds = max(len(one) for one in right.values())
   right = {n: np.repeat(x, seeds // len(x), 0) for n, x in right.items()}
   return said(e, right, chosen, pair)
@@ -216,11 +222,6 @@ def said(
   won = ranking(each, e.tests, e.config.measures.confidence_level)
   e.log.line(won)
   return [section('Right words', text(won, 'lead'), text(HOW, 'quiet'))]
-
-
-def _setting(one) -> str:
-  kind, alpha = one if isinstance(one, tuple) else ('', one)
-  return kind if kind == 'mean' else f'{kind} × {alpha:g}'.strip()
 
 
 def words(
@@ -295,17 +296,13 @@ def pictures(flow: Contender | None) -> list[dict]:
         pairs=list(flow.drawn),
       )
     )
-  history = pd.DataFrame(flow.history)
-  if 'loss' in history:
-    at = history.dropna(subset='loss').groupby('step')['loss']
-    line = {'x': sorted(at.groups), 'y': at.mean().tolist()}
-    line |= {'low': at.min().tolist(), 'high': at.max().tolist()}
+  if line := plots.learning_series(flow.history).get('loss'):
     parts.append(
       figure(
         'curves',
         'flow_loss',
         'Loss of the flow on held-out words, mean and range over seeds.',
-        series={'held out': line},
+        series={'held out': line['valid']},
         x_label='step',
         y_label='loss',
       )

@@ -1,7 +1,6 @@
 """FairFlow's two fits: the attribute head, and the flow."""
 
 import functools
-import pathlib
 from typing import Any, NamedTuple
 
 import jax
@@ -12,12 +11,14 @@ from fairjax import stages
 from fairjax.config import LINEAR, Config, changed
 from fairjax.core import keys
 from fairjax.core.errors import UserError
-from fairjax.data.batching import batches, instances
+from fairjax.data.batching import instances
+from fairjax.data.batching.instances import Instances
 from fairjax.metrics.inference import clusters, estimates, intervals
 from fairjax.metrics.texts import fairscore
 from fairjax.models import Bundle, build, flow
 from fairjax.models.reading import contextual
 from fairjax.pairs import attributes
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import loop, mesh
 from fairjax.train.step import CLASSES, Loss, Player
@@ -35,20 +36,13 @@ class FittedHead(NamedTuple):
   texts: np.ndarray | None  # the text of each; None where no two share one
 
 
-def fit_head(
-  config: Config,
-  id: np.ndarray,
-  word: np.ndarray,
-  vector: np.ndarray,
-  label: np.ndarray,
-  folder: pathlib.Path,
-  log,
-) -> FittedHead:
+def fit_head(e: Experiment, some: Instances, label: np.ndarray) -> FittedHead:
   """A head that tells the two sides' seed words apart, and a control.
 
   The control is the same head on labels drawn by coin: what it reaches on
   held-out texts is what chance and the program's own leaks give.
   """
+  config, id, vector = e.config, some.id, some.vector
   out = attributes.held_out(id, config.seed, config.fairflow.held_out)
   for side, name in enumerate(('first', 'second')):
     if not (label[~out] == side).any():
@@ -63,34 +57,32 @@ def fit_head(
   for name, labels in (('accuracy', label), ('control', coin)):
     sets = tuple((vector[rows], labels[rows]) for rows in (~out, out))
     if config.fairflow.head == 'lda':
-      w, b = attributes.discriminant(*sets[0], word[~out])
+      w, b = attributes.discriminant(*sets[0], some.word[~out])
       logits[name] = lambda x, w=w, b=b: np.float32(x @ w + b)
     else:
-      logits[name] = _perceptron(config, name, sets, folder, log)
+      logits[name] = _perceptron(e, name, sets)
     right[name] = (logits[name](sets[1][0]) > 0) == sets[1][1]
   return FittedHead(logits['accuracy'], right, texts)
 
 
-def _perceptron(
-  config: Config, name: str, sets: tuple, folder: pathlib.Path, log
-) -> Any:
+def _perceptron(e: Experiment, name: str, sets: tuple) -> Any:
   """The paper's head, fitted: its logit as a function of vectors.
 
   By a schedule of its own; FairFlow's batch, clipping and decay.
   """
-  lr, epochs = config.fairflow.head_lr, config.fairflow.head_epochs
+  lr, epochs = e.config.fairflow.head_lr, e.config.fairflow.head_epochs
   own = {'lr': lr, 'epochs': epochs, 'batch': 32, 'microbatches': 1}
   own |= {'optimizer': 'adamw', 'warmup': 0.0, 'weight_decay': 0.0}
   own |= {'max_grad_norm': 1.0, 'evals': 1 / epochs}
-  config = changed(config, seeds=1, train=LINEAR | own)
+  config = changed(e.config, seeds=1, train=LINEAR | own)
   model = head_model(sets[0][0].shape[1])
   fit = stages.fitted_once(
     config,
     model.replace(device_mesh=mesh.make(config.mesh, 1)),
     sets,
-    folder / 'head',
+    e.folder / 'head',
     identity(config, ('training', 'attributes'), *sets[0], *sets[1]),
-    log,
+    e.log,
     part=f'head {name}',
     task=HEAD,
   )
@@ -132,10 +124,6 @@ def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
   return np.asarray(_logit(params, vector), np.float32)
 
 
-def _head_batches(job: loop.Job, _) -> batches.Batches:
-  return instances.labelled(*job.train, job.seeds, job.config.train.batch)
-
-
 def _head_quality(job: loop.Job, params) -> dict[str, np.ndarray]:
   vector, label = job.valid
   result = {'loss': [], 'accuracy': []}
@@ -147,7 +135,13 @@ def _head_quality(job: loop.Job, params) -> dict[str, np.ndarray]:
   return {name: np.array(value) for name, value in result.items()}
 
 
-HEAD = loop.Task(_head_batches, (Player('head', CLASSES),), _head_quality)
+HEAD = loop.Task(
+  lambda job, _: instances.labelled(
+    *job.train, job.seeds, job.config.train.batch
+  ),
+  (Player('head', CLASSES),),
+  _head_quality,
+)
 
 
 class FlowModule(NamedTuple):
@@ -205,19 +199,13 @@ def factor_size(
 
 
 def fit_flow(
-  config: Config,
-  vector: np.ndarray,
-  side: np.ndarray,
-  valid: np.ndarray,
-  folder: pathlib.Path,
-  log,
-  part: str = 'flow',
+  e: Experiment, vector: np.ndarray, side: np.ndarray, valid, part: str = 'flow'
 ) -> tuple[Bundle, Any, loop.Fitted]:
   """The flow of embeddings (whitened already), all seeds side by side.
 
   `valid` says which rows are held out.
   """
-  options = config.fairflow
+  config, options = e.config, e.config.fairflow
   factor, _ = factor_size(config, vector, side)
   shape = flow.FlowShape(
     vector.shape[1], options.steps, options.hidden, DEPTH, factor
@@ -244,9 +232,9 @@ def fit_flow(
     config,
     model,
     (train, valid_set),
-    folder / part.replace(' ', '_'),
+    e.folder / part.replace(' ', '_'),
     identity(config, ('training', 'flow'), vector, side, valid),
-    log,
+    e.log,
     part=part,
     task=task,
   )

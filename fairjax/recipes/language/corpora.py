@@ -12,10 +12,10 @@ from fairjax.config import Config
 from fairjax.core import artefacts, knobs, strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import shard_map
-from fairjax.report import page
+from fairjax.report import page, terminal
 from fairjax.results import Results, section, table
 
-MOST = 200  # shards on a page
+MOST = 40  # shards on a page and on the screen
 DONE = {  # to the texts of a folder, by recipe
   'augment_corpus': 'with words exchanged',
   'generate': 'as a model writes them',
@@ -48,10 +48,7 @@ def recipe(*columns: str) -> Callable:
 def target(config: Config, folder: pathlib.Path) -> pathlib.Path:
   """The folder that is written, which is never the one that is read."""
   options = config.corpus
-  if not options.path:
-    raise UserError(
-      'corpus.path is empty; name a folder with --config.corpus.path'
-    )
+  knobs.need(config, 'corpus.path', 'a folder')
   out = pathlib.Path(options.out) if options.out else folder / 'corpus'
   if out.resolve() == pathlib.Path(options.path).resolve():
     raise UserError(
@@ -97,8 +94,7 @@ def finish(
   rows: Sequence[dict],
   columns: Sequence[str],
 ) -> Results:
-  """Prints and keeps what was counted; shards that failed are named last."""
-  print(shard_map.table(rows, columns=columns))
+  """Keeps and shows what was counted; shards that failed are named last."""
   artefacts.write_table(folder / 'shards.parquet', pd.DataFrame(rows))
   status = [row['status'] for row in rows]
   # Counts that are 0 in every file are not shown.
@@ -130,11 +126,13 @@ def finish(
           ][:MOST],
           {k: HEADINGS.get(k, k.replace('_', ' ')) for k in shown},
           caption=f'Failed ones first, {MOST} at most; shards.parquet has all.',
+          screen=True,
         ),
       )
     ],
   )
   results = page.publish(folder, results)
+  print(terminal.summary(results))
   print(f'the texts are in {out}, the report is {folder / "report.html"}')
   shard_map.refuse_failed(rows, out)
   return results

@@ -7,6 +7,7 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Config, Mesh
+from fairjax.core import knobs
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.batching.tokens import Ragged
@@ -26,10 +27,7 @@ from fairjax.train import mesh
 def run(e: Experiment) -> Results:
   """texts → log p of every token → of every text → perplexities."""
   config = e.config
-  if not config.data.path:
-    raise UserError(
-      'data.path is empty; name a file of texts with --config.data.path'
-    )
+  knobs.need(config, 'data.path', 'a file of texts')
   table = files.texts(config.data)
   model = language_model(config)
   if model.can != 'mask':

@@ -22,7 +22,7 @@ from tokenizers import Tokenizer
 
 from fairjax import stages
 from fairjax.config import Config
-from fairjax.core import artefacts
+from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, rows
 from fairjax.data.corpora import texts
@@ -106,10 +106,7 @@ def read(config: Config, multiple: int, log: Log) -> Text:
   """The corpus, its tokenizer and its rows."""
   options, data = config.pretrain, config.data
   objective = OBJECTIVES[options.objective]
-  if not data.path:
-    raise UserError(
-      'data.path is empty; name a folder of text with --config.data.path'
-    )
+  knobs.need(config, 'data.path', 'a folder of text')
   source = texts.find(data.path, data.text, options.document == 'blank')
   tokenizer = find_tokenizer(config, source)
   words = corruption.vocabulary(tokenizer)

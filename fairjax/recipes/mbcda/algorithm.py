@@ -4,7 +4,6 @@ pairs → generator by tokens alone → discriminator on its logits
 pairs, discriminator (fixed) → generator by tokens and discriminator
 """
 
-import pathlib
 from typing import Any, NamedTuple
 
 import jax
@@ -16,9 +15,9 @@ from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.models import Bundle, adversary, rewriting
 from fairjax.recipes.rewriting import rewriter
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import mesh, step
-from fairjax.train.progress import Log
 
 GENERATOR = step.Loss(adversary.generator_loss, adversary.one)
 DISCRIMINATOR = step.Loss(adversary.discriminator_loss, adversary.one)
@@ -59,19 +58,15 @@ def two(config: Config, generator: Bundle) -> Bundle:
 
 
 def discriminator(
-  config: Config,
-  folder: pathlib.Path,
-  pairs: pd.DataFrame,
-  generator: Bundle,
-  log: Log,
+  e: Experiment, pairs: pd.DataFrame, generator: Bundle
 ) -> FittedDiscriminator:
   """Learns the group of a target from a generator's teacher-forced logits.
 
   By its own schedule; the last weights are kept.
   """
   own = {'patience': 0, 'load_best': False}
-  own |= {'lr': config.adversary.lr, 'epochs': config.adversary.epochs}
-  config = changed(config, train=own | {'evals': 1 / own['epochs']})
+  own |= {'lr': e.config.adversary.lr, 'epochs': e.config.adversary.epochs}
+  config = changed(e.config, train=own | {'evals': 1 / own['epochs']})
   model = two(config, generator)
   fresh = model.init
   model = model.replace(
@@ -79,10 +74,8 @@ def discriminator(
   )
   player = step.Player('discriminator', DISCRIMINATOR, OWN[1])
   result = rewriter.fit(
-    config,
-    folder,
+    e.of(config),
     pairs,
-    log,
     model=model,
     players=(player,),
     content=(
@@ -127,33 +120,27 @@ def accuracy(
 
 
 def generator(
-  config: Config,
-  folder: pathlib.Path,
-  pairs: pd.DataFrame,
-  log: Log,
-  against: FittedDiscriminator | None = None,
+  e: Experiment, pairs: pd.DataFrame, against: FittedDiscriminator | None = None
 ) -> rewriter.Rewriter:
   """A generator by the token loss alone, or against a discriminator too.
 
   What comes out is the generator by itself, whoever trained it.
   """
-  start = rewriter.start(config, pairs)
+  start = rewriter.start(e.config, pairs)
   if against is None:
-    return rewriter.fit(config, folder, pairs, log, model=start)
+    return rewriter.fit(e, pairs, model=start)
   known = jax.tree.map(lambda leaf: leaf[0], against.params)
   init = lambda seed: {'generator': start.init(seed), 'discriminator': known}
   player = step.Player('generator', GENERATOR, OWN[0], turns=(1,))
   result = rewriter.fit(
-    config,
-    folder,
+    e,
     pairs,
-    log,
-    model=two(config, start).replace(init=init),
+    model=two(e.config, start).replace(init=init),
     players=(player,),
     own=lambda params: params['generator'],
     batches=Pushed,
     content=(
-      *('generator', identity(config, 'adversary')),
+      *('generator', identity(e.config, 'adversary')),
       *(np.asarray(leaf) for leaf in jax.tree.leaves(known)),
     ),
   )

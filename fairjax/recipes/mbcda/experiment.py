@@ -20,22 +20,13 @@ import pandas as pd
 from fairjax import stages
 from fairjax.benchmarks.shared import result_rows, word_vectors
 from fairjax.config import Config, changed
-from fairjax.core.errors import UserError
+from fairjax.core import knobs
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import attribute_texts
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.metrics.texts import counterfactual
 from fairjax.pairs import sheet
-from fairjax.recipes.mbcda import algorithm
-from fairjax.recipes.mbcda.parallel import (
-  TITLES,
-  Parallel,
-  corpus,
-  counted,
-  pairs_of,
-  parallel_text,
-  withheld,
-)
+from fairjax.recipes.mbcda import algorithm, parallel
 from fairjax.recipes.rewriting import contenders, rewriter
 from fairjax.recipes.rewriting import counterfactual_texts as texts
 from fairjax.recipes.rewriting.counterfactual_texts import RewriteInputs
@@ -52,16 +43,17 @@ CONTROL = 'control: shuffled groups'
 @stages.recipe
 def run(e: Experiment) -> Results:
   """tables → parallel text → players → texts → measures → report."""
-  check(e.config)
+  named = 'the BART that is fine-tuned, a folder or a size,'
+  knobs.need(e.config, 'rewriters.generator', named)
   m = texts.material(e, None)
   tables = texts.read(e)
-  targets, unlisted = withheld(e.config, e.folder)
+  targets, unlisted = parallel.withheld(e.config, e.folder)
   own = m.of(targets)  # by which targets are swapped
   learned = tables
   if e.config.adversary.corpus:
-    learned = corpus(e.config, tables)
-  parallel = parallel_text(own, learned)
-  writers, facts, lines = generators(m, own, parallel)
+    learned = parallel.corpus(e.config, tables)
+  pairs = parallel.parallel_text(own, learned)
+  writers, facts, lines = generators(m, own, pairs)
   rewrites = texts.rewritten(m, tables, writers)
   facts |= texts.unread(tables, writers)
   twins, facts[texts.TWINS] = texts.twins_of(e.config, tables['test'])
@@ -74,7 +66,7 @@ def run(e: Experiment) -> Results:
   known = texts.against_gold(m, tables['test'], writers, against, unlisted)
   if mesh.is_main():
     write_sheet(e, tables, rewrites)
-  facts |= counted(parallel)
+  facts |= parallel.counted(pairs)
   facts['words withheld from the targets'] = len(unlisted)
   return e.results(
     title='MBCDA: generators with and without a discriminator',
@@ -92,17 +84,8 @@ def run(e: Experiment) -> Results:
   )
 
 
-def check(config: Config) -> None:
-  """What can be known before any work."""
-  if not config.rewriters.generator:
-    raise UserError(
-      'rewriters.generator is empty; name the BART that is fine-tuned, a '
-      'folder or a size, with --config.rewriters.generator'
-    )
-
-
 def generators(
-  m: RewriteInputs, own: RewriteInputs, parallel: Parallel
+  m: RewriteInputs, own: RewriteInputs, every: parallel.Parallel
 ) -> tuple[dict[str, list[texts.Writer]], dict, list[dict]]:
   """What writes for each contender, facts, and a line each discriminator."""
   swap = texts.swapper(own, 'dictionary')
@@ -112,18 +95,18 @@ def generators(
     swaps = texts.swapper(without, 'dictionary')
     writers[WITHOUT_NAMES] = [texts.Writer(swaps)]
   if m.helpers:
-    frame = parallel.frame
+    frame = every.frame
     known = dict(zip(frame['source'], frame['repaired'], strict=True))
     repair = functools.partial(texts.repair_by, m, swap, known)
     writers['repaired'] = [texts.Writer(repair)]
   facts: dict = {}
   lines: list[dict] = []
   for labels in m.config.adversary.labels:
-    pairs = pairs_of(parallel, labels)
+    pairs = parallel.pairs_of(every, labels)
     for seed, config in enumerate(texts.generator_configs(m.config)):
       trained = players(m, config, pairs, labels, seed, lines)
       for title, one in trained.items():
-        name = f'{BART}{TITLES[labels]}{title}'
+        name = f'{BART}{parallel.TITLES[labels]}{title}'
         writers.setdefault(name, []).append(texts.writer(config, one.model))
         loss = one.quality['loss']['value']
         facts[f'held-out token loss, {name}{_numbered(seed)}'] = loss
@@ -151,25 +134,23 @@ def players(
   And of the first a discriminator whose labels are shuffled, as a control.
   """
   log, place = m.log, f'{labels}{_numbered(seed)}'
-  target, other = (m.folder / k / place for k in ('generator', 'discriminator'))
+  at = lambda kind, part: m.e.of(config, f'{kind}/{place}/{part}')
   log.line(f'generator on {labels}, token loss alone, seed {config.seed}')
-  plain = algorithm.generator(config, target / 'tokens', pairs, log)
+  plain = algorithm.generator(at('generator', 'tokens'), pairs)
   log.line(f'discriminator on the logits of that generator, {labels}')
-  against = algorithm.discriminator(
-    config, other / 'trained', pairs, plain.model, log
-  )
-  lines.append(_line(TITLES[labels], against))
+  own = at('discriminator', 'trained')
+  against = algorithm.discriminator(own, pairs, plain.model)
+  lines.append(_line(parallel.TITLES[labels], against))
   if note := blind(lines[-1]):
     log.line(f'warning: {note}')
   if labels == m.config.adversary.labels[0] and not seed:
     rng = np.random.default_rng([m.config.seed, 0xC0])
     shuffled = pairs.assign(label=rng.permutation(pairs['label'].to_numpy()))
-    one = algorithm.discriminator(
-      config, other / 'control', shuffled, plain.model, log
-    )
+    own = at('discriminator', 'control')
+    one = algorithm.discriminator(own, shuffled, plain.model)
     lines.append(_line(CONTROL, one))
   log.line(f'generator on {labels}, against it, seed {config.seed}')
-  both = algorithm.generator(config, target / 'adversary', pairs, log, against)
+  both = algorithm.generator(at('generator', 'adversary'), pairs, against)
   return {'': plain, AGAINST: both}
 
 

@@ -28,11 +28,7 @@ from fairjax.metrics.inference.intervals import options_of
 from fairjax.pairs import attributes
 from fairjax.pairs.swapping import axis_values, context, word_lists
 from fairjax.recipes.rewriting import contenders
-from fairjax.recipes.rewriting.counterfactual_texts import (
-  RewriteInputs,
-  repairs_of,
-  swapper,
-)
+from fairjax.recipes.rewriting import counterfactual_texts as texts
 from fairjax.train import mesh
 
 # a rewrite is kept where the other group is likelier than its own
@@ -58,10 +54,12 @@ class Parallel(NamedTuple):
   accuracy: dict  # of the filter's classifier on sources
 
 
-def parallel_text(m: RewriteInputs, tables: Tables) -> Parallel:
+def parallel_text(m: texts.RewriteInputs, tables: Tables) -> Parallel:
   """Swapped and repaired texts, and which of them turned their group."""
-  swap = swapper(m, 'dictionary')
-  repairs = repairs_of(m, tables, 'dictionary', swap) if m.helpers else {}
+  swap = texts.swapper(m, 'dictionary')
+  repairs = {}
+  if m.helpers:
+    repairs = texts.repairs_of(m, tables, 'dictionary', swap)
   frames = []
   for split, rows in tables.items():
     sources = rows['text'].tolist()
@@ -100,19 +98,16 @@ def parallel_text(m: RewriteInputs, tables: Tables) -> Parallel:
   frame['changed'] = frame['dictionary'] != frame['source']
   frame['kept'] = frame['turned'] >= CONFIDENCE
   right = other('source') < 0.5
-  accuracy = clusters.share_right(right, _hang(tables), options_of(m.config))
-  one = Parallel(frame, names, accuracy)
-  m.log.line(f'filter: {said(one)}')
-  return one
-
-
-def _hang(tables: Tables) -> np.ndarray | None:
-  """Clusters of the rows of all splits; ids are of their split."""
+  # Clusters of the rows of all splits; ids are of their split.
   every = [
     rows.assign(id=[f'{split}/{one}' for one in rows['id']])
     for split, rows in tables.items()
   ]
-  return stages.clusters_of(pd.concat(every, ignore_index=True))[0]
+  hang = stages.clusters_of(pd.concat(every, ignore_index=True))[0]
+  accuracy = clusters.share_right(right, hang, options_of(m.config))
+  one = Parallel(frame, names, accuracy)
+  m.log.line(f'filter: {said(one)}')
+  return one
 
 
 def said(parallel: Parallel) -> str:
@@ -212,10 +207,10 @@ def corpus(config: Config, tables: Tables) -> Tables:
   names = sorted({*tables['train']['group']} - {''})
   wanted = CORPUS_ROWS // 2
   found: dict[bool, list[str]] = {True: [], False: []}
-  for texts in _sentences(options.corpus, POOL * CORPUS_ROWS, config):
-    women = says_women(texts)
+  for some in _sentences(options.corpus, POOL * CORPUS_ROWS, config):
+    women = says_women(some)
     for side, own in found.items():
-      own += [t for t, w in zip(texts, women) if w is side][: wanted - len(own)]
+      own += [t for t, w in zip(some, women) if w is side][: wanted - len(own)]
     if min(map(len, found.values())) >= wanted:
       break
   least = min(map(len, found.values()))

@@ -37,6 +37,7 @@ from fairjax.recipes.language.pretrain_objectives import (
   find_tokenizer,
 )
 from fairjax.recipes.perturbation import perturb_corpus, perturbing
+from fairjax.report.pictures import plots
 from fairjax.results import Results
 from fairjax.stages import Experiment
 from fairjax.train import mesh
@@ -280,10 +281,7 @@ def dose_curve(e: Experiment, shares: list[float]) -> dict:
   series = {}
   for name in next(iter(e.contenders.values()))['sets']:
     odds = [own['sets'][name]['quality'][ODDS] for own in e.contenders.values()]
-    series[name] = {'x': shares} | {
-      axis: [v[key] if v[key] is not None else v['value'] for v in odds]
-      for axis, key in (('y', 'value'), ('low', 'low'), ('high', 'high'))
-    }
+    series[name] = plots.curve(shares, odds)
   picture = results.figure(
     'curves',
     'doses',

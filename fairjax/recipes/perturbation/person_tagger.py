@@ -11,7 +11,6 @@ our rules flag have HINT before them, so that it learns when to believe them.
 """
 
 import functools
-import pathlib
 from typing import Any, NamedTuple
 
 import jax
@@ -20,6 +19,7 @@ import optax
 import pandas as pd
 from tokenizers import Tokenizer
 
+from fairjax import stages
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, seq2seq
@@ -39,6 +39,7 @@ from fairjax.models.folders import hf
 from fairjax.models.pretraining import ends
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.recipes.rewriting import rewriter
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
@@ -206,14 +207,13 @@ def fitting(
   return out, facts
 
 
-def fit(
-  config: Config, folder: pathlib.Path, pairs: pd.DataFrame, log: Log
-) -> rewriter.Rewriter:
+def fit(e: Experiment, pairs: pd.DataFrame) -> rewriter.Rewriter:
   """Trains on the gender pairs of split train, stops by valid."""
+  config = e.config
   pairs = pairs[pairs['axis'] == AXIS]
   device_mesh = mesh.make(config.mesh, config.seeds)
   model = start(config, pairs).replace(device_mesh=device_mesh)
-  pairs, facts = fitting(model, pairs, log)
+  pairs, facts = fitting(model, pairs, e.log)
   pools = {split: _pool(model, rows) for split, rows in pairs.items()}
 
   batch, means = config.train.batch, functools.partial(rewriter.ratios, NAMES)
@@ -225,11 +225,15 @@ def fit(
   )
   parts = [part for pool in pools.values() for part in rewriter.parts(pool)]
   made_from = identity(config, ('training', 'rewriting'), 'tagger', *parts)
-  kept = rewriter.trained(config, folder, log, model, pools, made_from, task)
-  rows, how = sums(model, kept.fit.params, pools['test'])[0], options_of(config)
+  sets, how = (pools['train'], pools['valid']), {'part': 'rewriter'}
+  kept = stages.fitted_once(
+    config, model, sets, e.folder, made_from, e.log, task=task, **how
+  )
+  rows, how = sums(model, kept.params, pools['test'])[0], options_of(config)
   hang = clusters.of_texts(pairs['test']['text'].tolist())
   quality = rewriter.estimates(NAMES, rows, means, how, hang)
-  return kept._replace(quality=quality, facts=facts)
+  alone = rewriter.first(model, kept.params)
+  return rewriter.Rewriter(alone, kept, quality, facts)
 
 
 def write(

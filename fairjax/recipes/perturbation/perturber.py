@@ -10,7 +10,6 @@ everybody; and what a rewriter changes, in forms by rules.
 """
 
 import itertools
-import pathlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,7 +17,7 @@ import pandas as pd
 
 from fairjax import stages
 from fairjax.config import Config, changed
-from fairjax.core import artefacts, strict_json
+from fairjax.core import artefacts, knobs, strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.tables import panda, splits
 from fairjax.metrics.inference import clusters, intervals
@@ -44,7 +43,7 @@ def run(e: Experiment) -> Results:
   """config → pairs → fit → rewrites of held-out pairs → tests → report."""
   config, folder, log = e.config, e.folder, e.log
   pairs = read(config, log)
-  result = train(config, folder, pairs, log)
+  result = train(e, pairs)
   if mesh.is_main():
     rewriter.save(result.model, folder / 'export' / LEARNED)
   log.line(f'the perturber: {folder / "export" / LEARNED}')
@@ -85,26 +84,21 @@ NOTES = [
 ]
 
 
-def train(
-  config: Config, folder: pathlib.Path, pairs: pd.DataFrame, log: Log
-) -> rewriter.Rewriter:
+def train(e: Experiment, pairs: pd.DataFrame) -> rewriter.Rewriter:
   """The learner that the config asks for."""
-  if config.perturb.learner == 'tagger':
-    return person_tagger.fit(config, folder, pairs, log)
+  if e.config.perturb.learner == 'tagger':
+    return person_tagger.fit(e, pairs)
   columns = (pairs[name] for name in ('word', 'attribute', 'text'))
   own = pairs[['target', 'text', 'split']].rename(columns={'text': 'original'})
   own['source'] = list(map(perturb.prompt, *columns))
-  return rewriter.fit(config, folder, own, log, perturb.TOKENS)
+  return rewriter.fit(e, own, perturb.TOKENS)
 
 
 def read(config: Config, log: Log) -> pd.DataFrame:
   """The parallel text of the config's sources, or PANDA; counted."""
   options = config.perturb
-  if not options.data:
-    raise UserError(
-      'perturb.data is empty; name the folder that holds geco/ and bias_eval/ '
-      "(or PANDA's) with --config.perturb.data"
-    )
+  place = "the folder that holds geco/ and bias_eval/ (or PANDA's)"
+  knobs.need(config, 'perturb.data', place)
   if 'panda' in options.sources:
     if len(options.sources) > 1:
       raise UserError(

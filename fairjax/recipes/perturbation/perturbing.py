@@ -188,41 +188,30 @@ def perturbed(config: Config, texts: Sequence[str]) -> pd.DataFrame:
   the model's positions even in windows, stays as it is.
   """
   texts = list(texts)
-  parts, sources = [], []
-  for i, text in enumerate(texts):
-    for part in windows(text, WINDOW):
-      parts.append(part)
-      sources.append(i)
-  draws = drawn(config, parts)
-  rows = [k for k, draw in enumerate(draws) if draw is not None]
-  model = load(config)
-  able = rows if model is None else _readable(model, parts, draws, rows)
-  new = list(parts)
+  cut = [windows(text, WINDOW) for text in texts]
+  parts = [part for own in cut for part in own]
+  sources = [i for i, own in enumerate(cut) for _ in own]
+  draws, model, new = drawn(config, parts), load(config), list(parts)
+  rows = able = [k for k, draw in enumerate(draws) if draw is not None]
+
+  def asked(rows: list[int]) -> tuple[list[str], ...]:
+    """Texts, words and attributes."""
+    each = ((parts[k], draws[k][0].word, draws[k][1]) for k in rows)
+    return tuple(map(list, zip(*each)))
+
+  if model is not None and rows:
+    own, words, attributes = asked(rows)
+    fits = readable(model, words, attributes, own)
+    able = [k for k, one in zip(rows, fits) if one]
   if able:
-    write = writer(config, model)
-    words = [draws[k][0].word for k in able]
+    own, words, attributes = asked(able)
     spans = [(draws[k][0].start, draws[k][0].end) for k in able]
     if model is not None:  # which reads the word, and takes the first of them
-      spans = [chain.find(parts[k], w) for k, w in zip(able, words)]
-    result = write(
-      [parts[k] for k in able], words, spans, [draws[k][1] for k in able]
-    )
-    for k, text in zip(able, result):
+      spans = list(map(chain.find, own, words))
+    written = writer(config, model)(own, words, spans, attributes)
+    for k, text in zip(able, written):
       new[k] = text
-  long = set(rows) - set(able)
-  return _table(texts, parts, sources, new, draws, long)
-
-
-def _readable(model: Bundle, parts, draws, rows: list[int]) -> list[int]:
-  """The rows whose prompts the model has positions for."""
-  if not rows:
-    return []
-  words, attributes = (
-    [get(draws[k]) for k in rows]
-    for get in (lambda one: one[0].word, lambda one: one[1])
-  )
-  fits = readable(model, words, attributes, [parts[k] for k in rows])
-  return [k for k, one in zip(rows, fits) if one]
+  return _table(texts, parts, sources, new, draws, set(rows) - set(able))
 
 
 def readable(

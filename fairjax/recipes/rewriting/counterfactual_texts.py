@@ -198,28 +198,21 @@ def repairs_of(
 ) -> dict[str, pd.DataFrame]:
   """Stage 4 of each split: source, swap, mask, repair."""
 
-  def make(path: pathlib.Path) -> None:
-    for split, rows in tables.items():
-      sources = rows['text'].tolist()
-      swaps = swap(sources)
-      frame = repairing.repaired(m.config, m.helpers, swaps)
-      frame.insert(0, 'source', sources)
-      frame.insert(0, 'id', rows['id'].to_numpy())
-      stages.write_table(path / f'{split}.parquet', frame)
-      m.log.line(
-        f'repair, {name}, {split}: {int((frame["odd"] > 0).sum()):,} of '
-        f'{len(frame):,} texts had odd words'
-      )
-
-  def read(path: pathlib.Path) -> dict[str, pd.DataFrame]:
-    return {s: artefacts.read_table(path / f'{s}.parquet') for s in tables}
+  def make(split: str) -> pd.DataFrame:
+    sources = tables[split]['text'].tolist()
+    frame = repairing.repaired(m.config, m.helpers, swap(sources))
+    frame.insert(0, 'source', sources)
+    frame.insert(0, 'id', tables[split]['id'].to_numpy())
+    m.log.line(
+      f'repair, {name}, {split}: {int((frame["odd"] > 0).sum()):,} of '
+      f'{len(frame):,} texts had odd words'
+    )
+    return frame
 
   words = artefacts.content(m.words) if m.words else ''
   texts = [words, *(list(one['text']) for one in tables.values())]
   made_from = identity(m.config, ('repair', 'texts', 'data'), name, texts)
-  return stages.stage(
-    m.folder / 'repair' / name, made_from, make, read, m.log, m.config.reuse
-  )
+  return m.e.frames(f'repair/{name}', made_from, tables, make)
 
 
 def writers_of(
@@ -301,14 +294,14 @@ def tuned(
   more = config.seed - m.config.seed
   name = f'{name}-{more}' if more else name
   m.log.line(f'generator on {name}')
-  one = rewriter.fit(config, m.folder / 'generator' / name, pairs, m.log)
+  own = m.e.of(config, f'generator/{name}')
+  one = rewriter.fit(own, pairs)
   facts[f'held-out loss of the generator, {name}'] = one.quality['loss'][
     'value'
   ]
   facts[f'steps of the generator, {name}'] = one.fit.steps
-  folder = m.folder / 'generator' / name / 'export'
   if mesh.is_main():
-    rewriter.save(one.model, folder)
+    rewriter.save(one.model, own.folder / 'export')
   return one.model
 
 
@@ -374,14 +367,14 @@ def rewritten(m: RewriteInputs, tables: Tables, writers: Writers) -> Rewrites:
   texts = {s: tables[s]['text'].tolist() for s in ('train', 'test')}
   plain = {s: tables[s][['id', 'text', 'label', 'group']] for s in texts}
   return {
-    name: once(m, m.folder / 'texts', name, own, texts, plain)
+    name: once(m, 'texts', name, own, texts, plain)
     for name, own in writers.items()
   }
 
 
 def once(
   m: RewriteInputs,
-  folder: pathlib.Path,
+  place: str,
   name: str,
   writers: Sequence[Writer],
   texts: Mapping[str, Sequence[str]],
@@ -393,17 +386,11 @@ def once(
   not decode all again.
   """
   columns = [f'twin_{k}' if k else 'twin' for k in range(len(writers))]
-  file = lambda path, where: path / f'{stages.file_name(where)}.parquet'
 
-  def make(path: pathlib.Path) -> None:
-    for where, some in texts.items():
-      m.log.line(f'{name} writes {len(some):,} texts, {where}')
-      twins = {c: one.write(some) for c, one in zip(columns, writers)}
-      stages.write_table(file(path, where), beside[where].assign(**twins))
-
-  def read(path: pathlib.Path) -> dict[str, list[list[str]]]:
-    kept = {where: artefacts.read_table(file(path, where)) for where in texts}
-    return {w: [t[c].tolist() for c in columns] for w, t in kept.items()}
+  def make(where: str) -> pd.DataFrame:
+    m.log.line(f'{name} writes {len(texts[where]):,} texts, {where}')
+    twins = {c: one.write(texts[where]) for c, one in zip(columns, writers)}
+    return beside[where].assign(**twins)
 
   models = [one.model for one in writers if one.model]
   made_from = identity(
@@ -415,15 +402,15 @@ def once(
     *(one.tokenizer.to_str() for one in models),
     *(np.asarray(leaf) for x in models for leaf in jax.tree.leaves(x.params)),
   )
-  path = folder / stages.file_name(name)
-  out = stages.stage(path, made_from, make, read, m.log, m.config.reuse)
+  path = f'{place}/{stages.file_name(name)}'
+  kept = m.e.frames(path, made_from, texts, make)
   for where, some in texts.items():
     if over := _too_long(writers, some):
       m.log.line(
         f'{name}: {over:,} of {len(some):,} texts are too long for its model '
         f'and stay as they are, {where}'
       )
-  return out
+  return {w: [t[c].tolist() for c in columns] for w, t in kept.items()}
 
 
 def against_gold(
@@ -445,7 +432,7 @@ def against_gold(
     for where, rows in known.items()
   }
   each = {
-    name: once(m, m.folder / 'known', name, own, texts, beside)
+    name: once(m, 'known', name, own, texts, beside)
     for name, own in (writers.items() if known else ())
   }
   contenders.gold(m.e, known, each, against, unlisted)

@@ -11,7 +11,7 @@ or further players beside the model, are given by the recipe that calls.
 import dataclasses
 import functools
 import pathlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -32,6 +32,7 @@ from fairjax.models.decoding.decode import Options
 from fairjax.models.folders import hf
 from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.recipes.language.generate_corpus import overrides
+from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
@@ -76,10 +77,8 @@ def start(
 
 
 def fit(
-  config: Config,
-  folder: pathlib.Path,
+  e: Experiment,
   pairs: pd.DataFrame,
-  log: Log,
   new: Sequence[str] = (),
   model: Bundle | None = None,
   players: tuple[step.Player, ...] = (),
@@ -97,10 +96,11 @@ def fit(
   the batches of `seq2seq.training`.
   """
   seq2seq.check(pairs)
+  config = e.config
   device_mesh = mesh.make(config.mesh, config.seeds)
   model = model or start(config, pairs, new)
   model = model.replace(device_mesh=device_mesh)
-  pools, texts, facts = _pools(model, pairs, log)
+  pools, texts, facts = _pools(model, pairs, e.log)
   alone = step.Loss(*objectives.loss(objectives.rewriting()))
   players = players or (step.Player('model', alone),)
   source = lambda job, rows: batches(pair_batches(job, rows))
@@ -118,32 +118,22 @@ def fit(
     else [],
     *content,
   )
-  kept = trained(config, folder, log, model, pools, made_from, task, own)
+  sets, how = (pools['train'], pools['valid']), {'part': 'rewriter'}
+  kept = stages.fitted_once(
+    config, model, sets, e.folder, made_from, e.log, task=task, **how
+  )
   last = 'test' if 'test' in pools else 'valid'
   hang = clusters.of_texts(texts[last])
-  rows = sums(model, kept.fit.params, pools[last], config.train.batch)
+  rows = sums(model, kept.params, pools[last], config.train.batch)
   how = intervals.options_of(config)
   quality = estimates(NAMES, rows[0], means, how, hang)
-  return kept._replace(quality=quality, facts=facts)
+  return Rewriter(first(model, own(kept.params)), kept, quality, facts)
 
 
-def trained(
-  config: Config,
-  folder: pathlib.Path,
-  log: Log,
-  model: Bundle,
-  pools: Mapping[str, seq2seq.PairPool],
-  made_from: str,
-  task: loop.Task,
-  own: Callable[[Any], Any] = lambda params: params,
-) -> Rewriter:
-  """The model with the kept weights of its first seed; not measured yet."""
-  sets, more = (pools['train'], pools['valid']), {'part': 'rewriter'}
-  result = stages.fitted_once(
-    config, model, sets, folder, made_from, log, task=task, **more
-  )
-  params = jax.tree.map(lambda leaf: leaf[0], own(mesh.to_host(result.params)))
-  return Rewriter(model.replace(params=params), result, {}, {})
+def first(model: Bundle, params) -> Bundle:
+  """The model with the weights of its first seed."""
+  own = jax.tree.map(lambda leaf: leaf[0], mesh.to_host(params))
+  return model.replace(params=own)
 
 
 def pair_batches(job: loop.Job, _) -> batches.Batches:

@@ -81,7 +81,13 @@ def _table(
   toxic, said = None, []
   if any(isinstance(one, Mapping) for one in frame['prompt']):
     frame, toxic, said = published.real_toxicity(frame, where)
-  _check_texts(frame, where)
+  for name in READ:
+    for row, one in enumerate(frame[name] if name in frame else ()):
+      # No texts, though Python can write them as such.
+      if isinstance(one, Mapping | list | tuple | np.ndarray):
+        raise UserError(
+          f'{where} has {shown(one)} in column {name} of row {row}; give a text'
+        )
   blank = frame['prompt'].isna() | (
     frame['prompt'].astype(str).str.strip() == ''
   )
@@ -107,16 +113,6 @@ def _table(
       'whose words they hold with --config.writing.axes'
     )
   return pd.concat(parts, ignore_index=True), said
-
-
-def _check_texts(frame: pd.DataFrame, where: str) -> None:
-  """Lists and objects are no texts, though Python can write them as such."""
-  for name in READ:
-    for row, one in enumerate(frame[name] if name in frame else ()):
-      if isinstance(one, Mapping | list | tuple | np.ndarray):
-        raise UserError(
-          f'{where} has {shown(one)} in column {name} of row {row}; give a text'
-        )
 
 
 def _axis_name(axis: str) -> str:

@@ -172,8 +172,14 @@ def written(
         rounds.append(_piece(writer, some, number, folder, reuse))
         add(len(some))
       out += [[text for one in each for text in one] for each in zip(*rounds)]
-      if not low:
-        _refuse_nothing(writer, prompts, out)
+      # Before all are asked: a model that writes nothing at all.
+      if not low and not any(text.strip() for texts in out for text in texts):
+        raise UserError(
+          f'{writer.name} writes nothing after {len(out)} prompts, the first '
+          f'of them {prompts[0][:60]!r}: all texts are empty; is it a model '
+          'that goes on after a prompt, and does it need another form of one '
+          '(--config.generate.prompt)?'
+        )
   return out
 
 
@@ -188,14 +194,3 @@ def _piece(writer, prompts: list[str], number: int, folder, reuse: str):
     artefacts.read_json,
     reuse=reuse,
   )
-
-
-def _refuse_nothing(writer, prompts, out) -> None:
-  """Before all are asked: a model that writes nothing at all."""
-  if not any(text.strip() for texts in out for text in texts):
-    raise UserError(
-      f'{writer.name} writes nothing after {len(out)} prompts, the first of '
-      f'them {prompts[0][:60]!r}: all texts are empty; is it a model that '
-      'goes on after a prompt, and does it need another form of one '
-      '(--config.generate.prompt)?'
-    )

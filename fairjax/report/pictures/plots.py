@@ -203,6 +203,14 @@ def _bands(axes: 'Axes', series: Series) -> None:
       axes.fill_between(x, low, high, color=colour, alpha=0.16, lw=0)
 
 
+def curve(
+  x: Sequence[float], estimates: Sequence[Any]
+) -> dict[str, np.ndarray]:
+  """The Estimates at each x as a series of `curves`."""
+  y, (down, up) = bounds(estimates)
+  return {'x': np.array(x), 'y': y, 'low': y - down, 'high': y + up}
+
+
 @styled
 def curves(
   series: Series, x_label: str, y_label: str, reference: float | None = None

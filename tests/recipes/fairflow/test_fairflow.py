@@ -270,9 +270,8 @@ def test_a_flow_of_another_width_is_not_taken_up(tmp_path):
   with Log(tmp_path, main=False) as log:
     for width in (8, 10):
       x = np.float32(draw.normal(size=(64, width)))
-      model, params, _ = flow_training.fit_flow(
-        config, x, side, held, tmp_path, log
-      )
+      e = Experiment(config, tmp_path, log)
+      model, params, _ = flow_training.fit_flow(e, x, side, held)
       assert model.module.shape.width == width
       assert params['bias'].shape == (1, config.fairflow.steps, width)
 
@@ -329,7 +328,7 @@ def test_the_coordinate_of_a_diagonal_lda_becomes_the_other_side_s():
     assert move == pytest.approx(np.full(3, move[0]), abs=1e-4)  # along the gap
 
 
-def test_a_head_is_sure_of_its_texts_not_of_their_words(tmp_path):
+def test_a_head_is_sure_of_its_texts_not_of_their_words():
   """Five occurrences in each text that agree are one, not five."""
   config, draw = small(), np.random.default_rng(0)
   config.fairflow.head, config.measures.resamples = 'lda', 2000
@@ -339,18 +338,18 @@ def test_a_head_is_sure_of_its_texts_not_of_their_words(tmp_path):
   wide = {}
   for copies in (1, 5):
     id = [f'a:{row}:{k}' for row in range(120) for k in range(copies)]
-    each = (np.repeat(x, copies, 0) for x in (word, vector, label))
-    with Log(tmp_path, main=False) as log:
-      fitted = flow_training.fit_head(
-        config, np.array(id, object), *each, tmp_path, log
-      )
+    *each, labels = (np.repeat(x, copies, 0) for x in (word, vector, label))
+    some = instances.unread(id, *each)
+    fitted = flow_training.fit_head(
+      Experiment(config, None, None), some, labels
+    )
     one = flow_training.share(fitted.right['accuracy'], fitted.texts, config)
     wide[copies] = one['value'], one['high'] - one['low']
   assert wide[5][0] == wide[1][0]
   assert wide[5][1] > 0.9 * wide[1][1]  # .18 and .38 before
 
 
-def test_a_side_whose_texts_are_all_held_out_is_told(tmp_path):
+def test_a_side_whose_texts_are_all_held_out_is_told():
   """A traceback of lda, and of the perceptron a head of one side."""
   config, label = small(), np.arange(40) % 2
   vector = np.random.default_rng(0).normal(size=(40, 4))
@@ -360,9 +359,9 @@ def test_a_side_whose_texts_are_all_held_out_is_told(tmp_path):
   config.fairflow.held_out, config.seed = 0.5, 0
   while not attributes.held_out(np.array(['a:0:1']), config.seed, 0.5)[0]:
     config.seed += 1
-  with Log(tmp_path, main=False) as log:
-    with pytest.raises(UserError, match='the second side are held out'):
-      flow_training.fit_head(config, id, word, vector, label, tmp_path, log)
+  some = instances.unread(id, word, vector)
+  with pytest.raises(UserError, match='the second side are held out'):
+    flow_training.fit_head(Experiment(config, None, None), some, label)
 
 
 def test_the_factor_that_is_told_is_that_of_the_flow(tmp_path):

@@ -176,7 +176,7 @@ def test_generate_writes_texts_and_pairs(folders, tmp_path, capsys, remade):
   assert [row['shard'] for row in rows] == corpora.shard_map.find_shards(source)
   assert all(row['rows'] == 13 and row['status'] == 'made' for row in rows)
   shown = capsys.readouterr()
-  assert '3 shards' in shown.out and 'a.txt: 13 texts' in shown.err
+  assert '| shards' in shown.out and 'a.txt: 13 texts' in shown.err
   model = written.load(config)
   lines = (source / 'deep' / 'b.jsonl').read_text().splitlines()
   for name, given in (

@@ -22,6 +22,7 @@ from fairjax.models import build, families, objectives, rewriting
 from fairjax.models.families import bart, gpt2
 from fairjax.models.folders import hf
 from fairjax.recipes.rewriting import rewriter
+from fairjax.stages import Experiment
 from fairjax.train import step
 from fairjax.train.progress import Log
 
@@ -139,8 +140,8 @@ def table(n=160):
 def test_a_rewriter_learns_and_is_written_for_transformers(tmp_path):
   pairs, asked = table(), config()
   with Log(tmp_path, asked, main=True) as log:
-    made = rewriter.fit(asked, tmp_path, pairs, log)
-    again = rewriter.fit(asked, tmp_path, pairs, log)
+    made = rewriter.fit(Experiment(asked, tmp_path, log), pairs)
+    again = rewriter.fit(Experiment(asked, tmp_path, log), pairs)
   test = pairs[pairs['split'] == 'test']
   written = rewriter.write(asked, made.model, test['source'])
   assert np.mean(written == test['target']) > 0.8
@@ -229,10 +230,10 @@ def test_stopping_by_bleu_writes_and_is_another_stage(tmp_path, monkeypatch):
   pairs = table(100)
   asked = config(train__epochs=2, train__evals=0.5)
   with Log(tmp_path, asked, main=True) as log:
-    rewriter.fit(asked, tmp_path, pairs, log)
+    rewriter.fit(Experiment(asked, tmp_path, log), pairs)
     asked.train.metric_for_best = 'bleu'
     monkeypatch.setattr(rewriter, 'DECODED', 4)
-    history = rewriter.fit(asked, tmp_path, pairs, log).fit
+    history = rewriter.fit(Experiment(asked, tmp_path, log), pairs).fit
   assert all(0 <= row['bleu'] <= 1 for row in history.history)
   assert len(list((tmp_path / 'training').glob('*/fit.json'))) == 2
   row = json.loads((tmp_path / 'metrics.jsonl').read_text().splitlines()[-1])
@@ -247,7 +248,7 @@ def test_rewrites_of_one_text_are_one_in_what_is_held_out(tmp_path):
   with Log(tmp_path, asked, main=True) as log:
     for times in (0, 7):
       own = pd.concat([pairs, *[test] * times], ignore_index=True)
-      loss = rewriter.fit(asked, tmp_path, own, log).quality['loss']
+      loss = rewriter.fit(Experiment(asked, tmp_path, log), own).quality['loss']
       widths.append(loss['high'] - loss['low'])
   assert widths[1] == pytest.approx(widths[0], rel=0.3)
 
@@ -258,7 +259,8 @@ def test_pairs_of_other_labels_are_another_stage(tmp_path):
   label = np.arange(60) % 2
   with Log(tmp_path, asked, main=True) as log:
     for own in (label, 1 - label, label):
-      rewriter.fit(asked, tmp_path, pairs.assign(label=own), log)
+      e = Experiment(asked, tmp_path, log)
+      rewriter.fit(e, pairs.assign(label=own))
   assert len(list((tmp_path / 'training').glob('*/fit.json'))) == 2
 
 
