@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+import small
 
 from fairjax.benchmarks.shared import erasing
 from fairjax.config import Config
@@ -65,14 +66,10 @@ def test_a_probe_reads_before_and_after_on_texts_that_were_held_out():
 
 
 def test_an_eraser_that_takes_nothing_out_is_said_and_not_exported(tmp_path):
-  lines = []
-
-  class Log:
-    line = lines.append
-
-  toy = Vectors(0.0)
+  log, lines = small.heard()
+  toy, e = Vectors(0.0), Experiment(Config(), tmp_path, log)
   (tmp_path / 'inlp').mkdir()  # what an earlier run exported stayed there
-  after = mitigations.inlp(toy, people(300), Config(), tmp_path / 'inlp', Log)
+  after = mitigations.inlp(toy, people(300), e, tmp_path / 'inlp')
   warnings = erasing.probe(after, people(300, 2000), HOW)['warnings']
   assert 'so the model is as it was' in warnings[0]
   assert lines[0] == 'inlp: 0 directions taken out'
