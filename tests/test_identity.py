@@ -7,9 +7,10 @@ import pathlib
 import numpy as np
 import pandas as pd
 import pytest
+from small import changed
 
 from fairjax import stages
-from fairjax.config import Config, validate
+from fairjax.config import Config
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.report import measured
@@ -22,35 +23,29 @@ pytestmark = pytest.mark.usefixtures('small_and_alone')
 LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
 
 
-def changed(leaf: knobs.Leaf, tmp_path: pathlib.Path) -> Config:
-  """The default config with another value, of the right type, in one leaf."""
-  section, _, name = leaf.name.rpartition('.')
+def another(leaf: knobs.Leaf, tmp_path: pathlib.Path):
+  """Another value of the right type than the default."""
   old = leaf.default
-  if leaf.name == 'net.precision':
-    new = 'bfloat16'
-  elif leaf.name == 'model':
-    new = 'small'
-  elif leaf.path:
-    new = tmp_path / 'file'
-    new.write_text('one\n')
-    new = str(new)
-  elif isinstance(old, bool):
-    new = not old
-  elif isinstance(old, int | float):
-    new = old + 1
-  elif isinstance(old, tuple):
-    new = old[1:] if old else ('x',)
-  else:
-    new = f'{old}x'
-  config = Config()
-  owner = getattr(config, section) if section else config
-  setattr(owner, name, new)
-  return config
+  if leaf.name in ('net.precision', 'model'):
+    return {'model': 'small'}.get(leaf.name, 'bfloat16')
+  if leaf.path:
+    (tmp_path / 'file').write_text('one\n')
+    return str(tmp_path / 'file')
+  if isinstance(old, bool):
+    return not old
+  if isinstance(old, int | float):
+    return old + 1
+  if isinstance(old, tuple):
+    return old[1:] if old else ('x',)
+  return f'{old}x'
 
 
 @pytest.mark.parametrize('name', LEAVES)
 def test_a_leaf_changes_the_stages_it_says_and_no_other(name, tmp_path):
-  config = changed(LEAVES[name], tmp_path)
+  config = Config()
+  section, _, last = name.rpartition('.')
+  owner = getattr(config, section) if section else config
+  setattr(owner, last, another(LEAVES[name], tmp_path))
   for what in knobs.STAGES:
     same = identity(config, what) == identity(Config(), what)
     assert same == (what not in LEAVES[name].changes), what
@@ -289,32 +284,9 @@ def test_content_of_folders_is_names_and_bytes(tmp_path):
   ],
 )
 def test_a_wrong_leaf_is_one_sentence(name, value, says):
-  config = Config()
-  section, _, leaf = name.rpartition('.')
-  setattr(getattr(config, section) if section else config, leaf, value)
   with pytest.raises(UserError, match=says) as caught:
-    validate(config)
+    changed(Config(), **{name.replace('.', '__'): value})
   assert str(caught.value).startswith(name) and '\n' not in str(caught.value)
-
-
-@pytest.mark.parametrize('share', [4, 1])
-def test_values_of_every_kind_are_checked_without_a_traceback(share):
-  """Any value in any leaf is valid or one sentence."""
-  odd = [None, True, -1, 0, 10**30, 1.5, float('nan'), float('-inf'), '', '\0']
-  odd += ['x' * 5000, 'a/b', (), ('',), (1,), [None], {}, b'x', object()]
-  checked = refused = 0
-  for k, leaf in enumerate(LEAVES.values()):
-    for value in odd[k % share :: share]:
-      config = Config()
-      section, _, name = leaf.name.rpartition('.')
-      setattr(getattr(config, section) if section else config, name, value)
-      checked += 1
-      try:
-        validate(config)
-      except UserError as error:
-        refused += 1
-        assert '\n' not in str(error) and len(str(error)) < 700
-  assert checked > 1000 and refused > 0.6 * checked
 
 
 def test_the_positive_label_turns_labels_and_scores():

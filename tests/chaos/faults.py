@@ -10,9 +10,9 @@ Where a fault stops a run, the same command follows without it; every file that
 a run writes must then be that of the calm run, to the bit, but for logs and
 what holds a clock.
 
-All 112 cells take 95 minutes of one core that others use too (LIMIT=260 for 20
-random kills a job, 130 for kills in a fit): 20 to 45 seconds most, 2 to 3
-minutes SIGKILL and a full disk. `taskset -c 1` keeps them off another core.
+Of eight jobs 112 cells take 95 minutes of one core that others use too
+(LIMIT=260 for 20 random kills a job, 130 for kills in a fit): 20 to 45 seconds
+most, 2 to 3 minutes SIGKILL and a full disk. `taskset -c 1` keeps them off another core.
 """
 
 import json
@@ -31,7 +31,6 @@ import numpy as np
 import pandas as pd
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from test_kill import JOBS as LARGER
 from test_kill import ROOT, SMALL
 
 KILLS, SEED = int(os.environ.get('KILLS', 20)), int(os.environ.get('SEED', 0))
@@ -46,9 +45,50 @@ JOBS = {
     *SMALL,
     '--config.train.epochs=3',
   ],
-  'diet': LARGER['rank'],
-  'fairflow': LARGER['fairflow'],
-  'mbcda': LARGER['mbcda'],
+  'diet': [
+    *('--config=configs/quickstart_diet.py', *SMALL, '--config.recipe=rank'),
+    *('--config.train.epochs=3', '--config.grid.rankings=healthy_random'),
+    *('--config.grid.factual=0.5', '--config.grid.counterfactual=0.25'),
+    *('--config.grid.augment=ge', '--config.grid.shares=0.0,1.0'),
+    '--config.grid.budget=0.5',
+  ],
+  'weighting': [
+    *('--config=configs/weighting_planted.py', *SMALL),
+    *('--config.train.epochs=3', '--config.weighting.n_estimators=10'),
+  ],
+  'pretraining': [
+    *('--config=configs/pretrain_bart_mini.py', '--config.model=tiny'),
+    *('--config.seeds=1', f'{PEOPLE}.txt', '--config.tokens.vocab_size=120'),
+    *('--config.pretrain.length=32', '--config.pretrain.steps=30'),
+    *('--config.pretrain.held_out=0.1', '--config.train.batch=16'),
+    *('--config.train.save_every=5', '--config.measures.resamples=50'),
+  ],
+  'fairflow': [
+    *('--config=configs/fairflow_planted.py', '--config.planted.rows=700'),
+    *('--config.seeds=1', '--config.tokens.vocab_size=800'),
+    *('--config.pretrain.steps=60', '--config.fairflow.cap=8'),
+    *('--config.fairflow.head_epochs=2', '--config.fairflow.threshold=0'),
+    *('--config.fairflow.word_share=0.1', '--config.fairflow.steps=2'),
+    *('--config.fairflow.hidden=8', '--config.fairflow.grow_cosine=0'),
+    *('--config.fairflow.min_along=-1', '--config.train.save_every=5'),
+    '--config.measures.resamples=50',
+  ],
+  'mbcda': [
+    *('--config=configs/mbcda_planted.py', '--config.planted.rows=120'),
+    *('--config.planted.test_rows=60', '--config.tokens.vocab_size=300'),
+    *('--config.rewriters.epochs=2', '--config.rewriters.seeds=1'),
+    '--config.rewriters.generators=1',
+    '--config.rewriters.classifier_epochs=1',
+    *('--config.adversary.labels=filtered', '--config.adversary.epochs=2'),
+    *('--config.adversary.vectors=', '--config.train.save_every=2'),
+    '--config.measures.resamples=20',
+  ],
+  'generation': [
+    *('--config=configs/generate.py', '--config.corpus.path={sources}/texts'),
+    '--config.model={pretraining}/export/seed_0',
+    *('--config.corpus.workers=1', '--config.generate.chunk=20'),
+    *('--config.generate.max_length=24', '--config.generate.num_beams=1'),
+  ],
   'perturber': [
     '--config=configs/perturber_mini.py',
     *('--config.model=tiny', '--config.rewrite.family=gpt2'),
@@ -124,8 +164,12 @@ def sources(place: pathlib.Path) -> pathlib.Path:
     for who, whose, _ in [both[i % 2]]
   ]
   part = folder.with_name('sources.part')
-  (part / 'panda').mkdir(parents=True, exist_ok=True)
+  shutil.rmtree(part, ignore_errors=True)
+  (part / 'panda').mkdir(parents=True)
   (part / 'people.txt').write_text('\n\n'.join(texts) + '\n')
+  (part / 'texts').mkdir()
+  for k in range(3):
+    (part / 'texts' / f'{k}.txt').write_text('\n'.join(texts[k::3]) + '\n')
   label = [int('rude' in text or 'lazy' in text) for text in texts]
   table = pd.DataFrame({'text': texts, 'label': label})
   table['gender'] = [('male', 'female')[i % 2] for i in range(120)]
@@ -220,7 +264,7 @@ class Job:
 def filled(name: str, place: pathlib.Path) -> list[str]:
   """A job's words, with the folders of what it needs."""
   words, known = JOBS[name], {'sources': sources(place)}
-  for other in ('train', 'mlm'):
+  for other in JOBS | {'mlm': MLM}:
     if any('{' + other + '}' in word for word in words):
       known[other] = place / f'for_{other}'
       if not known[other].exists():
