@@ -12,7 +12,8 @@ what holds a clock.
 
 Of eight jobs 112 cells take 95 minutes of one core that others use too
 (LIMIT=260 for 20 random kills a job, 130 for kills in a fit): 20 to 45 seconds
-most, 2 to 3 minutes SIGKILL and a full disk. `taskset -c 1` keeps them off another core.
+most, 2 to 3 minutes SIGKILL and a full disk. `taskset -c 1` keeps them off
+another core.
 """
 
 import json

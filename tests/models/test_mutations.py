@@ -16,7 +16,6 @@ from fairjax.data.batching import tokens
 from fairjax.models import families
 from fairjax.models.families import FAMILIES
 from fairjax.models.folders import hf, weight_files
-from fairjax.models.layers import places
 
 from .families.test_families import SMALL
 
@@ -26,24 +25,22 @@ VALUES = [
   *([], [1], [[]], {}, {'a': 1}, ['full_attention']),
 ]
 FILES = [b'', b'[]', b'null', b'3', b'"x"', b'{', b'\xff\xfe\x00', b'[' * 9000]
+ONE_LAYER = dict.fromkeys(
+  ('num_hidden_layers', 'n_layers', 'n_layer', 'encoder_layers'), 1
+)
 COUNT = 1000  # over all families
 
 
-def tiny(family, folder, can=''):
+def tiny(family, folder):
   """A folder with random weights and a tokenizer."""
-  said = SMALL | dict.fromkeys(
-    ('num_hidden_layers', 'n_layers', 'n_layer', 'encoder_layers'), 1
-  )
-  shape = families.shape_from_hf({'model_type': family} | said)
-  can = can or next(iter(families.find(family).heads))
+  can = next(iter(families.find(family).heads))
   options = {'classes': 2} if can == 'classify' else {}
-  module = families.module(shape, can, **options)
-  params = jax.jit(module.init)(jax.random.key(0), places.blank_batch())
-  words = tokens.train_tokenizer(['a b c d'], 30)
-  tokens.save_tokenizer(words, folder / 'words')
-  files = sorted((folder / 'words').iterdir())
-  hf.save(folder / 'model', module, params['params'], files)
-  return folder / 'model'
+  one = families.shape_from_hf({'model_type': family} | SMALL | ONE_LAYER)
+  module = families.module(one, can, **options)
+  path = folder / 'model'
+  hf.save(path, module, hf.complete(module, {}, jax.random.key(0)))
+  tokens.save_tokenizer(tokens.train_tokenizer(['a b c d'], 30), path)
+  return path
 
 
 def one_sentence(call):
@@ -151,6 +148,8 @@ INDEXES = [
       'nul\x00l',
       'absent.safetensors',
       'config.json',
+      'x' * 256,
+      '\ud800',
     )
   ),
 ]

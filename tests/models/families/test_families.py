@@ -99,6 +99,10 @@ def test_packed_equals_padded(family, key):
   run = jax.jit(lambda b: module.apply({'params': params}, b, key))
   one, two = (run(b)[: len(TEXTS)] for b in (packed, padded))
   np.testing.assert_allclose(one, two, atol=1e-5)
+  order = [3, 0, 4, 1, 2]  # and company do not matter either
+  other = pack([TEXTS[i] for i in order], 3, 16, 2, extra=2)
+  other['example'][:5] = packed['example'][order]
+  np.testing.assert_allclose(run(other)[:5], one[np.array(order)], atol=1e-5)
   assert np.abs(one[0] - one[1]).max() > 1e-3
   junk = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
   np.testing.assert_array_equal(run(junk), run(packed))
@@ -138,22 +142,37 @@ def test_the_buckets_of_mpnet_are_those_of_transformers():
 
 
 @pytest.mark.parametrize(
-  'key, value',
+  'family, key, value, sentence',
   [
-    ('relative_attention', None),
-    ('share_att_key', False),
-    ('position_biased_input', True),
-    ('norm_rel_ebd', 'none'),
-    ('conv_kernel_size', 3),
-    ('pos_att_type', 'p2p'),
+    ('bert', 'model_type', 't5', "'t5'; known families are bert"),
+    ('bert', 'model_type', 'distilberd', 'did you mean distilbert'),
+    ('bert', 'hidden_act', 'swish2', 'hidden_act'),
+    ('bert', 'hidden_size', 10, 'do not divide'),
+    ('bert', 'position_embedding_type', 'x', "it must be 'absolute', all that"),
+    ('bert', 'is_decoder', True, 'is_decoder true; it must be false'),
+    ('deberta-v2', 'relative_attention', False, 'has relative_attention'),
+    ('deberta-v2', 'share_att_key', False, 'has share_att_key'),
+    ('deberta-v2', 'position_biased_input', True, 'has position_biased_input'),
+    ('deberta-v2', 'norm_rel_ebd', 'none', 'has norm_rel_ebd'),
+    ('deberta-v2', 'conv_kernel_size', 3, 'has conv_kernel_size'),
+    ('deberta-v2', 'pos_att_type', 'p2p', 'has pos_att_type'),
+    ('bart', 'tie_word_embeddings', False, 'tie_word_embeddings'),
+    ('bart', 'activation_function', 'mish', "activation_function 'mish'"),
+    ('bart', 'd_model', 19, 'd_model 19'),
+    ('gpt2', 'n_layer', 0, 'n_layer 0'),
+    ('gpt2', 'scale_attn_by_inverse_layer_idx', True, 'scale_attn_by_inverse'),
+    ('gpt2', 'tie_word_embeddings', False, 'tie_word_embeddings'),
+    ('gpt2', 'activation_function', 'mish', "activation_function 'mish'"),
+    ('gpt2', 'n_embd', 51, 'n_embd 51'),
   ],
 )
-def test_another_kind_of_deberta_is_refused_by_its_key(key, value):
-  config = {'model_type': 'deberta-v2'} | SMALL | {key: value}
-  if value is None:
-    del config[key]
-  with pytest.raises(UserError, match=f'config.json has {key}'):
-    families.shape_from_hf(config)
+def test_another_kind_of_model_is_refused_by_its_key(
+  family, key, value, sentence
+):
+  more = {'num_attention_heads': 4} if key == 'hidden_size' else {}
+  said = {'model_type': family} | SMALL | more | {key: value}
+  with pytest.raises(UserError, match=sentence):
+    families.shape_from_hf(said)
 
 
 def test_a_folder_with_a_unigram_tokenizer_reads_as_transformers_does(

@@ -186,21 +186,6 @@ def test_llama_writes_what_transformers_writes(tied, tmp_path):
     np.testing.assert_array_equal(row, theirs)
 
 
-@pytest.mark.parametrize(
-  'change, sentence',
-  [
-    ({'position': 1, 'n_layer': 0}, 'n_layer 0'),
-    ({'scale_attn_by_inverse_layer_idx': True}, 'scale_attn_by_inverse'),
-    ({'tie_word_embeddings': False}, 'tie_word_embeddings'),
-    ({'activation_function': 'mish'}, "activation_function 'mish'"),
-    ({'n_embd': 50}, 'n_embd 50'),
-  ],
-)
-def test_configs_that_are_no_gpt2(change, sentence):
-  with pytest.raises(UserError, match=sentence):
-    families.shape_from_hf({'model_type': 'gpt2'} | change)
-
-
 @needs_torch
 def test_a_tagger_scores_places_as_transformers_does(case, tmp_path):
   import torch

@@ -147,20 +147,10 @@ def test_frozen_parity_of_padded_batches(golden, family, tmp_path):
   check(case, family, 'SequenceClassification', tmp_path, False, True)
 
 
-@pytest.mark.slow
-@needs_torch
-@pytest.mark.parametrize('family, head', CASES)
-def test_live_parity(family, head, tmp_path):
-  changes = {'hidden_act': 'gelu_new'} if head == 'MaskedLM' else {}
-  case = make_encoders.answer(family, head, seed=5, **changes)
-  check(case, family, head, tmp_path, True, False)
-
-
 @needs_torch
 def test_live_parity_of_an_untied_decoder(tmp_path):
-  case = make_encoders.answer(
-    'bert', 'MaskedLM', seed=6, tie_word_embeddings=False
-  )
+  own = {'tie_word_embeddings': False, 'hidden_act': 'gelu_new'}
+  case = make_encoders.answer('bert', 'MaskedLM', seed=6, **own)
   check(case, 'bert', 'MaskedLM', tmp_path, True, False)
 
 
@@ -370,10 +360,6 @@ def test_stack_and_unstack_are_inverse():
     (lambda f: weight_files.read(f), 'has no weights'),
     (lambda f: hub.find(str(f / 'nowhere')), 'does not exist'),
     (lambda f: hub.find('nobody/such-model'), 'config.net.init=random'),
-    (
-      lambda f: families.shape_from_hf({'model_type': 'distilberd'}),
-      'did you mean distilbert',
-    ),
     (lambda f: families.named('mega'), 'no model shape is named'),
   ],
 )
@@ -389,15 +375,6 @@ def test_broken_files_are_one_sentence(tmp_path):
     (folder / name).write_bytes(b'\x00\x01nothing of the kind')
     with pytest.raises(UserError, match=r'fetch it again|refused'):
       weight_files.read(folder)
-
-
-@pytest.mark.parametrize('name', ['x' * 256, 'é' * 128, '\ud800', '../a', ''])
-def test_a_shard_is_a_file_beside_its_index(tmp_path, name):
-  index = tmp_path / 'model.safetensors.index.json'
-  index.write_text(json.dumps({'weight_map': {'a': name}}))
-  with pytest.raises(UserError, match=r'a file in the same|is not') as told:
-    weight_files.read(tmp_path)
-  assert len(str(told.value)) < 400
 
 
 def test_sizes_have_no_folder(tmp_path):
