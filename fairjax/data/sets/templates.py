@@ -16,6 +16,7 @@ read `dp_floor` beside every DP.
 """
 
 import hashlib
+import itertools
 import pathlib
 import re
 from collections.abc import Sequence
@@ -178,15 +179,20 @@ def paired(
     for group in groups:
       both = pd.concat([words, pairs.rename(columns={group: 'word'})])
       slots = [_choices(slot, both, row.phrase) for slot in slot_flags]
-      index = np.arange(int(np.prod([len(slot) for slot in slots])))
-      texts.append(_fill(row.phrase, _columns(slots, index)))
+      texts.append(_fill(row.phrase, slots))
     stems = [_stem(row, text) for text in texts[0]]
     every, at = np.stack(texts), np.arange(len(stems))
     steps = [1 + _draw(seed, stem, len(groups) - 1) for stem in stems]
     both = [
-      _part(row, texts[g], name).assign(
-        id=[f'{stem}-{name}' for stem in stems],
-        twin=every[(g + np.array(steps)) % len(groups), at],
+      pd.DataFrame(
+        {
+          'id': [f'{stem}-{name}' for stem in stems],
+          'text': texts[g],
+          'label': row.label,
+          'group': name,
+          'template': row.template,
+          'twin': every[(g + np.array(steps)) % len(groups), at],
+        }
       )
       for g, name in enumerate(groups)
     ]
@@ -279,39 +285,18 @@ def _choices(
   return words.loc[fits, 'word'].tolist()
 
 
-def _columns(slots: list[list[str]], index: np.ndarray) -> list[np.ndarray]:
-  """The word of each slot at flat places of the slots' product."""
-  at = np.unravel_index(index, [len(slot) for slot in slots])
-  return [np.array(slot, object)[i] for slot, i in zip(slots, at)]
-
-
-def _join(between: Sequence[str], columns: Sequence[np.ndarray]) -> np.ndarray:
-  text = columns[0]
-  for middle, column in zip(between, columns[1:]):
-    text = text + middle + column
+def _fill(phrase: str, slots: list[list[str]]) -> np.ndarray:
+  """The phrase with every word of each slot, the last slot's fastest."""
+  columns = np.array([*itertools.product(*slots)], object).T
+  text, *pieces = SLOT.split(phrase)[::2]
+  for column, piece in zip(columns, pieces, strict=True):
+    text = text + column + piece
   return text
-
-
-def _fill(phrase: str, columns: list[np.ndarray]) -> np.ndarray:
-  pieces = SLOT.split(phrase)[::2]
-  return pieces[0] + _join(pieces[1:-1], columns) + pieces[-1]
 
 
 def _stem(row, text: str) -> str:
   digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
   return f'{row.template}-{row.label}-{digest}'
-
-
-def _part(row, texts: np.ndarray, group) -> pd.DataFrame:
-  return pd.DataFrame(
-    {
-      'id': [_stem(row, text) for text in texts],
-      'text': texts,
-      'label': row.label,
-      'group': group,
-      'template': row.template,
-    }
-  )
 
 
 def _table(parts: list[pd.DataFrame]) -> pd.DataFrame:

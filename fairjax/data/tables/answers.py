@@ -95,7 +95,9 @@ def of_columns(
   table = pd.DataFrame() if table is None else table
   asked = Asked(classes, positive, f'{source(rows)} has')
   if not columns and _ours(rows):
-    return [_seeds(rows, asked)]
+    scores = of_run(rows)
+    check(scores, asked)
+    return [Answers('model', scores)]
   columns = list(columns) or [_found(rows, table, classes)]
   if len(columns) != len(set(columns)):
     raise UserError('audit.scores names a column twice')
@@ -376,23 +378,15 @@ def _ours(rows: pd.DataFrame) -> bool:
   return marks and any(SEED.fullmatch(str(c)) for c in rows)
 
 
-def _seeds(rows: pd.DataFrame, asked: Asked) -> Answers:
-  columns = [c for c in rows if SEED.fullmatch(str(c))]
-  seeds = len({c.split('_')[0] for c in columns})
-  if len(columns) % seeds:
-    raise UserError(
-      f'{source(rows)} has {len(columns)} columns of predictions of {seeds} '
-      f'seeds ({", ".join(columns[:6])}); each needs as many, so write it again'
-    )
-  scores = of_run(rows)
-  check(scores, asked)
-  return Answers('model', scores)
-
-
 def of_run(rows: pd.DataFrame) -> np.ndarray:
   """Probabilities [s, n, c] as a run keeps them: of two classes P(1)."""
   columns = [c for c in rows if SEED.fullmatch(str(c))]
   seeds = len({c.split('_')[0] for c in columns})
+  if seeds and len(columns) % seeds:
+    raise UserError(
+      f'{source(rows)} has {len(columns)} columns of predictions of {seeds} '
+      f'seeds ({", ".join(columns[:6])}); each needs as many, so write it again'
+    )
   width = len(columns) // max(seeds, 1) or 1
   values = _cells(rows, columns).reshape(len(rows), seeds, width)
   if width == 1:

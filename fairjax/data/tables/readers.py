@@ -15,7 +15,7 @@ import pathlib
 import re
 import threading
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -267,12 +267,8 @@ def lines(path: str) -> list[str]:
 # Readers: (path as shown, binary file) → DataFrame of literal values.
 
 
-def _csv(path: str, file: BinaryIO) -> pd.DataFrame:
-  return _separated(path, decode(path, whole(path, file)), ',')
-
-
-def _tsv(path: str, file: BinaryIO) -> pd.DataFrame:
-  return _separated(path, decode(path, whole(path, file)), '\t')
+def _of_text(parse: Callable[[str, str], pd.DataFrame]) -> Callable:
+  return lambda path, file: parse(path, decode(path, whole(path, file)))
 
 
 def _separated(path: str, text: str, usual: str) -> pd.DataFrame:
@@ -358,10 +354,6 @@ def _wide_as_header(path: str, text: str, mark: str, **how) -> pd.DataFrame:
   return pd.DataFrame(rows, columns=header, dtype=object)
 
 
-def _jsonl(path: str, file: BinaryIO) -> pd.DataFrame:
-  return _lines_of_json(path, decode(path, whole(path, file)))
-
-
 def _lines_of_json(path: str, text: str) -> pd.DataFrame:
   rows = []
   for number, line in enumerate(text.split('\n'), 1):
@@ -383,9 +375,8 @@ def _lines_of_json(path: str, text: str) -> pd.DataFrame:
   return pd.DataFrame(rows, dtype=object)
 
 
-def _json(path: str, file: BinaryIO) -> pd.DataFrame:
+def _json(path: str, text: str) -> pd.DataFrame:
   """An array of objects, an object of columns, or objects line by line."""
-  text = decode(path, whole(path, file))
   try:
     value = strict_json.parse(text)
   except ValueError as error:
@@ -434,10 +425,10 @@ def _parquet(path: str, file: BinaryIO) -> pd.DataFrame:
 
 
 READERS = {
-  '.csv': _csv,
-  '.tsv': _tsv,
-  '.jsonl': _jsonl,
-  '.ndjson': _jsonl,
-  '.json': _json,
+  '.csv': _of_text(functools.partial(_separated, usual=',')),
+  '.tsv': _of_text(functools.partial(_separated, usual='\t')),
+  '.jsonl': _of_text(_lines_of_json),
+  '.ndjson': _of_text(_lines_of_json),
+  '.json': _of_text(_json),
   '.parquet': _parquet,
 }
