@@ -19,7 +19,6 @@ its twin, is in two splits, whatever the sizes, and the rows of one split do
 not depend on the size of another.
 """
 
-import csv
 import hashlib
 import pathlib
 import re
@@ -27,6 +26,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables, check
 
@@ -49,9 +49,8 @@ def _grammar() -> dict[str, list]:
   main clause, which decides; the letter is that of the first clause.
   """
   out: dict[str, list] = {}
-  with open(WORDS, encoding='utf-8', newline='') as file:
-    for kind, first, second in list(csv.reader(file))[1:]:
-      out.setdefault(kind, []).append((first, second) if second else first)
+  for kind, first, second in paths.csv_lines(WORDS, 'grammar')[1:]:
+    out.setdefault(kind, []).append((first, second) if second else first)
   return out
 
 

@@ -127,24 +127,26 @@ def _with_slots(
 
 def madlibs(config) -> pd.DataFrame:
   """`bias_madlibs_77k.csv` at `measures.madlibs`."""
-  if not config.measures.madlibs:
-    raise UserError(
-      'measures.madlibs is empty; name your copy of bias_madlibs_77k.csv with '
-      '--config.measures.madlibs'
-    )
+  path = _given(config.measures.madlibs, 'madlibs', 'bias_madlibs_77k.csv')
   terms = config.measures.groups
   terms = terms[6:] if terms.startswith('terms:') else SHIPPED / 'terms.txt'
-  return read_madlibs(config.measures.madlibs, read_list(terms))
+  return read_madlibs(path, read_list(terms))
 
 
 def gender_file(config) -> pd.DataFrame:
   """A `text,gender,Class` file at `measures.gender_file`."""
-  if not config.measures.gender_file:
+  what = 'a csv with the columns text, gender and Class'
+  path = _given(config.measures.gender_file, 'gender_file', what)
+  return read_gender_file(path)
+
+
+def _given(path: str, knob: str, what: str) -> str:
+  if not path:
     raise UserError(
-      'measures.gender_file is empty; name a csv with the columns text, gender '
-      'and Class with --config.measures.gender_file'
+      f'measures.{knob} is empty; name your copy of {what} with '
+      f'--config.measures.{knob}'
     )
-  return read_gender_file(config.measures.gender_file)
+  return path
 
 
 def paired(

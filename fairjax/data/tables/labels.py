@@ -176,11 +176,9 @@ def choose_positive(config, names: Sequence[str]) -> None:
     return
   number = number_of(config.data.positive, names)
   if number is None:
-    labels = ', '.join(map(repr, names[:SHOWN]))
-    labels += ', …' if len(names) > SHOWN else ''
     raise UserError(
       f'measures.pos_label is {config.data.positive!r}; the labels are '
-      f'{labels or "none"}'
+      f'{_list(names) or "none"}'
     )
   config.measures.pos_label = number
 

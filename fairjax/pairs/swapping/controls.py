@@ -10,7 +10,6 @@ many words can be changed has no control.
 The choice among a text's words is a draw from the seed and the text.
 """
 
-import csv
 import functools
 import hashlib
 import pathlib
@@ -18,6 +17,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fairjax.core import paths
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping import word_lists
 from fairjax.pairs.swapping.dictionary import Span, put_spans
@@ -99,13 +99,12 @@ def partners() -> tuple[dict[str, str], dict[str, str]]:
   tiers: tuple[dict, dict] = ({}, {})
   at = 0
   path = pathlib.Path(__file__).with_name('controls.csv')
-  with open(path, encoding='utf-8', newline='') as file:
-    for row in csv.reader(file):
-      if row and row[0] == SECOND:
-        at = 1
-      elif row and not row[0].startswith('#'):
-        for k, word in enumerate(row):
-          tiers[at].setdefault(word, row[(k + 1) % len(row)])
+  for row in paths.csv_lines(path, 'controls'):
+    if row and row[0] == SECOND:
+      at = 1
+    elif row and not row[0].startswith('#'):
+      for k, word in enumerate(row):
+        tiers[at].setdefault(word, row[(k + 1) % len(row)])
   return tiers
 
 
