@@ -1,15 +1,19 @@
 """One person of a text: chains by rules, candidates, prompts, spelling."""
 
 import json
+import pathlib
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax.core.paths import csv_lines
 from fairjax.pairs import recase
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.pairs.swapping import swap_eval
+
+SHEET = pathlib.Path(__file__).parents[1] / 'sheets' / 'candidates.csv'
 
 
 def turned(text, word, attribute):
@@ -32,21 +36,14 @@ def test_rules_on_one_person_leave_the_plain_dictionary_behind(shared):
   assert score.precision > 0.75 and score.recall > 0.9
 
 
-def test_candidates_are_words_of_people_and_not_of_things():
-  text = 'The old house is white. A young Black doctor met his aunt Mary.'
-  (row,) = perturb.candidates([text])
-  assert [(c.word, c.axis) for c in row] == [
-    ('young', 'age'),
-    ('Black', 'race'),
-    ('his', 'gender'),
-    ('aunt', 'gender'),
-    ('Mary', 'gender'),
-  ]
+@pytest.mark.parametrize(('axes', 'text', 'words'), csv_lines(SHEET, '')[1:])
+def test_candidates_are_words_of_people_and_not_of_things(axes, text, words):
+  axes = perturb.AXES if axes == 'all' else axes.split()
+  (row,) = perturb.candidates([text], tuple(axes))
+  assert [f'{one.word}/{one.axis}' for one in row] == words.split()
   for one in row:
     assert text[one.start : one.end] == one.word
     assert set(one.attributes) < set(perturb.AXES[one.axis])
-  (kept,) = perturb.candidates([text], ('age',))
-  assert [c.word for c in kept] == ['young']
 
 
 def test_what_a_person_may_become_are_the_values_of_the_axes():
@@ -67,20 +64,6 @@ def test_what_a_person_may_become_are_the_values_of_the_axes():
       assert names == values
   # Every attribute is of one axis.
   assert len(perturb.AXIS) == sum(map(len, perturb.AXES.values()))
-
-
-def test_every_axis_offers_its_words_where_they_mean_people():
-  texts = ['Two Jews met a gay man; he is Mexican.', 'The church is old.']
-  rows = perturb.candidates(texts, tuple(perturb.AXES))
-  found = [[(one.word, one.axis) for one in row] for row in rows]
-  assert found[0] == [
-    ('Jews', 'religion'),
-    ('gay', 'orientation'),
-    ('man', 'gender'),
-    ('he', 'gender'),
-    ('Mexican', 'nationality'),
-  ]
-  assert found[1] == []
 
 
 def test_candidates_may_be_counted_from_training_data():

@@ -1,33 +1,29 @@
 """Of which value a text speaks: one answer for gender and every other axis."""
 
+import pathlib
+
 import numpy as np
 import pytest
 
 from fairjax.config.axes import AXES
 from fairjax.core.errors import UserError
+from fairjax.core.paths import csv_lines
 from fairjax.pairs import attributes
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import axis_values
 
-FAITHS = exchange.values('religion')
+SHEET = pathlib.Path(__file__).parents[1] / 'sheets' / 'named.csv'
+NAMED = [row for row in csv_lines(SHEET, '')[1:] if row[0][:1] != '#']
 
 
-def test_a_text_is_of_the_one_value_that_its_words_name():
-  texts = ['She left.', 'He left.', 'She saw him.', 'It rained.']
-  assert axis_values.single(texts).tolist() == [
-    1,
-    0,
-    axis_values.SEVERAL,
-    axis_values.NEITHER,
-  ]
-  texts = ['Two Muslims and an Islamic school.', 'A Jew and a Hindu.', 'Rain.']
-  found = axis_values.single(texts, 'religion')
-  assert [FAITHS[found[0]], *found[1:]] == [
-    *('muslim', axis_values.SEVERAL, axis_values.NEITHER)
-  ]
-  assert axis_values.named(texts, 'religion').sum(1).tolist() == [1, 2, 0]
-  ages = ['An 11-year-old girl sang.', 'My kids are 30 years old.']
-  assert axis_values.single(ages, 'age').tolist() == [0, 1]
+@pytest.mark.parametrize(('axis', 'text', 'wanted'), NAMED)
+def test_a_text_names_the_values_that_its_words_name(axis, text, wanted):
+  (found,) = axis_values.named([text], axis)
+  values = exchange.values(axis)
+  assert {values[k] for k in np.flatnonzero(found)} == {*wanted.split()}
+  one = {0: axis_values.NEITHER, 1: found.argmax()}
+  (single,) = axis_values.single([text], axis)
+  assert single == one.get(found.sum(), axis_values.SEVERAL)
 
 
 # Not nationality: 39 versions, each a list of its own, take seconds.
@@ -80,27 +76,3 @@ def test_a_word_is_read_by_its_table():
   )
   assert np.unique([exchange.called(axis) for axis in AXES]).size == len(AXES)
   assert exchange.called('/x/my_pets.csv') == 'my pets'
-
-
-@pytest.mark.parametrize(
-  'axis, text, values',
-  [
-    ('religion', 'Muslims and Jews sang.', ['muslim', 'jewish']),
-    ('nationality', 'French and German workers met.', ['french', 'german']),
-    ('race', 'Black and white men met.', ['black', 'white']),
-    # Whoever is able-bodied stays beside who is not.
-    (
-      *('disability', 'Disabled and able-bodied people met.'),
-      ['able-bodied', 'disabled'],
-    ),
-    # A word in another sense names nobody, though another word does.
-    ('disability', 'A deaf man drew the blinds.', ['deaf']),
-    ('race', 'A black man in a white shirt.', ['black']),
-    ('religion', 'They sang.', []),
-  ],
-)
-def test_who_is_named_hangs_not_on_what_can_be_exchanged(axis, text, values):
-  """Two that are joined would become one, so no exchange turns them."""
-  (found,) = axis_values.named([text], axis)
-  known = exchange.values(axis)
-  assert {known[k] for k in np.flatnonzero(found)} == {*values}
