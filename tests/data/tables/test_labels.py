@@ -60,45 +60,20 @@ def test_class_1_is_the_one_that_is_sought(tmp_path, names, expected):
       assert label == (expected.index(name) if number is None else number)
 
 
-REFUSED = {
-  'a gap': (['0', '4'], None, ('0=0,4=1',)),
-  'a gap of three': (['0', '1', '3'], None, ('0=0,1=1,3=2',)),
-  'case doubles': (
-    ['No', 'no', 'YES', 'yes'],
-    None,
-    ('No=0,no=0,YES=1,yes=1',),
-  ),
-  'case alone': (['No', 'yes', 'no'], None, ('No=0,no=0,yes=1',)),
-  'synonyms': (['no', 'yes', 'y', 'n'], None, ('n=0,no=0,y=1,yes=1',)),
-  'blanks inside': (['not bad', 'not_bad', 'bad'], None, ('=0', 'bad=1')),
-  'words of unknown sides': (['cat', 'dog'], None, ('cat=0,dog=1', 'positive')),
-  'words among numbers': (['0', '1', 'maybe'], None, ("'maybe'", 'number')),
-  'other words': (['no', 'yes'], ['neg', 'pos'], ("'neg'", "'no'", 'test_a')),
-  'another class': (['0', '1'], ['0', '2'], ("'2'", 'test_a')),
-  'only in the test': (['a', 'b', 'c'], ['a', 'd'], ("'d'", 'no training')),
-  'all 1': (['1'], None, ("'1'", 'two')),
-  'all 0': (['0'], None, ("'0'", 'two')),
-  'all yes': (['yes'], None, ("'yes'", 'two')),
-  'huge': (['9' * 400, '0'], None, ('data.labels',)),
-}
+HERE = pathlib.Path(__file__).parent
+REFUSED = paths.csv_lines(HERE / 'refused_labels.csv', '')[1:]
+HUGE = ['huge', '9' * 400 + '|0', '', 'data.labels']
 
 
-@pytest.mark.parametrize('case', REFUSED)
-def test_another_task_is_refused_with_the_remedy(case, tmp_path):
-  train, test, parts = REFUSED[case]
-  sentence = refusal(config_for(tmp_path, train, test))
-  for part in parts:
-    assert part in sentence, sentence
-
-
-@pytest.mark.parametrize('case', REFUSED)
-def test_the_remedy_works_as_it_is_written(case, tmp_path):
+@pytest.mark.parametrize('row', [*REFUSED, HUGE], ids=lambda row: row[0])
+def test_another_task_is_refused_with_a_remedy_that_works(row, tmp_path):
   """What stands behind --config.data.labels= is pasted into a shell."""
-  train, test, _ = REFUSED[case]
-  config = config_for(tmp_path, train, test)
-  flag = re.search(
-    r"--config\.data\.labels='?([^']*=\d[^']*)'?", refusal(config)
-  )
+  train, test, said = (cell.split('|') for cell in row[1:])
+  config = config_for(tmp_path, train, test if row[2] else None)
+  sentence = refusal(config)
+  for part in said:
+    assert part in sentence, sentence
+  flag = re.search(r"--config\.data\.labels='?([^']*=\d[^']*)'?", sentence)
   if not flag or '…' in flag[0] or '>' in flag[0]:
     return
   word = shlex.split(flag[0])[0]
@@ -254,8 +229,11 @@ def test_scores_are_rounded_to_ordered_classes():
       labels.number({'train': pd.DataFrame({'label': [bad]})}, 'round', 'score')
 
 
-FILE = pathlib.Path(__file__).with_name('public_labels.csv')
-PUBLIC = [r for r in paths.csv_lines(FILE, '')[1:] if r[0][:1] != '#']
+PUBLIC = [
+  row
+  for row in paths.csv_lines(HERE / 'public_labels.csv', '')[1:]
+  if row[0][:1] != '#'
+]
 
 
 @pytest.mark.parametrize('turned', (False, True))

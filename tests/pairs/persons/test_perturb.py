@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from fairjax.core.paths import csv_lines
-from fairjax.pairs import recase
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.pairs.swapping import swap_eval
@@ -111,28 +110,6 @@ def test_prompts_are_those_of_the_paper():
   assert perturb.join('premise', 'hypothesis') == 'premise <SEP> hypothesis'
   assert perturb.split('a b <SEP> c') == ('a b', 'c')
   assert perturb.split('a b c') is None
-
-
-@pytest.mark.parametrize(
-  ('text', 'written', 'result'),
-  [
-    (
-      'Émile  said: "SHE\'s  late." ',
-      'emile said : " he\'s late . "',
-      'Émile  said: "HE\'s  late." ',
-    ),
-    (
-      "Mary's  dog ran. MARY laughed",
-      "robert ' s dog ran . robert laughed",
-      "Robert's  dog ran. ROBERT laughed",
-    ),
-    ('He left.', 'he suddenly left .', 'He suddenly left.'),
-    ('He left her there.', 'he left .', 'He left.'),
-    ('same', 'same', 'same'),
-  ],
-)
-def test_a_rewrite_keeps_the_spelling_of_what_it_copies(text, written, result):
-  assert recase.restore(text, written) == result
 
 
 def test_nothing_held_out_is_trained_on(shared):
