@@ -122,27 +122,6 @@ def test_one_way_pairs_turn_their_own_word_alone(tmp_path):
   assert (read.to_male, read.to_female) == ({'bloke': 'she'}, {'mum': 'dad'})
 
 
-@pytest.mark.parametrize(
-  ('lines', 'told'),
-  [
-    (
-      'mum,dad,both',
-      "line 3 says from 'both'; leave it empty, or write 'male'",
-    ),
-    ('he,mum,male', "line 3 says what 'he' becomes, which another line says"),
-    ('dad,mum,male\ndad,ma,male', "line 4 says what 'dad' becomes"),
-    (',mum,female', 'line 3 has an empty cell; name both words'),
-    ('dad,mum', 'line 3 has 2 words where the first line names 3 columns'),
-  ],
-)
-def test_a_wrong_one_way_pair_is_one_sentence(tmp_path, lines, told):
-  path = tmp_path / 'words.csv'
-  path.write_text(f'male,female,from\nhe,she,\n{lines}\n')
-  with pytest.raises(UserError) as raised:
-    word_lists.load(path)
-  assert told in str(raised.value)
-
-
 @pytest.mark.parametrize('how', ['mean', 'sample', 'shift'])
 def test_only_the_factor_moves_to_the_other_side(how):
   draw = np.random.default_rng(0)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import pathlib
 import re
 import subprocess
 
@@ -13,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fairjax.config import Config
+from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.data import load_tables
 from fairjax.data.tables import files, splits
@@ -212,69 +214,26 @@ def test_limit_is_a_seeded_draw_of_each_split(tmp_path):
     assert table['id'].tolist() == sorted(table['id'], key=order.index)
 
 
-BAD = {
-  'no file': ('mispelt.csv', None, {}, 'did you mean misspelt.csv?'),
-  'no folder': ('not/there.csv', None, {}, 'nor does its folder'),
-  'folder': ('.', None, {}, 'is a folder'),
-  'header only': ('a.csv', 'text,label\n', {}, 'has no rows'),
-  'latin-1': ('a.csv', b'text,label\na,0\ncaf\xe9,1\n', {}, 'line 3'),
-  'no text column': ('a.csv', 'txt,label\na,1\n', {}, 'data.text=txt'),
-  'no label column': ('a.csv', 'text,y\na,1\n', {}, "'text', 'y'"),
-  'column twice': ('a.csv', 'text,text,label\na,b,1\n', {}, '2 columns'),
-  'long line': ('a.csv', 'text,label\na,1\nb,c,0\n', {}, 'line 3'),
-  'short line': ('a.csv', 'text,label\na,1\nb\n', {}, 'has 1 field in'),
-  'open quote': ('a.csv', 'text,label\n"a,1\nb,0\n', {}, 'quotes'),
-  'ragged tsv': ('a.tsv', 'text\tlabel\na\tb\t1\n', {}, 'tabs'),
-  'bad json': ('a.jsonl', '{"text": "a"\n', {}, 'line 1'),
-  'json list': ('a.jsonl', '["a", 1]\n', {}, 'list instead of an object'),
-  'json number': (
-    'a.jsonl',
-    '{"text": "a", "label": 1}\n{"text": 5, "label": 1}\n',
-    {},
-    "has 5 in column 'text' of row 1",
-  ),
-  'half a letter': (
-    'a.jsonl',
-    '{"text": "\\ud83d", "label": 1}\n',
-    {},
-    'line 1',
-  ),
-  'no parquet': ('a.parquet', 'text,label\n', {}, 'parquet'),
-  'unknown label': (
-    'a.csv',
-    'text,label\na,1\nb,x\n',
-    {'labels': '1=1,0=0'},
-    "'x' in column 'label' of row 1",
-  ),
-  'bad mapping': ('a.csv', rows(), {'labels': 'BAD:1'}, 'NAME=NUMBER'),
-  'gap in mapping': ('a.csv', rows(), {'labels': '1=2,0=0'}, 'without gaps'),
-  'no number': ('a.csv', 'text,label\na,1\nb,x\n', {'labels': '>0.5'}, 'row 1'),
-  'fractions': ('a.csv', 'text,label\na,0.2\nb,0.7\n', {}, '>=0.5'),
-  'minus one': ('a.csv', 'text,label\na,-1\nb,1\n', {}, '-1=0,1=1'),
-  'texts as labels': (
-    'a.csv',
-    'text,label\n' + ''.join(f'a,l{i}\n' for i in range(1500)),
-    {},
-    '1500 different labels',
-  ),
-  'no label at all': ('a.csv', 'text,label\na,\nb,\n', {}, 'no label in any'),
-  'too few rows': ('a.csv', rows(3), {}, 'too few to cut'),
-  'no text': ('a.csv', rows() + '  ,1\n', {}, 'row 30 (an empty text)'),
-  'spreadsheet': ('a.csv', rows() + '#REF!,1\n', {}, 'on_bad=drop'),
-  'missing label': ('a.csv', rows() + 'a,\n', {}, 'row 30 (no label)'),
-  'short twins': ('a.csv', rows(), {'twin_path': 'misspelt.csv'}, '2 rows'),
-  'bad split': ('a.csv', 'text,label,s\na,0,x\n', {'split': 's'}, "'x'"),
-  'negative limit': ('a.csv', rows(), {'limit': -1}, 'data.limit is -1'),
-}
+FILE = pathlib.Path(__file__).with_name('bad_files.csv')
+LABELS = 'text,label\n' + ''.join(f'a,l{i}\n' for i in range(1500))
+BAD = [
+  *paths.csv_lines(FILE, '')[1:],
+  ['latin-1', 'a.csv', b'text,label\na,0\ncaf\xe9,1\n', '', '', 'line 3'],
+  ['texts as labels', 'a.csv', LABELS, '', '', '1500 different labels'],
+]
 
 
-@pytest.mark.parametrize('case', BAD)
+@pytest.mark.parametrize('case', BAD, ids=lambda case: case[0])
 def test_bad_input_is_one_sentence(case, tmp_path, monkeypatch):
+  """Of content that begins with '30 rows' these are in its place."""
   monkeypatch.chdir(tmp_path)
   write(tmp_path, 'misspelt.csv', 'text,label\nx,0\ny,1\n')
-  name, content, fields, expected = BAD[case]
-  if content is not None:
+  _, name, content, knob, value, expected = case
+  if isinstance(content, str) and (some := re.match(r'(\d+) rows\n', content)):
+    content = rows(int(some[1])) + content[some.end() :]
+  if content != '(none)':
     write(tmp_path, name, content)
+  fields = {knob: int(value) if knob == 'limit' else value} if knob else {}
   with pytest.raises(UserError) as told:
     load_tables(config_for(name, **fields))
   sentence = str(told.value)

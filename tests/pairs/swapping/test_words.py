@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.pairs.swapping import (
   dictionary,
@@ -206,26 +207,16 @@ def test_a_gender_list_of_the_users(tmp_path):
     dictionary.swap(['x'], 'neutral', words=path)
 
 
+SHEETS = pathlib.Path(__file__).parents[1] / 'sheets'
+LONG = 50_000 * 'man'  # a cell that no csv has
+
+
 @pytest.mark.parametrize(
-  'kind, text, sentence',
+  ('kind', 'text', 'sentence'),
   [
-    ('words', 'man,woman\nwoman,man\n', "'woman' on both sides"),
-    ('words', 'he,he\n', "'he' on both sides"),
-    ('words', 'guy,girl\nboy,girl\n', 'one-way pair'),
-    ('words', '$he,he$\n', r"'\$he', which begins with a mark"),
-    ('words', 'actress\n', "one-way pair: 'actress' has no partner"),
-    ('words', 'actress,\n', 'empty cell'),
-    ('words', 'man,woman\n,\n', 'line 2 is an empty group'),
-    ('words', '', 'no word groups'),
-    ('words', 'male,female\nman,woman,x\n', 'line 2 has 3 words'),
-    ('words', f'{"man" * 50_000},woman', 'the word list .* is no csv'),
-    ('names', 'name,gender,count\nAnn,F,1\n', "no column 'sex'"),
-    ('names', 'name,sex,count\nAnn,X,1\n', "line 2 has sex 'X'"),
-    ('names', 'Ann,F,1\nJoe,M,many\n', "line 2 has count 'many'"),
-    ('names', 'Ann,F,1\nJoe,M\n', 'line 2 has 2 cells'),
-    ('names', 'Ann,F,1\n', 'one sex only'),
-    ('names', '', 'is empty'),
-    ('names', f'{"Ann" * 50_000},F,1', 'the names file .* is no csv'),
+    *paths.csv_lines(SHEETS / 'bad_lists.csv', '')[1:],
+    ('words', f'{LONG},woman', 'the word list .* is no csv'),
+    ('names', f'{LONG},F,1', 'the names file .* is no csv'),
   ],
 )
 def test_bad_lists(tmp_path, kind, text, sentence):
