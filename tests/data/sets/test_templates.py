@@ -13,6 +13,7 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.config.axes import AXES
 from fairjax.core.errors import UserError
+from fairjax.core.paths import csv_lines
 from fairjax.core.registry import find
 from fairjax.data import TEST_SETS
 from fairjax.data.sets import template_lists, templates
@@ -369,27 +370,10 @@ def test_exclusive_takes_longer_terms_first():
 # Bad input: one sentence each.
 
 
-PHRASES, WORDS = 'template,toxicity,phrase\n', 'type,subtype,connotation,'
+BAD = csv_lines(HERE / 'bad_lists.csv', '')[1:]
 
 
-@pytest.mark.parametrize(
-  'text, sentence',
-  [
-    ('template,phrase\na,b\n', "no column 'toxicity'"),
-    ('template,toxicity,Phrase\na,toxic,b\n', "is it 'Phrase'"),
-    (PHRASES, 'no rows'),
-    (f'{PHRASES}a,bad,b\n', "row 2: toxicity is 'bad'"),
-    (f'{PHRASES}a,toxic,You do\nb,toxic,you do\n', "'you do' twice"),
-    ('type,subtype,connotation\na,,\n', 'no column of words'),
-    (f'{WORDS}word\na,,,\n', 'row 2: word is empty'),
-    (f'{WORDS}word\na,,x,Bad\na,,y,bad\n', "the word 'bad' twice"),
-    (f'{WORDS}m,f\nn,,,man,woman\nn,,,boy,man\n', "the word 'man' twice"),
-    ('Text,Label,Template\na,EVIL,t\n', "Label is 'EVIL'"),
-    ('text,gender,Class\na,male,2\n', "Class is '2'"),
-    ('\n\n', 'is empty'),
-    ('old\nOld\n', "'Old' twice"),
-  ],
-)
+@pytest.mark.parametrize(('text', 'sentence'), BAD)
 def test_bad_lists(tmp_path, text, sentence):
   path = tmp_path / 't.csv'
   path.write_text(text)
