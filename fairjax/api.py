@@ -474,26 +474,34 @@ def diet(
   return pd.concat([rows, others], ignore_index=True)
 
 
-_WEIGHTING = doors.options(('weighting', 'seed'), Config())
+_WEIGHTING = doors.options(('weighting', 'method.terms', 'seed'), Config())
 
 
 @doors.door(known=_WEIGHTING)
 def weights(
-  table: pd.DataFrame, z: str = 'gender', **options: Any
+  table: pd.DataFrame,
+  z: str = 'gender',
+  *,
+  sensitive_features: Any = None,
+  **options: Any,
 ) -> pd.Series:
   """Instance weights Q(y)/P(y|z) of each row (Zhang et al. 2020).
 
   Args:
     table: with text and label.
     z: 'gender', 'terms', 'identity' or 'columns:a,b'.
+    sensitive_features: z as columns of groups themselves, as df['gender'].
 
   Options (keywords, or entries of `options={…}`):
     {options}
   """
   from fairjax.methods import reweight
 
+  rows, groups = inputs.with_groups(inputs.table(table), sensitive_features)
+  if groups:
+    z = f'columns:{",".join(groups)}'
   config = doors.configured(Config(), _WEIGHTING, {'z': z, **options})
-  result = reweight.weights(inputs.table(table), config)['weight']
+  result = reweight.weights(rows, config)['weight']
   return pd.Series(result.to_numpy(), table.index, name='weight')
 
 

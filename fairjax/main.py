@@ -12,13 +12,16 @@ line says which), 3 a gate could not be measured, 75 asked to stop and saved
 """
 
 import ast
+import atexit
 import dataclasses
 import difflib
 import os
 import pathlib
 import re
+import shutil
 import signal
 import sys
+import tempfile
 import traceback
 import weakref
 from collections.abc import Callable
@@ -374,6 +377,8 @@ def _behind() -> str:
 
 def greet(recipe: str, folder: pathlib.Path) -> None:
   """On a terminal, a line before what takes seconds to load."""
+  if recipe == 'swap':
+    return
   if PROCESS.value < 1 and sys.stderr is not None and sys.stderr.isatty():
     print(f'fairjax {recipe}: starts; results go to {folder}', file=sys.stderr)
 
@@ -397,6 +402,9 @@ def main(argv: list[str]) -> None:
   flag: Any = flags.FLAGS['config']
   stem = pathlib.Path(flag.config_filename).stem
   folder = pathlib.Path(WORKDIR.value or pathlib.Path('runs') / stem)
+  if config.recipe == 'swap' and not WORKDIR.value:  # the answer is printed
+    folder = pathlib.Path(tempfile.mkdtemp(prefix='fairjax-'))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
   os.environ.setdefault('TRANSFORMERS_VERBOSITY', 'error')
   logging.set_verbosity(logging.WARNING)  # orbax tells its every move
   try:

@@ -61,7 +61,7 @@ BENCHMARKS: dict[str, Benchmark] = {
   'crows': Benchmark(
     'fairjax.benchmarks.crows',
     _LIKELIHOOD,
-    'CrowS-Pairs: the more stereotyping of two sentences',
+    'CrowS-Pairs: the more stereotyping of two sentences, by bias_type',
     texts=('more', 'less'),
     origin='github.com/nyu-mll/crows-pairs (data/crows_pairs_anonymized.csv, '
     'CC BY-SA 4.0)',
@@ -71,7 +71,7 @@ BENCHMARKS: dict[str, Benchmark] = {
   'stereoset': Benchmark(
     'fairjax.benchmarks.stereoset',
     _LIKELIHOOD,
-    'StereoSet: stereotype, anti-stereotype and nonsense',
+    'StereoSet: stereotype, anti-stereotype and nonsense, by bias_type',
     texts=('context', 'stereotype', 'anti-stereotype', 'unrelated'),
     origin='github.com/moinnadeem/StereoSet (data/dev.json, CC BY-SA 4.0)',
     whole='intrasentence',

@@ -12,6 +12,7 @@ import dataclasses
 import difflib
 import os
 import pathlib
+import re
 import textwrap
 
 from absl import flags
@@ -66,7 +67,8 @@ def explain(name: str) -> str:
   stem = pathlib.PurePath(name.replace('\\', '/')).stem
   if os.path.isfile(config_folder() / f'{stem}.py'):
     return config(stem)
-  if found := _listed(name) + _meant(name.replace('-', '_'), leaves):
+  found = _listed(name) + _meant(name.replace('-', '_'), leaves)
+  if found := found or _listed(name, whole=False):
     return '\n'.join(found)
   known = [*COMMANDS, *sections(), *leaves, *(p.stem for p in configs())]
   for entries in registries().values():
@@ -76,12 +78,17 @@ def explain(name: str) -> str:
   raise UserError(f'there is no help of {name!r}; {hint}')
 
 
-def _listed(name: str) -> list[str]:
-  """What --list has under that name."""
+def _listed(name: str, whole: bool = True) -> list[str]:
+  """What --list has under that name; or whose line, or files, have the word."""
+  word = re.compile(rf'\b{re.escape(name)}\b', re.I).search
   lines = []
   for title, entries in registries().items():
-    if name in entries:
-      lines += [title, *rows({name: entries[name].about})]
+    known = {}
+    for key, one in entries.items():
+      told = f'{one.about} {getattr(one, "origin", "")}'
+      if key == name if whole else word(told):
+        known[key] = one.about
+    lines += [title, *rows(known)] if known else []
   return lines
 
 

@@ -30,7 +30,7 @@ from fairjax.config.methods import (
 )
 from fairjax.config.rewriting import AXES, Fairscore, Perturb, Rewrite
 from fairjax.config.training import Mesh, Net, Train
-from fairjax.config.writing import Writing
+from fairjax.config.writing import Writing, writer
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 from fairjax.core.knobs import (
@@ -190,6 +190,8 @@ def validate(config: Config) -> None:
         f'become that; add {axis} to --config.perturb.axes, or name attributes '
         'of its axes'
       )
+  if config.recipe == 'writing':
+    writer(config.model)
   gendered, way = config.method.axis == 'gender', config.method.direction
   if gendered and way not in GENDERED:
     raise UserError(

@@ -32,6 +32,7 @@ T = TypeVar('T')
 RENAMED = {
   'measures.resamples': 'n_resamples',
   'seed': 'random_state',
+  'workdir': 'folder',
 }
 
 

@@ -129,9 +129,9 @@ class Benchmarks:
   """Bias benchmarks of language models (benchmarks/)."""
 
   names: tuple[str, ...] = knob(
-    ('weat', 'crows', 'winobias', 'winogender'),
-    'benchmarks of --list',
-    each(entry('fairjax.benchmarks:BENCHMARKS'), least=1),
+    (),
+    'benchmarks of --list; () is each whose files are in benchmarks.data',
+    each(entry('fairjax.benchmarks:BENCHMARKS')),
   )
   data: str = knob(
     '', 'folder of your copies of the benchmark files', existing, path=True

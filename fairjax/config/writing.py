@@ -1,7 +1,9 @@
 """Config: what models write, of whom, and how it is scored."""
 
 import dataclasses
+import pathlib
 
+from fairjax.core.errors import UserError
 from fairjax.core.knobs import (
   above,
   at_least,
@@ -11,6 +13,20 @@ from fairjax.core.knobs import (
   filled,
   knob,
 )
+
+
+def writer(model: str) -> None:
+  """A sentence where a model's config.json says that it fills masks.
+
+  Read before anything is loaded; what other folders are is told by their
+  weights.
+  """
+  path = pathlib.Path(model).expanduser() / 'config.json'
+  if path.is_file() and 'ForMaskedLM"' in path.read_text('utf-8', 'replace'):
+    raise UserError(
+      f'{model} is a masked language model, which fills masks and writes no '
+      'texts; name a causal one, such as a folder of GPT-2 or Llama'
+    )
 
 
 @dataclasses.dataclass(slots=True)

@@ -16,7 +16,7 @@ LONGEST = 600  # letters of a sentence
 # gives it ('' names the flag alone, None where no flag is meant).
 Surface = Callable[[str, str | None], str]
 FLAG = re.compile(
-  r'--config\.([a-z_]\w*(?:\.[a-z_]\w*)?)'
+  r'--(?:config\.([a-z_]\w*(?:\.[a-z_]\w*)?)|(workdir))'
   r'(?:=(\'[^\']*\'|"[^"]*"|[^\s;)?]*[^\s;)?,.]))?'
 )
 # A sentence about a leaf begins with its name: 'audit.costs is …'.
@@ -28,12 +28,14 @@ def in_config(leaf: str, value: str | None) -> str:
   """The surface of configs, and of runs that no caller's words are known of."""
   if value is None:
     return leaf
-  return f'--config.{leaf}' + (f'={value}' if value else '')
+  flag = f'--{leaf}' if leaf == 'workdir' else f'--config.{leaf}'
+  return flag + (f'={value}' if value else '')
 
 
 def worded(sentence: str, surface: Surface) -> str:
   """A sentence with each leaf as the surface calls it."""
-  return FLAG.sub(lambda found: surface(found[1], found[2] or ''), sentence)
+  called = lambda found: surface(found[1] or found[2], found[3] or '')
+  return FLAG.sub(called, sentence)
 
 
 class UserError(Exception):

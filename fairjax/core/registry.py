@@ -52,7 +52,7 @@ def listed(point: importlib.metadata.EntryPoint, package: str) -> Entry:
 def find(entries: Mapping[str, Any], kind: str, name: str) -> Callable:
   """The function registered under `name`, or a sentence with the nearest."""
   if name not in entries:
-    hint = nearest(name, entries, 'run --list to see all')
+    hint = nearest(name, entries, 'fairjax --list shows all')
     raise UserError(f'there is no {kind} named {name!r}; {hint}')
   module, function = entries[name].target.split(':')
   return getattr(importlib.import_module(module), function)

@@ -189,8 +189,8 @@ def _used(counts, terms: list[str], what: str):
   columns = np.flatnonzero(counts.sum(0))
   if not len(columns):
     raise UserError(
-      f'none of the {len(terms)} {what} occurs in the texts; name what does '
-      "with --config.weighting.z: 'gender', 'columns:NAME', or 'terms' with a "
-      'file of yours, --config.method.terms'
+      f'none of the {len(terms)} {what} occurs in the texts; name columns with '
+      '--config.weighting.z=columns:NAME, or a file of words of the texts with '
+      '--config.method.terms'
     )
   return counts[:, columns], [terms[i] for i in columns]

@@ -30,6 +30,8 @@ ALSO = {
   'equalised_odds': 'eqodd',
   'equal_opportunity': 'eqopp1',
   'four_fifths': 'selection_rate_ratio',
+  'false_positive_rate': 'fpr',
+  'false_negative_rate': 'fnr',
   'disparate_impact': 'selection_rate_ratio',
 }
 
@@ -147,7 +149,8 @@ def facts(
 
 
 def stop(facts: Mapping[str, str]) -> None:
-  """Ends a run of whose facts the gate failed, or could not be measured."""
+  """Says what came of the gate; it ends a run where it failed, or could not be
+  measured."""
   state, why = facts.get('gate'), facts.get('gate, because', '')
   words = f'the gate {facts.get("gate, rule")!r} is {state}: {why}'
   code = facts.get('gate, exit code')
@@ -155,6 +158,8 @@ def stop(facts: Mapping[str, str]) -> None:
     raise Failed(words.replace('is failed', 'failed'))
   if code == str(CODES[UNDECIDED]):
     raise Undecided(words)
+  if state:
+    print(words.replace('is passed: ', 'passed'))
 
 
 def _or(states: Sequence[bool | None]) -> bool | None:

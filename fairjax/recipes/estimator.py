@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from fairjax.config import Config, doors, shipped, validate
-from fairjax.core import knobs
-from fairjax.core.errors import UserError, need, same_index
+from fairjax.core import artefacts, knobs
+from fairjax.core.errors import need, same_index
 from fairjax.data.tables import inputs
-from fairjax.data.tables.schema import OPTIONAL, REQUIRED
+from fairjax.data.tables.inputs import BadRows
 from fairjax.stages.classifier import load
 
 # What a method is called here: the shipped config and what it sets there.
@@ -74,7 +75,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
     self.options = options
     self.folder = folder
 
-  @doors.door()
+  @doors.door({'workdir': 'folder'})
   def fit(
     self, X: Any, y: Any, *, sensitive_features: Any = None
   ) -> 'FairClassifier':
@@ -87,25 +88,22 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
         'weights' and 'balance' even out; without it, what the texts say.
     """
     same_index(X=X, y=y, sensitive_features=sensitive_features)
-    texts = inputs.texts(X)
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name='y')
     check_classification_targets(y)
-    self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
+    texts = inputs.texts(X)
+    self.classes_, labels = np.unique(y, return_inverse=True)
     if len(labels) != len(texts):
-      raise UserError(f'X has {len(texts):,} rows and y {len(labels):,}')
+      raise BadRows(f'X has {len(texts):,} rows and y {len(labels):,}')
     if len(self.classes_) < 2:
-      raise UserError(
+      raise BadRows(
         f'y has one class, {self.classes_[0]!r}; a classifier needs two'
       )
-    groups, _ = inputs.columns(sensitive_features, len(texts))
-    if taken := {*groups} & {*REQUIRED, *OPTIONAL} - {'group'}:
-      raise UserError(
-        f'sensitive_features has a column {min(taken)!r}, a name that rows '
-        'have already; rename it'
-      )
-    rows = pd.DataFrame({'text': texts, 'label': labels, **groups})
+    rows = pd.DataFrame({'text': texts, 'label': labels})
+    rows, groups = inputs.with_groups(rows, sensitive_features)
     with contextlib.ExitStack() as files:
       folder = self.folder or files.enter_context(tempfile.TemporaryDirectory())
-      self.model_ = self._trained(rows, [*groups], pathlib.Path(folder))
+      self.model_ = self._trained(rows, groups, pathlib.Path(folder))
     return self
 
   def _config(self, groups: list[str]) -> Config:
@@ -135,20 +133,24 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
     from fairjax.core.registry import find
     from fairjax.recipes import RECIPES
 
-    folder.mkdir(parents=True, exist_ok=True)
     config = self._config(groups)
     order = np.random.default_rng(self.random_state).permutation(len(rows))
     held = order[len(rows) - max(len(rows) // 10, 1) :]
     files = {'path': rows.drop(index=held), 'valid_path': rows.iloc[held]}
     for name, part in files.items():
       file = folder / f'{name.removesuffix("_path")}.parquet'
-      part.to_parquet(file)
+      artefacts.write_table(file, part)
       setattr(config.data, name, str(file))
     config.data.test_path = config.data.valid_path
     config.train.export = True
     validate(config)
     find(RECIPES, 'recipe', config.recipe)(config, folder)
     return load(str(folder / 'export' / f'seed_{config.seed}'))
+
+  def __sklearn_tags__(self) -> Tags:
+    tags = super().__sklearn_tags__()
+    tags.input_tags.string, tags.input_tags.two_d_array = True, False
+    return tags
 
   def predict_proba(self, X: Any) -> np.ndarray:
     """Probabilities [n, c] of each text, in the order of `classes_`."""

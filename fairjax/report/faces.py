@@ -1,8 +1,8 @@
 """What the library's functions return: indexed, looped over, plotted, shown.
 
-result['dp'], 'dp' in result, a loop over the names of measures, .groups,
-.by_group, .warnings and .plot(); printed, the first screen of its page, and in
-a notebook the page.
+result['dp'], 'dp' in result, a loop over the names of measures, .by_group,
+.warnings and .plot(); printed, the first screen of its page, and in a notebook
+the page.
 """
 
 import dataclasses
@@ -16,6 +16,7 @@ import pandas as pd
 
 from fairjax.core import escape
 from fairjax.core.errors import UserError, is_listed, need, same_index, shown
+from fairjax.metrics.gate import ALSO
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.results import Results, write
 
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
 
 
 SET = 'data'  # the name of the only test set of a result
-# What fairlearn calls our measures.
-THEIRS = {
-  'demographic_parity': 'dp',
-  'equalized_odds': 'eqodd',
-  'equal_opportunity': 'eqopp1',
-}
 
 
 @dataclasses.dataclass(repr=False)
@@ -67,28 +62,15 @@ class Face:
     return self.results.sets[self._set].get('groups', {})
 
   @property
-  def groups(self) -> pd.DataFrame:
-    """The measures of each group, a row a group."""
-    value = lambda v: v['value'] if isinstance(v, Mapping) else v
-    return pd.DataFrame(
-      {
-        name: {k: value(v) for k, v in each.items()}
-        for name, each in self._rates.items()
-      }
-    ).T
-
-  @property
   def by_group(self) -> pd.DataFrame:
-    """The same with intervals: a row for each group and measure."""
-    rows = [
-      {'group': name, 'measure': key}
-      | {k: value.get(k) for k in ('value', 'low', 'high')}
-      for name, each in self._rates.items()
-      for key, value in each.items()
-      if isinstance(value, Mapping)
-    ]
-    columns = ['group', 'measure', 'value', 'low', 'high']
-    return pd.DataFrame(rows, columns=columns).set_index(columns[:2])
+    """The value of each measure, a row a group, as fairlearn's MetricFrame has
+    it; `to_frame` has the intervals."""
+    value = lambda v: v['value'] if isinstance(v, Mapping) else v
+    each = self._rates.items()
+    values = {g: {k: value(v) for k, v in one.items()} for g, one in each}
+    return pd.DataFrame(values).T
+
+  groups = by_group
 
   @property
   def warnings(self) -> list[str]:
@@ -248,7 +230,7 @@ def measure_of(known: Mapping[str, dict], name: str) -> dict:
   """The estimate of that name, or what it may have been meant to be."""
   if isinstance(name, str) and name in known:
     return known[name]
-  text = THEIRS.get(str(name).removesuffix('_difference'), str(name))
+  text = ALSO.get(str(name).removesuffix('_difference'), str(name))
   near = [key for key in known if key.rpartition('/')[2] == text]
   near = near or difflib.get_close_matches(text, known, n=3)
   hint = f'did you mean {", ".join(map(repr, near))}?' if near else ''

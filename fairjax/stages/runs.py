@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pandas as pd
 
 import fairjax
-from fairjax.config import Config, seed_list
+from fairjax.config import Config, doors, seed_list
 from fairjax.core import artefacts, lock
 from fairjax.core.errors import UserError, need
 from fairjax.data.tables import published
@@ -67,6 +67,7 @@ def keep_config(config: Config, folder: pathlib.Path) -> None:
   artefacts.remove_file(folder / 'configs' / name)  # it is config.json again
 
 
+@doors.door()
 def leave(
   folder: str | os.PathLike,
   config: Config,

@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
 
 import fairjax
 from fairjax.recipes import estimator
@@ -54,6 +55,35 @@ def test_each_method_has_a_config_that_its_knobs_belong_to():
   for method in estimator.WAYS:
     config = fairjax.FairClassifier(method, options={'train.batch': 16})
     assert config._config(['who']).train.batch == 16
+
+
+class Checked(fairjax.FairClassifier):
+  """scikit-learn checks nothing of what takes no tables of numbers."""
+
+  def __sklearn_tags__(self):
+    tags = super().__sklearn_tags__()
+    tags.input_tags.two_d_array = True
+    return tags
+
+
+# Checks of numbers whose own sentences hide ours, and one of one class.
+OTHERS = {
+  'check_positive_only_tag_during_fit',
+  *('check_estimator_sparse_array', 'check_estimator_sparse_matrix'),
+  *('check_estimators_nan_inf', 'check_classifiers_one_label'),
+  'check_estimators_empty_data_messages',
+}
+
+
+def test_scikit_learns_checks_fail_but_for_want_of_texts():
+  found = check_estimator(Checked('none', **TINY), on_fail=None, on_skip=None)
+  named = {'passed': [], 'failed': [], 'skipped': []}
+  for one in found:
+    named[one['status']].append(one['check_name'])
+    if one['status'] == 'failed' and one['check_name'] not in OTHERS:
+      assert 'is no ' in str(one['exception']), one
+  assert len(named['passed']) > 20 and {*named['failed']} > OTHERS
+  assert 'check_classifiers_regression_target' in named['passed']
 
 
 @pytest.mark.parametrize(

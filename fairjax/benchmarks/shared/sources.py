@@ -14,6 +14,10 @@ from fairjax.core import paths
 from fairjax.core.errors import UserError
 
 
+class NotThere(UserError):
+  """A folder without the files of a benchmark."""
+
+
 def locate(
   folder: str | pathlib.Path, names: Sequence[str], what: str
 ) -> pathlib.Path:
@@ -30,7 +34,7 @@ def locate(
   for name in names:
     if places := found(root, name):
       return paths.place(places[0])
-  raise UserError(
+  raise NotThere(
     f'{folder} holds no {" or ".join(names)}, which {what} reads; get it from '
     f'{BENCHMARKS[what].origin} and put it there, or leave {what} out of '
     '--config.benchmarks.names'

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core.errors import UserError, is_listed, need, shown
-from fairjax.data.tables import answers, audit_table, readers
+from fairjax.data.tables import answers, audit_table, readers, schema
 
 MOST = 10**6  # classes
 
@@ -113,14 +113,20 @@ def _zeros_and_ones(values: Any, named: bool, y_true: Any, positive: int):
   )
 
 
+class BadRows(UserError, ValueError):
+  """Rows of no use to a model; a ValueError, as scikit-learn has it."""
+
+
 def texts(values: Any) -> list[str]:
   """A column of texts, each of them a str."""
+  if not is_listed(values):
+    raise BadRows(f'{shown(values)} is no column of texts')
   out = list(values)
   for row, text in enumerate(out):
     if not isinstance(text, str):
-      raise UserError(f'text {row} is {text!r}, which is no text')
+      raise BadRows(f'text {row} is {shown(text)}, which is no text')
   if not out:
-    raise UserError('there are no texts; give one at least')
+    raise BadRows('there are no texts; give one at least')
   return out
 
 
@@ -220,6 +226,19 @@ def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
     result[name], said = audit_table.grouped(pd.Series(values), name, 'groups')
     remarks += said
   return result, remarks
+
+
+def with_groups(
+  table: pd.DataFrame, sensitive_features: Any
+) -> tuple[pd.DataFrame, list[str]]:
+  """The rows with the groups beside them, and the names of their columns."""
+  groups, _ = columns(sensitive_features, len(table))
+  if taken := {*groups} & {*schema.REQUIRED, *schema.OPTIONAL} - {'group'}:
+    raise UserError(
+      f'sensitive_features has a column {min(taken)!r}, a name that rows '
+      'have already; rename it'
+    )
+  return table.assign(**groups), [*groups]
 
 
 def _column(values: Any, name: str = 'groups') -> Sequence | np.ndarray:

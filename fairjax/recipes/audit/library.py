@@ -65,6 +65,7 @@ ARGUMENTS = {
   'audit.model': 'model',
   'audit.batch': 'batch_size',
   'audit.weight': 'sample_weight',
+  'workdir': 'keep',
 }
 OPTIONS = doors.options(
   (

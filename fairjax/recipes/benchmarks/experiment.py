@@ -51,7 +51,9 @@ def run(e: Experiment) -> Results:
   """items → scores of each contender → estimates → paired tests."""
   config, options = e.config, e.config.benchmarks
   check(config)
-  tables = {name: measure.read(name, config) for name in options.names}
+  tables, said = items_of(config)
+  for sentence in said:
+    e.log.line(sentence)
   # Every file is read before any model: what is wrong in it is told now.
   task = downstream.items(config) if options.task else None
   texts = held_out(config) if config.data.path else []
@@ -88,16 +90,38 @@ def run(e: Experiment) -> Results:
     called = exchange.called(config.method.axis)
     sections.insert(0, mitigation_front.section(e.contenders, called))
   return e.results(
-    data=', '.join(options.names),
+    data=', '.join(tables),
     seeds=[],
     title=f'Bias benchmarks of {_named(list(models), config)}',
     focus=next(iter(models)),
     notes=[
       'A benchmark that finds nothing is no evidence that there is nothing; '
-      'each says below what its number cannot.'
+      'each says below what its number cannot.',
+      *said,
     ],
     sections=sections,
   )
+
+
+def items_of(config: Config) -> tuple[dict[str, pd.DataFrame], list[str]]:
+  """The items of each benchmark by name, and what is not there.
+
+  Where none is asked for, they are those whose files are in the folder.
+  """
+  options = config.benchmarks
+  if options.names:
+    return {name: measure.read(name, config) for name in options.names}, []
+  tables, missing = {}, []
+  for name, one in BENCHMARKS.items():
+    try:
+      if one.origin:
+        tables[name] = measure.read(name, config)
+    except sources.NotThere:
+      missing.append(f'{name} ({one.origin})')
+  said = f'not in {options.data}, and left out: {"; ".join(missing)}'
+  if not tables:
+    raise UserError(said)
+  return tables, [said] * bool(missing)
 
 
 def _named(titles: list[str], config: Config) -> str:
@@ -113,16 +137,12 @@ def _named(titles: list[str], config: Config) -> str:
 
 def check(config: Config) -> None:
   options = config.benchmarks
-  need = {
-    name: BENCHMARKS[name].origin
-    for name in options.names
-    if BENCHMARKS[name].origin
-  }
+  names = options.names or list(BENCHMARKS)[:4]
+  need = [f'{n}: {at}' for n in names if (at := BENCHMARKS[n].origin)]
   if need and not options.data:
-    sources = '; '.join(f'{name}: {origin}' for name, origin in need.items())
     raise UserError(
       'benchmarks.data is empty; name the folder of your copies of the files '
-      f'with --config.benchmarks.data ({sources})'
+      f'with --config.benchmarks.data ({"; ".join(need)})'
     )
   words = [m for m in (config.model, config.audit.against) if m]
   words = [m for m in words if word_judge.is_table(m)]
@@ -139,16 +159,25 @@ def check(config: Config) -> None:
 
 
 def contenders(
-  e: Experiment, tables: Mapping[str, pd.DataFrame]
+  e: Experiment, tables: dict[str, pd.DataFrame]
 ) -> dict[str, judges.Judge]:
-  """The model, the model after each mitigation, and another one."""
+  """The model, the model after each mitigation, and another one.
+
+  Of tables that nobody named, those that a model cannot be asked go.
+  """
   config, options = e.config, e.config.benchmarks
   own, against = asked.load(config.model, config), config.audit.against
   other = asked.load(against, config) if against else None
   for model in filter(None, (own, other)):  # before long work
-    for name, items in tables.items():
-      benchmarks.capability(name, model.able)
-      measure.known_words(name, model, items)
+    for name, items in [*tables.items()]:
+      try:
+        benchmarks.capability(name, model.able)
+        measure.known_words(name, model, items)
+      except UserError as error:
+        if options.names or len(tables) < 2:
+          raise
+        e.log.line(f'{name} is left out: {str(error).partition(";")[0]}')
+        del tables[name]
   title = title_of(config.model)
   out = {title: own}
   texts = mitigations.parts(config)[0] if options.mitigations else []

@@ -296,7 +296,7 @@ def test_a_planted_gap_is_found_and_the_gate_fails(tmp_path):
   assert result['association_bias']['value'] > 0.3  # nurse and miner: .5 each
   assert result['paired_bleu_loss']['low'] > 0
   assert 'after prompts about women, 100 are decided' in repr(result)
-  assert len(result.groups) == 2 and 'mean_score' in result.by_group.to_string()
+  assert len(result.groups) == 2 and 'mean_score' in result.by_group
   assert result.plot().axes and 'iframe' in result._repr_html_()
   page = result.save(tmp_path / 'saved').read_text()
   assert '‘positive’' in page
