@@ -137,6 +137,9 @@ def test_weights_and_diets_of_a_table():
   assert list(w.index) == list(table.index) and np.allclose(w.mean(), 1, 0.1)
   with pytest.raises(UserError, match='no option'):
     fairjax.weights(table, trees=3)
+  who = table.text.str[:2].rename('who')
+  named = fairjax.weights(table.assign(who=who), 'columns:who')
+  assert named.equals(fairjax.weights(table, sensitive_features=who.to_frame()))
   table['ge'] = np.arange(120.0)
   out = fairjax.diet(table, 0.25, 0.5)
   assert (out['origin'] == 'twin').sum() == 60 and len(out) == 90

@@ -73,6 +73,11 @@ DOORS = {
   'swap': (lambda: fairjax.swap('x', direction='up'), 'direction'),
   'weights': (lambda: fairjax.weights(ROWS, z='identity'), "z='columns:a,b'"),
   'weights_knob': (lambda: fairjax.weights(ROWS, folds=1), 'folds is 1'),
+  'weights_words': (lambda: fairjax.weights(ROWS, 'terms'), 'terms=…'),
+  'save': (
+    lambda: fairjax.assess([0, 1], [0.1, 0.9]).save('/dev/null/x'),
+    'another folder with folder=…',
+  ),
   'diet': (
     lambda: fairjax.diet(ROWS.assign(ge=0.1), ranking='cells'),
     "a column called 'group'",

@@ -531,20 +531,18 @@ def test_a_release_is_described_and_whole():
       assert path in carried or shown, path
 
 
-def test_a_type_checker_sees_every_name():
-  import ast
+def test_a_swap_of_a_sentence_leaves_no_folder(tmp_path):
+  run = [sys.executable, '-m', 'fairjax.main', 'swap', 'She left.']
+  env = {**os.environ, 'TMPDIR': str(tmp_path), 'PYTHONPATH': str(ROOT)}
+  told = subprocess.run(run, capture_output=True, cwd=tmp_path, env=env)
+  assert told.stdout.startswith(b'He left.') and not told.returncode
+  assert not [*tmp_path.iterdir()]
 
-  import fairjax
 
-  tree = ast.parse((ROOT / 'fairjax' / '__init__.py').read_text())
-  seen = {
-    alias.asname: node.module
-    for node in ast.walk(tree)
-    if isinstance(node, ast.ImportFrom)
-    for alias in node.names
-    if alias.name == alias.asname
-  }
-  assert seen == fairjax._API
+def test_a_writer_that_fills_masks_is_told_before_anything_is_loaded(tmp_path):
+  (tmp_path / 'config.json').write_text('{"architectures": ["XForMaskedLM"]}')
+  with pytest.raises(UserError, match='writes no texts; name a causal one'):
+    validate(Config(recipe='writing', model=str(tmp_path)))
 
 
 def test_the_map_names_every_room():

@@ -161,6 +161,8 @@ def test_a_command_stands_for_a_config(name):
     ('threshold', 'repair.threshold'),  # one of several
     ('eqodd', 'largest gaps'),  # of --list
     ('out_dir', '--workdir'),
+    ('seat', 'weat'),  # of a paper
+    ('bias_type', 'stereoset'),  # a column of its files
     ('configs/quickstart_diet.py', 'healthy_random'),
     ('quickstart_diet', 'planted.rows'),
   ],

@@ -227,6 +227,17 @@ def test_bad_input_is_one_sentence(nets, data, tmp_path):
     run(names=('crows',), data=data, mitigations=('leace',))
 
 
+def test_without_names_it_runs_what_is_there(nets, data, tmp_path):
+  own = config(nets['bert'].folder, tmp_path, ())
+  for name in ('crows_pairs.csv', 'Equity-Evaluation-Corpus.csv'):
+    (tmp_path / name).write_bytes((data / name).read_bytes())
+  found = recipe.run(own, tmp_path / 'run')
+  (one,) = found.contenders.values()
+  assert {*one['sets']} == {'crows'} and 'stereoset (git' in found.notes[-1]
+  log = (tmp_path / 'run' / 'log.txt').read_text()
+  assert log.index('and left out: weat (') < log.index('eec is left out: ')
+
+
 def test_items_with_unknown_tokens_are_named(nets, data, tmp_path):
   pairs = pd.read_csv(data / 'crows_pairs.csv', index_col='idx')
   pairs.loc[[1, 6], 'sent_less'] = 'He is a \u2603 nurse.'

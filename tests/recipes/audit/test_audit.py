@@ -241,6 +241,7 @@ def test_a_gate_ends_the_process_with_its_exit_code(
   lines = done.stderr.splitlines()
   sentences = [line for line in lines if line.startswith('fairjax: ')]
   assert sentences == (lines[-1:] if code else [])
+  assert code or f'the gate {rule!r} ' in done.stdout.splitlines()[-1]
   assert re.search(words, ''.join(sentences)) and 'Traceback' not in done.stderr
   assert (tmp_path / 'run' / 'report.html').exists()
 
