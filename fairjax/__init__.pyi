@@ -14,6 +14,7 @@ from fairjax.api import swap as swap
 from fairjax.api import thresholds as thresholds
 from fairjax.api import weights as weights
 from fairjax.recipes.audit.library import audit as audit
+from fairjax.recipes.audit.trainer import AuditCallback as AuditCallback
 from fairjax.recipes.benchmarks.library import benchmark as benchmark
 from fairjax.recipes.estimator import FairClassifier as FairClassifier
 from fairjax.recipes.perturbation.library import fairscore as fairscore
