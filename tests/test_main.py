@@ -37,7 +37,7 @@ MISTAKEN = {
   '--config.trian.lr=1': 'trian.lr | train.lr?',
   '--config.train.lr=x': "train.lr | 'x' | number",
   '--config.seeds=1.5': 'seeds | 1.5 | whole number',
-  '--config.net.scan=maybe': 'net.scan | true or false',
+  '--config.mesh.fsdp=maybe': 'mesh.fsdp | true or false',
   '--config.diet.factual=': 'diet.factual | number',
   '--config.grid.factual=a,b': 'grid.factual | list',
   '--config.seeds': 'seeds | needs a value',
@@ -202,7 +202,7 @@ def test_overrides_may_come_in_any_order_and_form():
       'main',
       '--config.scoring.names=ge,el2n',
       '--config.train.lr=1',
-      '--noconfig.net.scan',
+      '--noconfig.mesh.fsdp',
       '--workdir=x',
       QUICK,
     ]
@@ -210,7 +210,7 @@ def test_overrides_may_come_in_any_order_and_form():
   assert tidy[1].endswith('quickstart.py')
   assert "--config.scoring.names=('ge', 'el2n')" in tidy
   assert '--config.train.lr=1.0' in tidy
-  assert '--config.net.scan=False' in tidy
+  assert '--config.mesh.fsdp=False' in tidy
   assert tidy[-1] == '--workdir=x'
 
 

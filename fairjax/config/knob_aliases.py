@@ -27,7 +27,6 @@ ALIASES = {
     'max_source_length model_max_length',
     '--config.net.precision': 'bf16 fp16 int8 mixed_precision dtype '
     'torch_dtype',
-    '--config.net.remat': 'gradient_checkpointing',
     '--config.net.dropout': 'hidden_dropout_prob hidden_dropout',
     '--config.train.lr': 'learning_rate lr',
     '--config.train.epochs': 'num_train_epochs num_epochs n_epochs epochs '
@@ -36,7 +35,7 @@ ALIASES = {
     'per_device_eval_batch_size per_gpu_train_batch_size train_batch_size '
     'eval_batch_size',
     '--config.train.microbatches': 'gradient_accumulation_steps '
-    'accumulate_grad_batches',
+    'accumulate_grad_batches gradient_checkpointing',
     '--config.train.warmup': 'warmup_ratio warmup_steps num_warmup_steps',
     '--config.train.schedule': 'lr_scheduler_type lr_scheduler',
     '--config.train.optimizer': 'optim',

@@ -46,14 +46,6 @@ class Net:
     'train to the same bits each time on a GPU, too (slower: products are not '
     'tuned, sums wait for their order); a CPU and a TPU always do',
   )
-  scan: bool = knob(
-    False, 'compile one layer and scan over all (compiles faster)'
-  )
-  remat: bool = knob(
-    False,
-    'recompute activations in the backward pass, to save memory (on a CPU '
-    'with `scan` only)',
-  )
   glove: str = knob(
     '',
     "GloVe text file for cnn and lstm, kept as it is; '' trains embeddings",

@@ -69,8 +69,6 @@ def classifier(
     with_dropout(shape, config),
     'classify',
     precision(config),
-    config.net.scan,
-    config.net.remat,
     classes=classes,
   )
   return from_folder(

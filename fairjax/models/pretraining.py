@@ -43,8 +43,6 @@ def start(can: str, config: Config, words: Vocabulary) -> Bundle:
     _checked(config, shape, words),
     can,
     build.precision(config),
-    config.net.scan,
-    config.net.remat,
   )
 
   init = warm_start.init(folder, module)
@@ -79,10 +77,10 @@ def detector(config: Config, words: Vocabulary) -> Bundle:
     small = dataclasses.replace(
       shape, width=width, heads=width // 64, hidden=4 * width, tied=True
     )
-  rest = (build.precision(config), config.net.scan, config.net.remat)
+  dtype = build.precision(config)
   pair = objectives.Pair(
-    families.module(small, 'mask', *rest),
-    families.module(shape, 'detect', *rest),
+    families.module(small, 'mask', dtype),
+    families.module(shape, 'detect', dtype),
   )
   return _pair_model(pair, beside, folder)
 

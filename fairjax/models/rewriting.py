@@ -57,8 +57,6 @@ def start(
     build.with_dropout(shape, config),
     'write',
     build.precision(config),
-    config.net.scan,
-    config.net.remat,
   )
 
   init = warm_start.init(folder, module)

@@ -77,9 +77,7 @@ def params(folder: pathlib.Path, module: Any) -> dict:
   source = hf.read_shape(folder)
   if source.family == module.shape.family:
     return _with_dense(module, hf.load(folder, module).params)
-  scan = hf.is_scanned(module)
-  head = families.module(source, 'mask', scan=scan)
-  body = hf.load(folder, head).params
+  body = hf.load(folder, families.module(source, 'mask')).params
   if isinstance(module, bart.Bart):
     return bart_params(source, body)
   return {'encoder': body['encoder']}

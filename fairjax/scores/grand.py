@@ -61,10 +61,7 @@ def squares(model: Bundle, params, batch: dict) -> Float[jax.Array, ' b']:
     return jnp.sum(jnp.where(real, each, 0.0))
 
   result = jax.grad(loss)(probed.zero_probes(model.module, params, batch))
-  # A scanned layer's probe is [depth, b].
-  return sum(
-    leaf.reshape(-1, len(real)).sum(0) for leaf in jax.tree.leaves(result)
-  )
+  return sum(jax.tree.leaves(result))
 
 
 def compiled(model: Bundle, device_mesh):

@@ -17,8 +17,7 @@ STEP_OPTIONS = (  # read here; runs that agree in them share a program
   *('lr', 'optimizer', 'warmup', 'schedule', 'weight_decay'),
   *('beta1', 'beta2', 'eps', 'max_grad_norm'),
 )
-# Leaves that weight decay shrinks; biases and the scales of norms stay. The
-# number of axes would not do: stacked layers (net.scan) have one more.
+# Leaves that weight decay shrinks; biases and the scales of norms stay.
 DECAYED = ('kernel', 'embedding')
 
 

@@ -6,12 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_loop import NO_DROPOUT, assert_same, config, fit, tiny_model
+from test_loop import assert_same, config, fit, tiny_model
 
 from fairjax.config import Train
 from fairjax.core.errors import Interrupted
-from fairjax.models import families
-from fairjax.models.folders import hf
 from fairjax.train import checkpoint, loop, optim
 
 
@@ -85,30 +83,6 @@ def test_kernels_and_embeddings_decay_and_nothing_else():
   assert of(True) == {'kernel', 'embedding'}
   assert of(False) == {'bias', 'scale'}
   assert decayed({'bias': np.zeros((1, 5))}) == {'bias': False}
-
-
-def test_scan_changes_no_number_of_a_fit_with_decay(tmp_path):
-  """Three layers, two of them stacked, which gives their biases two axes."""
-  plain = tiny_model(depth=3, **NO_DROPOUT)
-  # Biases that start at 0 would not show whether they decay.
-  moved = lambda seed: jax.tree.map(lambda a: a + 0.1, plain.init(seed))
-  stack = lambda params: checkpoint.unflatten(
-    hf.stack(checkpoint.flatten(jax.device_get(params)), 3)
-  )
-  module = families.module(plain.module.shape, 'classify', scan=True, classes=2)
-
-  def apply(params, batch, dropout=None):
-    return module.apply({'params': params}, batch, dropout)
-
-  scanned = plain.replace(
-    init=lambda seed: stack(moved(seed)), apply=apply, module=module
-  )
-  options = config(lr=0.01, weight_decay=0.5, epochs=0.6)
-  one = fit(tmp_path / 'one', options, model=plain.replace(init=moved))
-  two = fit(tmp_path / 'two', options, model=scanned)
-  single = lambda params, i: jax.tree.map(lambda a: np.asarray(a[i]), params)
-  for i in range(2):
-    assert_same(single(two.params, i), stack(single(one.params, i)), atol=2e-6)
 
 
 def test_the_rate_ends_at_zero_and_constant_stays():

@@ -196,8 +196,7 @@ def options(args: list[str]) -> argparse.Namespace:
   for name in counts:
     parser.add_argument(f'--{name}', type=int, default=None)
   parser.add_argument('--precision', choices=('bfloat16', 'float32'))
-  for name in ('scan', 'remat', 'fsdp'):
-    parser.add_argument(f'--{name}', action='store_true', default=None)
+  parser.add_argument('--fsdp', action='store_true', default=None)
   parser.add_argument('--kernels', default='auto', choices=kernel_table.OPTIONS)
   parser.add_argument('--text', default='', help='folder for the HLO texts')
   return parser.parse_args(args)

@@ -36,8 +36,6 @@ class Size:
   slots: int = 32  # of generation
   draft: int = 0  # tokens that a slot drafts at most
   precision: str = 'bfloat16'
-  scan: bool = False
-  remat: bool = False
   fsdp: bool = False
 
 
@@ -59,9 +57,7 @@ def shape_of(size: Size, family: str, can: str):
 def bundle(size: Size, can: str, **options) -> Bundle:
   shape = shape_of(size, 'bert', can)
   families.require(families.find(shape.family), can, size.model)
-  module = families.module(
-    shape, can, jnp.dtype(size.precision), size.scan, size.remat, **options
-  )
+  module = families.module(shape, can, jnp.dtype(size.precision), **options)
   return build.from_folder(module, None, can=can)
 
 

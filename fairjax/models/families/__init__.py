@@ -5,14 +5,12 @@ A new family is a file here and a line in FAMILIES.
 
 import dataclasses
 import difflib
-import inspect
 import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from fairjax.core import announce
 from fairjax.core.errors import UserError
 from fairjax.core.registry import Entry
 from fairjax.core.registry import find as find_entry
@@ -147,25 +145,12 @@ def module(
   shape: Any,
   can: str,
   dtype: Any = np.float32,
-  scan: bool = False,
-  remat: bool = False,
   **options: Any,
 ) -> Any:
-  """The module of a shape for a capability (`classes` for a classifier).
-
-  `scan` and `remat` change how a body is compiled, never a number; a body
-  that does not know one is compiled as it is, which is said.
-  """
+  """The module of a shape for a capability (`classes` for a classifier)."""
   family = find(shape.family)
   head = require(family, can)
-  flags = {'scan': scan, 'remat': remat}
-  known = inspect.signature(family.body).parameters
-  for name in [name for name in flags if flags[name] and name not in known]:
-    announce.note(
-      f'net.{name} is without effect: a {shape.family} has no such form'
-    )
-  flags = {name: value for name, value in flags.items() if name in known}
-  body = family.body(shape, dtype=dtype, **flags)
+  body = family.body(shape, dtype=dtype)
   if head.module is None:
     return body
   return head.module(body, dtype=dtype, **{**head.options, **options})
@@ -190,15 +175,15 @@ def is_bare(module: Any) -> bool:
   return head is family.heads.get('embed')
 
 
-def reshaped(module: Any, shape: Any, **options: Any) -> Any:
-  """The module for another shape; `options` are of its body."""
+def reshaped(module: Any, shape: Any) -> Any:
+  """The module for another shape."""
   body = body_of(module)
-  new = body.clone(shape=shape, **options)
+  new = body.clone(shape=shape)
   return new if body is module else module.clone(encoder=new)
 
 
 def tensors(module: Any) -> tuple[ParamRow, ...]:
-  """The table: every parameter of `module` (unscanned) and its tensors."""
+  """The table: every parameter of `module` and its tensors."""
   (family, head), body = of(module), body_of(module)
   rows = tuple(param_rows(family.tensors, module.shape))
   if is_bare(module):

@@ -31,7 +31,6 @@ from fairjax.models.layers.probed import (
   LayerNorm,
   Segments,
   mask_padding_gradient,
-  rematerialised,
 )
 
 
@@ -47,7 +46,6 @@ class LeftToRight(nn.Module):
   layer: Any  # layer(shape, dtype)(x, at, visible, key, cache)
   shape: Any
   dtype: Any = jnp.float32
-  remat: bool = False
   learned_positions: bool = False
   centred: bool = True  # the norm; else RMSNorm
 
@@ -57,9 +55,8 @@ class LeftToRight(nn.Module):
     self.word = embed(s.vocab)
     if self.learned_positions:
       self.position = embed(s.positions)
-    body = rematerialised(self.layer, self.remat)
     for i in range(s.depth):
-      setattr(self, f'layer_{i}', body(s, self.dtype))
+      setattr(self, f'layer_{i}', self.layer(s, self.dtype))
     self.norm = LayerNorm(s.eps, self.dtype, self.centred, self.centred)
     if not s.tied:
       self.decoder = Dense(s.vocab, False, self.dtype, s.deviation)

@@ -39,7 +39,6 @@ from fairjax.models.layers.probed import (
   LayerNorm,
   Segments,
   is_probed,
-  rematerialised,
 )
 from fairjax.models.layers.products import exact
 
@@ -211,7 +210,6 @@ class DebertaEncoder(nn.Module):
 
   shape: DebertaShape
   dtype: Any = jnp.float32
-  remat: bool = False
 
   def setup(self):
     s = self.shape
@@ -224,9 +222,8 @@ class DebertaEncoder(nn.Module):
       self.project = Dense(s.width, False, self.dtype, s.deviation)
     norm = lambda: LayerNorm(s.eps, self.dtype)
     self.norm, self.distance_norm = norm(), norm()
-    body = rematerialised(DebertaLayer, self.remat)
     for i in range(s.depth):
-      setattr(self, f'layer_{i}', body(s, self.dtype))
+      setattr(self, f'layer_{i}', DebertaLayer(s, self.dtype))
 
   def __call__(
     self,

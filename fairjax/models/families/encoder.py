@@ -16,7 +16,6 @@ from fairjax.models.families.config_keys import shape_class
 from fairjax.models.kernels import kernel_table
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
-  RECEIVED,
   attention,
   dropping,
   hear,
@@ -34,7 +33,6 @@ from fairjax.models.layers.probed import (
   LayerNorm,
   Segments,
   is_probed,
-  rematerialised,
 )
 
 
@@ -71,11 +69,11 @@ class EncoderLayer(nn.Module):
     places: Places,
     bias: Float[Array, 's h t t'] | None = None,
     head_columns: Int[Array, 'r m'] | None = None,
-  ) -> tuple[Float[Array, 'r q d'], None]:
+  ) -> Float[Array, 'r q d']:
     """The layer at all places, or at the columns `head_columns` only.
 
     `keys` are those of its three dropouts; `bias` is added to the attention
-    scores. The None beside the result is what nn.scan asks for.
+    scores.
     """
     s = self.shape
     dense = lambda features, name: Dense(
@@ -120,21 +118,14 @@ class EncoderLayer(nn.Module):
 
     up, down = dense(s.hidden, 'up'), dense(s.width, 'down')
     z = down(ACTIVATIONS[s.activation](up(y, at.rows)), at.rows)
-    return norm('norm')(y + drop(z, 2), at.rows), None
+    return norm('norm')(y + drop(z, 2), at.rows)
 
 
 class Encoder(nn.Module):
-  """Tokens to vectors.
-
-  With `scan` the first depth - 1 layers are one compiled body over stacked
-  parameters `layers`; the last stands alone as `layer_{depth-1}`, since for a
-  classifier it computes only what the head reads.
-  """
+  """Tokens to vectors."""
 
   shape: EncoderShape
   dtype: Any = jnp.float32
-  scan: bool = False
-  remat: bool = False
 
   def setup(self):
     s = self.shape
@@ -148,19 +139,8 @@ class Encoder(nn.Module):
     self.norm = LayerNorm(s.eps, self.dtype)
     if s.projects:
       self.project = Dense(s.width, dtype=self.dtype, deviation=s.deviation)
-    alone = range(s.depth)
-    if self.scan and s.depth > 1:
-      self.layers = nn.scan(
-        rematerialised(EncoderLayer, self.remat, scanned=True),
-        variable_axes={'params': 0, 'probes': 0, 'calls': 0, RECEIVED: 0},
-        split_rngs={'params': True},
-        in_axes=(0, nn.broadcast, nn.broadcast),
-        length=s.depth - 1,
-      )(s, self.dtype)
-      alone = range(s.depth - 1, s.depth)
-    body = rematerialised(EncoderLayer, self.remat)
-    for i in alone:
-      setattr(self, f'layer_{i}', body(s, self.dtype))
+    for i in range(s.depth):
+      setattr(self, f'layer_{i}', EncoderLayer(s, self.dtype))
 
   def __call__(
     self,
@@ -178,14 +158,11 @@ class Encoder(nn.Module):
     own, last = [None] * s.depth, s.depth - 1
     if keys is not None:
       own = keys[1:].reshape(s.depth, 3)
-    if self.scan and s.depth > 1:
-      x, _ = self.layers(x, own[:last] if keys is not None else None, at, bias)
-    else:
-      for i in range(last):
-        x, _ = getattr(self, f'layer_{i}')(x, own[i], at, bias)
+    for i in range(last):
+      x = getattr(self, f'layer_{i}')(x, own[i], at, bias)
     head_columns = jnp.asarray(batch['head_columns']) if heads_only else None
     layer = getattr(self, f'layer_{last}')
-    x, _ = layer(x, own[last], at, bias, head_columns)
+    x = layer(x, own[last], at, bias, head_columns)
     if not heads_only:
       return x
     return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['head_index']))[

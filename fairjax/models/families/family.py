@@ -96,7 +96,7 @@ class Family:
   name: str  # model_type of its config.json
   shape: type  # everything about a model that its parameters do not say
   keys: tuple[Key, ...]  # of config.json, in the order they are read
-  body: Callable  # body(shape, dtype=…), with scan and remat where it has them
+  body: Callable  # body(shape, dtype=…)
   tensors: str  # the body's part of tensors.csv, its names below `prefix`
   prefix: str
   heads: Mapping[str, Head]  # by capability; the first that fits is loaded

@@ -38,7 +38,6 @@ from fairjax.models.layers.probed import (
   Embed,
   LayerNorm,
   mask_padding_gradient,
-  rematerialised,
 )
 
 GLOBAL, LOCAL = 'full_attention', 'sliding_attention'
@@ -141,16 +140,14 @@ class ModernBertEncoder(nn.Module):
 
   shape: ModernBertShape
   dtype: Any = jnp.float32
-  remat: bool = False
 
   def setup(self):
     s = self.shape
     self.word = Embed(s.vocab, s.width, self.dtype, s.deviation)
     norm = lambda: LayerNorm(s.eps, self.dtype, s.norm_bias)
     self.norm, self.final_norm = norm(), norm()
-    body = rematerialised(ModernBertLayer, self.remat)
     for i in range(s.depth):
-      setattr(self, f'layer_{i}', body(s, i, self.dtype))
+      setattr(self, f'layer_{i}', ModernBertLayer(s, i, self.dtype))
 
   def __call__(
     self,

@@ -191,14 +191,8 @@ def load(
       f'{folder} has {len(unknown)} unknown tensors, first {unknown[0]}; '
       f'this is not a plain {shape.family} of {shape.depth} layers'
     )
-  if is_scanned(module):
-    flat = stack(flat, shape.depth)
   params = traverse_util.unflatten_dict(flat, sep='/')
   return Loaded(params, tuple(fresh))
-
-
-def is_scanned(module: nn.Module) -> bool:
-  return getattr(families.body_of(module), 'scan', False)
 
 
 def _missing(row, weights: Mapping[str, Any]) -> str:
@@ -252,8 +246,7 @@ def lacks(module: nn.Module, weights: Weights) -> str:
 def _wanted(module: nn.Module) -> dict[str, jax.ShapeDtypeStruct]:
   """The parameters of a model of two layers, which tell of all layers."""
   shape = dataclasses.replace(module.shape, depth=min(module.shape.depth, 2))
-  rest = {'scan': False} if is_scanned(module) else {}
-  module = families.reshaped(module, shape, **rest)
+  module = families.reshaped(module, shape)
   variables = jax.eval_shape(module.init, jax.random.key(0), blank_batch())
   return traverse_util.flatten_dict(variables['params'], sep='/')
 
@@ -281,46 +274,10 @@ def _fresh(
   return fresh
 
 
-def _layer(path: str) -> tuple[str, int, str] | None:
-  """'encoder/layer_3/up/kernel' as ('encoder/', 3, 'up/kernel')."""
-  before, result, after = path.partition('layer_')
-  if not result:
-    return None
-  number, _, rest = after.partition('/')
-  return before, int(number), rest
-
-
-def stack(flat: Mapping[str, Any], depth: int) -> dict[str, Any]:
-  """Paths as `scan` has them: the first depth - 1 layers as one."""
-  stacked = {}
-  for path, value in flat.items():
-    at = _layer(path)
-    if at is None or at[1] == depth - 1:
-      stacked[path] = value
-    elif at[1] == 0:
-      before, _, rest = at
-      all_ = [flat[f'{before}layer_{i}/{rest}'] for i in range(depth - 1)]
-      stacked[f'{before}layers/{rest}'] = np.stack(all_)
-  return stacked
-
-
-def unstack(flat: Mapping[str, Any], depth: int) -> dict[str, Any]:
-  """The inverse of `stack`."""
-  single = {}
-  for path, value in flat.items():
-    before, result, rest = path.partition('layers/')
-    if not result:
-      single[path] = value
-      continue
-    for i in range(depth - 1):
-      single[f'{before}layer_{i}/{rest}'] = value[i]
-  return single
-
-
 def to_hf(module: nn.Module, params: dict) -> Weights:
   """The tensors of `params` by their names in torch."""
   flat = traverse_util.flatten_dict(params, sep='/')
-  flat = unstack(jax.tree.map(np.asarray, flat), module.shape.depth)
+  flat = jax.tree.map(np.asarray, flat)
   weights = {}
   for ours, theirs, transposed in families.tensors(module):
     for name, part in zip(theirs, np.split(flat[ours], len(theirs), -1)):

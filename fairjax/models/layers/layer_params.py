@@ -128,8 +128,7 @@ def cut(params: dict, shapes: dict) -> dict:
 
 
 # Of these parameters weight decay takes its share, of biases, scales and a
-# checkpoint's constants it does not. A leaf's name says which it is; its
-# number of axes does not, since stacked layers (`scan`) have one more.
+# checkpoint's constants it does not. A leaf's name says which it is.
 DECAYED = ('kernel', 'embedding', 'transposed')
 
 

@@ -51,18 +51,6 @@ def is_probed(module: nn.Module) -> bool:
   return asked or bool(module.variables.get('probes'))
 
 
-def rematerialised(layer: Any, remat: bool, scanned: bool = False) -> Any:
-  """The layer; with `remat` its backward pass computes it anew.
-
-  Of a layer that stands alone XLA would take the second computation for the
-  first, and keep what that had made, so it is told not to. In a scan the two
-  are in different loops, and telling it only costs time. (Compilers of
-  accelerators heed that when they order a program; XLA's of CPUs forgets it
-  before, computes all layers anew at once, and saves memory in a scan only.)
-  """
-  return nn.remat(layer, prevent_cse=not scanned) if remat else layer
-
-
 def count_call(module: nn.Module) -> None:
   """One more entry, whose type is that of the layer's products."""
   if not module.is_initializing():

@@ -35,11 +35,9 @@ def _read(module: Any, params: dict, batch: dict) -> Float[Array, 'r t 2']:
   scores, heard = module.apply({'params': params}, batch, mutable=[RECEIVED])
   logs = jax.nn.log_softmax(scores)
   token = jnp.asarray(batch['tokens'])[..., None]
-  layers = [
-    leaf.reshape(-1, *token.shape[:2]) for leaf in jax.tree.leaves(heard)
-  ]
+  layers = jnp.stack(jax.tree.leaves(heard))
   own = jnp.take_along_axis(logs, token, axis=2)[..., 0]
-  return jnp.stack([own, jnp.concatenate(layers).mean(0)], -1)
+  return jnp.stack([own, layers.mean(0)], -1)
 
 
 def token_logs(

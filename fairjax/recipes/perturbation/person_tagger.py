@@ -58,8 +58,6 @@ def start(config: Config, pairs: pd.DataFrame) -> Bundle:
     build.with_dropout(shape, config),
     can,
     build.precision(config),
-    config.net.scan,
-    config.net.remat,
   )
 
   init = warm_start.init(build.model_folder(config), module)

@@ -1,4 +1,4 @@
-"""Identities of the encoder: packed = padded, scan = unrolled, …"""
+"""Identities of the encoder: packed = padded, …"""
 
 import dataclasses
 
@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from flax import traverse_util
 
 from fairjax.models import families
 from fairjax.models.folders import hf
@@ -43,23 +42,6 @@ def test_heads_only_equals_full(model, key):
   full = logits(module.clone(heads_only=False), params, PACKED, key)
   np.testing.assert_allclose(
     logits(module, params, PACKED, key), full, atol=1e-5
-  )
-
-
-@pytest.mark.parametrize('remat', [False, True])
-@pytest.mark.parametrize('key', [None, jnp.uint32(7)])
-def test_scan_equals_unrolled(model, remat, key):
-  module, params = model
-  flat = traverse_util.flatten_dict(params, sep='/')
-  stacked = hf.stack(flat, SHAPE.depth)
-  stacked = traverse_util.unflatten_dict(stacked, sep='/')
-  scanned = families.reshaped(module, SHAPE, scan=True, remat=remat)
-  made = jax.eval_shape(scanned.init, jax.random.key(0), PACKED)['params']
-  assert jax.tree.structure(made) == jax.tree.structure(stacked)
-  np.testing.assert_allclose(
-    logits(scanned, stacked, PACKED, key),
-    logits(module, params, PACKED, key),
-    atol=1e-5,
   )
 
 

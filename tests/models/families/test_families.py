@@ -313,72 +313,17 @@ def test_a_tokenizer_of_another_model_is_refused(words, tmp_path):
     models.load(tmp_path / 'large')
 
 
-def test_decay_goes_by_name_and_scan_changes_nothing():
-  shape = shape_of('bert')
-  flat = {}
-  for scan in (False, True):
-    module = families.module(shape, 'classify', classes=2, scan=scan)
-    made = jax.eval_shape(module.init, jax.random.key(0), places.blank_batch())
-    decay = jax.tree_util.tree_map_with_path(
-      lambda path, leaf: layer_params.decays(path), made['params']
-    )
-    flat[scan] = traverse_util.flatten_dict(decay, sep='/')
-  assert {
-    p: flat[True][p.replace('layer_0', 'layers')]
-    for p in flat[False]
-    if 'layer_1' not in p
-  } == {p: v for p, v in flat[False].items() if 'layer_1' not in p}
-  names = {path.split('/')[-1]: value for path, value in flat[True].items()}
-  assert names == {
+def test_decay_goes_by_name():
+  module = families.module(shape_of('bert'), 'classify', classes=2)
+  made = jax.eval_shape(module.init, jax.random.key(0), places.blank_batch())
+  decay = jax.tree_util.tree_map_with_path(
+    lambda path, leaf: layer_params.decays(path), made['params']
+  )
+  flat = traverse_util.flatten_dict(decay)
+  assert {path[-1]: value for path, value in flat.items()} == {
     'kernel': True,
     'embedding': True,
     'bias': False,
     'scale': False,
   }
   assert not models.decays(('bias',))  # BART's constant of shape [1, v]
-
-
-REMAT = [f for f in FAMILIES if 'remat' in vars(families.find(f).body)]
-BODIES = {families.find(f).body: f for f in reversed(REMAT)}  # one of each
-
-
-def gradient(module):
-  """Of a loss, lowered."""
-  batch = pack(TEXTS * 6, 8, 48, 6)
-  key = jax.random.key(0)
-  params = jax.eval_shape(module.init, key, batch)['params']
-  loss = lambda p, b: jnp.sum(module.apply({'params': p}, b, None) ** 2)
-  return jax.jit(jax.grad(loss)).lower(params, batch)
-
-
-def held(module, scan):
-  """Bytes that a gradient of this model holds beside what goes in and out."""
-  program = gradient(families.reshaped(module, module.shape, scan=scan))
-  return program.compile().memory_analysis().temp_size_in_bytes
-
-
-def test_activations_that_are_computed_anew_are_not_kept():
-  """As XLA plans its memory; on a CPU in a scan."""
-  shape = shape_of('bert')
-  shape = families.replaced(shape, depth=6, hidden=96)
-  make = lambda remat: families.module(
-    shape, 'classify', remat=remat, classes=2
-  )
-  anew, plain = (held(make(remat), True) for remat in (True, False))
-  assert anew < 0.6 * plain
-
-
-@pytest.mark.parametrize('family', BODIES.values())
-def test_layers_alone_are_computed_apart_from_their_first_time(family):
-  """A barrier each: else XLA would join both (bench/test_aot.py: on a TPU)."""
-  can = next(iter(families.find(family).heads))
-  options = {'classes': 2} if can == 'classify' else {}
-  module = families.module(shape_of(family), can, remat=True, **options)
-  assert gradient(module).as_text().count('optimization_barrier') == 3
-
-
-def test_a_family_without_a_form_that_is_asked_for_says_so():
-  with pytest.warns(UserWarning, match='net.remat is without effect: a bart'):
-    families.module(shape_of('bart'), 'write', remat=True)
-  with pytest.warns(UserWarning, match='net.scan is without effect: a gpt2'):
-    families.module(shape_of('gpt2'), 'write', scan=True)

@@ -89,11 +89,11 @@ def loss_of(head, logits, batch, labels):
   return jnp.sum(jnp.where(real, each, 0)) / jnp.sum(real)
 
 
-def check(case, family, head, tmp_path, packed, scan):
+def check(case, family, head, tmp_path, packed=True):
   folder = folder_of(case, tmp_path / 'model')
   shape = hf.read_shape(folder)
   assert shape.family == family
-  module = MODULES[head](shape, scan=scan)
+  module = MODULES[head](shape)
   loaded = hf.load(folder, module)
   assert not loaded.fresh
   texts, types = layouts(case)
@@ -138,20 +138,20 @@ def check(case, family, head, tmp_path, packed, scan):
 @pytest.mark.parametrize('family, head', CASES)
 def test_frozen_parity(golden, family, head, tmp_path):
   case = case_of(golden, family, head)
-  check(case, family, head, tmp_path, packed=True, scan=head == 'MaskedLM')
+  check(case, family, head, tmp_path)
 
 
 @pytest.mark.parametrize('family', make_encoders.CASES)
 def test_frozen_parity_of_padded_batches(golden, family, tmp_path):
   case = case_of(golden, family, 'SequenceClassification')
-  check(case, family, 'SequenceClassification', tmp_path, False, True)
+  check(case, family, 'SequenceClassification', tmp_path, packed=False)
 
 
 @needs_torch
 def test_live_parity_of_an_untied_decoder(tmp_path):
   own = {'tie_word_embeddings': False, 'hidden_act': 'gelu_new'}
   case = make_encoders.answer('bert', 'MaskedLM', seed=6, **own)
-  check(case, 'bert', 'MaskedLM', tmp_path, True, False)
+  check(case, 'bert', 'MaskedLM', tmp_path)
 
 
 @needs_torch
@@ -160,11 +160,10 @@ def test_saved_folder_loads_in_transformers(family, head, tmp_path):
   import torch
   import transformers
 
-  scan = family == 'roberta'
   case = make_encoders.answer(family, head, seed=2)
   source = folder_of(case, tmp_path / 'in')
   shape = hf.read_shape(source)
-  module = MODULES[head](shape, scan=scan)
+  module = MODULES[head](shape)
   params = hf.load(source, module).params
   (tmp_path / 'vocab.txt').write_text('[PAD]\n')
   out = tmp_path / 'out'
@@ -339,18 +338,6 @@ def test_head_of_other_classes_is_fresh(golden, tmp_path):
   assert set(loaded.fresh) == {'classifier/kernel', 'classifier/bias'}
   params = hf.complete(module, loaded.params, jax.random.key(0))
   assert params['classifier']['kernel'].shape == (16, 5)
-
-
-def test_stack_and_unstack_are_inverse():
-  rng = np.random.default_rng(0)
-  flat = {f'encoder/layer_{i}/up/kernel': rng.random((2, 3)) for i in range(4)}
-  flat['encoder/word/embedding'] = rng.random((5, 2))
-  stacked = hf.stack(flat, 4)
-  assert stacked['encoder/layers/up/kernel'].shape == (3, 2, 3)
-  back = hf.unstack(stacked, 4)
-  assert back.keys() == flat.keys()
-  for path in flat:
-    np.testing.assert_array_equal(back[path], flat[path])
 
 
 @pytest.mark.parametrize(

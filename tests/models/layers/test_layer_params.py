@@ -11,12 +11,9 @@ from fairjax.models.layers import layer_params, probed
 from ..small_encoder import PACKED, SHAPE, norms
 
 
-@pytest.mark.parametrize('scan', [False, True])
-def test_weights_as_products_read_them_give_the_same(scan):
+def test_weights_as_products_read_them_give_the_same():
   """Bit for bit: a sweep converts once what each batch would convert."""
-  module = families.module(
-    SHAPE, 'classify', classes=2, dtype=jnp.bfloat16, scan=scan
-  )
+  module = families.module(SHAPE, 'classify', classes=2, dtype=jnp.bfloat16)
   init = lambda k: module.init(k, PACKED)['params']
   params = jax.jit(jax.vmap(init))(jax.random.split(jax.random.key(1), 2))
   read = layer_params.as_read(module, params, PACKED)
@@ -30,7 +27,7 @@ def test_weights_as_products_read_them_give_the_same(scan):
   each = lambda p: norms(module, p, PACKED)
   run = jax.jit(lambda p: jax.lax.map(each, p))
   np.testing.assert_array_equal(run(read), run(params))
-  wide = families.module(SHAPE, 'classify', classes=2, scan=scan)
+  wide = families.module(SHAPE, 'classify', classes=2)
   assert layer_params.as_read(wide, params, PACKED) is params
 
 
