@@ -87,7 +87,7 @@ def _with_dense(module: Any, known: dict) -> dict:
   """A masked-LM head that the folder lacks starts at the identity."""
   family, head = families.of(module)
   s = module.shape
-  if head is not family.heads.get('mask') or 'dense' in known:
+  if head is not family.heads.get('mask') or {'dense', 'head'} & known.keys():
     return known
   if s.embedding != s.width:
     return known

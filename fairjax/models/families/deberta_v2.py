@@ -31,8 +31,8 @@ from fairjax.models.layers.attention import (
   hear,
 )
 from fairjax.models.layers.dropout import dropout, fold, hash32
-from fairjax.models.layers.gathers import columns_of, rows_of
-from fairjax.models.layers.places import Batch, Places, places
+from fairjax.models.layers.gathers import columns_of
+from fairjax.models.layers.places import Batch, Places, one_each, places
 from fairjax.models.layers.probed import (
   Dense,
   Embed,
@@ -251,11 +251,7 @@ class DebertaEncoder(nn.Module):
       x = getattr(self, f'layer_{i}')(x, own[i], at, table)
     columns = jnp.asarray(batch['head_columns']) if heads_only else None
     x = getattr(self, f'layer_{last}')(x, own[last], at, table, columns)
-    if not heads_only:
-      return x
-    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['head_index']))[
-      :, None
-    ]
+    return one_each(x, batch) if heads_only else x
 
   def distances(self, batch: Batch, at: Places) -> Distances:
     """The rows of the table that texts of this length reach, normed."""

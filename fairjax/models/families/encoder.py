@@ -25,8 +25,8 @@ from fairjax.models.layers.attention import (
 )
 from fairjax.models.layers.dropout import dropout, fold
 from fairjax.models.layers.exact_norms import side_by_side
-from fairjax.models.layers.gathers import columns_of, rows_of
-from fairjax.models.layers.places import Batch, Places, places
+from fairjax.models.layers.gathers import columns_of
+from fairjax.models.layers.places import Batch, Places, one_each, places
 from fairjax.models.layers.probed import (
   Dense,
   Embed,
@@ -163,11 +163,7 @@ class Encoder(nn.Module):
     head_columns = jnp.asarray(batch['head_columns']) if heads_only else None
     layer = getattr(self, f'layer_{last}')
     x = layer(x, own[last], at, bias, head_columns)
-    if not heads_only:
-      return x
-    return rows_of(x.reshape(-1, s.width), jnp.asarray(batch['head_index']))[
-      :, None
-    ]
+    return one_each(x, batch) if heads_only else x
 
   def embed(
     self, batch: Batch, key: UInt32[Array, ''] | None, at: Places

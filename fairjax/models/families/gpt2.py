@@ -11,9 +11,10 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
-from fairjax.models.families import causal, heads
+from fairjax.models.families import causal
 from fairjax.models.families.config_keys import of_family, shape_class
 from fairjax.models.families.family import Family, Head
+from fairjax.models.families.heads import WordTagger
 from fairjax.models.layers.attention import ACTIVATIONS, KeyValue, Merged
 from fairjax.models.layers.dropout import dropout, fold
 from fairjax.models.layers.places import Places
@@ -86,7 +87,13 @@ class GPT2Layer(nn.Module):
 
 GPT2 = functools.partial(causal.LeftToRight, GPT2Layer, learned_positions=True)
 
-_LM = Head('GPT2LMHeadModel')
+
+def heads(name: str, lm: str, tensors: str = '') -> dict[str, Head]:
+  """What every left-to-right model has; `lm` is the class that writes."""
+  tag = Head(f'{name}ForTokenClassification', f'{name.lower()}.tag', WordTagger)
+  # First: a tagger whose word vectors are its output layer could write.
+  return {'tag': tag} | dict.fromkeys(('write', 'judge'), Head(lm, tensors))
+
 
 FAMILY = Family(
   name='gpt2',
@@ -95,12 +102,7 @@ FAMILY = Family(
   body=GPT2,
   tensors='gpt2',
   prefix='transformer.',
-  heads={
-    # First: a tagger whose word vectors are its output layer could write.
-    'tag': Head('GPT2ForTokenClassification', 'gpt2.tag', heads.WordTagger),
-    'write': _LM,
-    'judge': _LM,
-  },
+  heads=heads('GPT2', 'GPT2LMHeadModel'),
   shapes={
     'gpt2': GPT2Shape(),
     'distilgpt2': sized(6, 768),

@@ -26,6 +26,11 @@ from fairjax.models.layers.probed import (
 _HEAD = 1 << 20
 
 
+def encoder_shape(head: Any) -> Any:
+  """A head's shape is its encoder's."""
+  return head.encoder.shape
+
+
 def drop_head(
   x: Float[Array, 'b 1 d'],
   batch: Batch,
@@ -65,9 +70,7 @@ class SequenceClassifier(nn.Module):
   dtype: Any = jnp.float32
   heads_only: bool = True  # the last layer computes only what is read
 
-  @property
-  def shape(self) -> Any:
-    return self.encoder.shape
+  shape = property(encoder_shape)
 
   @nn.compact
   def __call__(
@@ -93,8 +96,9 @@ class SequenceClassifier(nn.Module):
 class MaskedLM(nn.Module):
   """Scores of every token at every place, float32 [r, t, v].
 
-  dense, activation, norm, then the word embeddings as output layer (or a
-  decoder of its own where the shape says the two are not tied). With
+  dense, activation, norm (or a `transform` of the family's), then the word
+  embeddings as output layer (or a decoder of its own where the shape says the
+  two are not tied). With
   `heads_only` the scores at one place of each example, float32 [b, 1, v]: the
   one that the batch's `head_columns` and `head_index` name (reading/masked.py).
   Where the batch says `places` (columns [r, m] of the segments `asked`), the
@@ -105,10 +109,9 @@ class MaskedLM(nn.Module):
   activation: str = ''  # the layers' own where nothing is said
   dtype: Any = jnp.float32
   heads_only: bool = False
+  transform: Any = None  # transform(shape, dtype)(x, rows)
 
-  @property
-  def shape(self) -> Any:
-    return self.encoder.shape
+  shape = property(encoder_shape)
 
   @nn.compact
   def __call__(
@@ -117,18 +120,23 @@ class MaskedLM(nn.Module):
     s = self.shape
     x = self.encoder(batch, dropout_key, self.heads_only)
     x, rows = asked_places(x, batch, self.heads_only)
-    x = Dense(
-      s.embedding, dtype=self.dtype, deviation=s.deviation, name='dense'
-    )(x, rows)
-    x = ACTIVATIONS[self.activation or s.activation](x)
-    x = LayerNorm(s.eps, self.dtype, name='norm')(x, rows)
-    if not s.tied:
-      decoder = Dense(s.vocab, dtype=self.dtype, name='decoder')
-      return mask_padding_gradient(
-        decoder(x, rows).astype(jnp.float32), rows.segment_ids
-      )
-    bias = self.param('bias', nn.initializers.zeros, (s.vocab,))
-    scores = self.encoder.word.attend(x).astype(jnp.float32) + bias
+    if self.transform:
+      x = self.transform(s, self.dtype, name='head')(x, rows)
+    else:
+      x = Dense(
+        s.embedding, dtype=self.dtype, deviation=s.deviation, name='dense'
+      )(x, rows)
+      x = ACTIVATIONS[self.activation or s.activation](x)
+      x = LayerNorm(s.eps, self.dtype, name='norm')(x, rows)
+    bias = getattr(s, 'decoder_bias', True)
+    if s.tied:
+      scores = self.encoder.word.attend(x).astype(jnp.float32)
+      if bias:
+        zeros = nn.initializers.zeros
+        scores = scores + self.param('bias', zeros, (s.vocab,))
+    else:
+      decoder = Dense(s.vocab, bias, self.dtype, name='decoder')
+      scores = decoder(x, rows).astype(jnp.float32)
     return mask_padding_gradient(scores, rows.segment_ids)
 
 
@@ -138,9 +146,7 @@ class ElectraDiscriminator(nn.Module):
   encoder: nn.Module
   dtype: Any = jnp.float32
 
-  @property
-  def shape(self) -> Any:
-    return self.encoder.shape
+  shape = property(encoder_shape)
 
   @nn.compact
   def __call__(
@@ -167,9 +173,7 @@ class WordTagger(nn.Module):
   classes: int = 1  # transformers has two where nothing is said
   dtype: Any = jnp.float32
 
-  @property
-  def shape(self) -> Any:
-    return self.encoder.shape
+  shape = property(encoder_shape)
 
   @nn.compact
   def __call__(

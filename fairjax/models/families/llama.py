@@ -12,9 +12,9 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, UInt32
 
-from fairjax.models.families import causal, heads
+from fairjax.models.families import causal, gpt2
 from fairjax.models.families.config_keys import of_family, shape_class
-from fairjax.models.families.family import Family, Head
+from fairjax.models.families.family import Family
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
@@ -119,8 +119,6 @@ def sized(
   )
 
 
-_LM = Head('LlamaForCausalLM', 'llama.write')
-
 FAMILY = Family(
   name='llama',
   shape=LlamaShape,
@@ -128,12 +126,7 @@ FAMILY = Family(
   body=Llama,
   tensors='llama',
   prefix='model.',
-  heads={
-    # First: a tagger whose word vectors are its output layer could write.
-    'tag': Head('LlamaForTokenClassification', 'llama.tag', heads.WordTagger),
-    'write': _LM,
-    'judge': _LM,
-  },
+  heads=gpt2.heads('Llama', 'LlamaForCausalLM', 'llama.write'),
   shapes={
     'HuggingFaceTB/SmolLM2-135M': sized(
       30,

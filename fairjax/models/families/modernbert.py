@@ -12,9 +12,9 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from fairjax.models.families import heads
 from fairjax.models.families.config_keys import of_family, shape_class
 from fairjax.models.families.family import Family, Head
-from fairjax.models.families.heads import asked_places, drop_head
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
@@ -25,12 +25,13 @@ from fairjax.models.layers.attention import (
   split_key_value,
 )
 from fairjax.models.layers.dropout import dropout, fold
-from fairjax.models.layers.gathers import columns_of, rows_of
+from fairjax.models.layers.gathers import columns_of
 from fairjax.models.layers.places import (
   Batch,
   Places,
   head_rows,
   mean_places,
+  one_each,
   places,
 )
 from fairjax.models.layers.probed import (
@@ -165,10 +166,8 @@ class ModernBertEncoder(nn.Module):
     last = getattr(self, f'layer_{s.depth - 1}')
     if not heads_only:
       return self.final_norm(last(x, key, at), at.rows)
-    columns = jnp.asarray(batch['head_columns'])
-    x = last(x, key, at, columns).reshape(-1, s.width)
-    x = rows_of(x, jnp.asarray(batch['head_index']))[:, None]
-    return self.final_norm(x, head_rows(batch))
+    x = last(x, key, at, jnp.asarray(batch['head_columns']))
+    return self.final_norm(one_each(x, batch), head_rows(batch))
 
 
 class ModernBertClassifier(nn.Module):
@@ -181,9 +180,7 @@ class ModernBertClassifier(nn.Module):
   classes: int
   dtype: Any = jnp.float32
 
-  @property
-  def shape(self) -> Any:
-    return self.encoder.shape
+  shape = property(heads.encoder_shape)
 
   @nn.compact
   def __call__(
@@ -195,7 +192,7 @@ class ModernBertClassifier(nn.Module):
     else:
       x = self.encoder(batch, dropout_key, heads_only=True)
     x = Prediction(s, self.dtype, name='head')(x, rows)
-    x = drop_head(x, batch, s.head_dropout, dropout_key)
+    x = heads.drop_head(x, batch, s.head_dropout, dropout_key)
     x = Dense(self.classes, deviation=s.width**-0.5, name='classifier')(x, rows)
     return mask_padding_gradient(x[:, 0], rows.segment_ids[:, 0])
 
@@ -213,36 +210,6 @@ class Prediction(nn.Module):
     x = Dense(s.width, s.head_bias, self.dtype, less, name='dense')(x, rows)
     x = ACTIVATIONS[s.head_activation](x)
     return LayerNorm(s.eps, self.dtype, s.norm_bias, name='norm')(x, rows)
-
-
-class ModernBertMaskedLM(nn.Module):
-  """Scores of every token, as MaskedLM of heads.py, float32 [r, t, v]."""
-
-  encoder: nn.Module
-  dtype: Any = jnp.float32
-  heads_only: bool = False
-
-  @property
-  def shape(self) -> Any:
-    return self.encoder.shape
-
-  @nn.compact
-  def __call__(
-    self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
-  ) -> Float[Array, 'r t v']:
-    s = self.shape
-    x = self.encoder(batch, dropout_key, self.heads_only)
-    x, rows = asked_places(x, batch, self.heads_only)
-    x = Prediction(s, self.dtype, name='head')(x, rows)
-    if s.tied:
-      scores = self.encoder.word.attend(x).astype(jnp.float32)
-      if s.decoder_bias:
-        zeros = nn.initializers.zeros
-        scores = scores + self.param('bias', zeros, (s.vocab,))
-    else:
-      decoder = Dense(s.vocab, s.decoder_bias, self.dtype, name='decoder')
-      scores = decoder(x, rows).astype(jnp.float32)
-    return mask_padding_gradient(scores, rows.segment_ids)
 
 
 def _pattern(values: dict[str, Any]) -> tuple[str, ...]:
@@ -298,7 +265,10 @@ FAMILY = Family(
       ModernBertClassifier,
     ),
     'mask': Head(
-      'ModernBertForMaskedLM', 'modernbert.mask', ModernBertMaskedLM
+      'ModernBertForMaskedLM',
+      'modernbert.mask',
+      heads.MaskedLM,
+      {'transform': Prediction},
     ),
     'embed': Head('ModernBertModel'),
   },

@@ -72,7 +72,11 @@ def first_places(
   x: Float[Array, 'r t d'], batch: Batch
 ) -> Float[Array, 'b 1 d']:
   """Each example's first place of full activations."""
-  x = columns_of(x, jnp.asarray(batch['head_columns']))
+  return one_each(columns_of(x, jnp.asarray(batch['head_columns'])), batch)
+
+
+def one_each(x: Float[Array, 'r m d'], batch: Batch) -> Float[Array, 'b 1 d']:
+  """Each example's own of the few places of a row that heads read."""
   x = x.reshape(-1, x.shape[-1])
   return rows_of(x, jnp.asarray(batch['head_index']))[:, None]
 
