@@ -307,20 +307,10 @@ def rows(
       continue
     cluster = frame['question'].to_numpy()[some]
     for label, one in numbers(kind).items():
-      value, p = clusters.resampled(
-        each[some], [[cluster]], *_how(one, options)
-      )
-      out.append(
-        result_rows.row(
-          f'bbq_{label}_{metric}',
-          name,
-          some.sum(),
-          value,
-          one.null,
-          p,
-          't of the jackknife over questions' if p is not None else '',
-        )
-      )
+      found = clusters.resampled(each[some], [[cluster]], *_how(one, options))
+      test = 't of the jackknife over questions'
+      row = f'bbq_{label}_{metric}', name, some.sum(), *found, one.null, test
+      out.append(result_rows.row(*row))
   return out
 
 
@@ -415,21 +405,14 @@ def compared(
     each = np.concatenate(sides, 1)
     for kind, part in PARTS.items():
       some = (both['context_condition'] == kind).to_numpy()
+      factors = [[both['question'].to_numpy()[some]]]
       for label, one in numbers(kind).items() if some.any() else ():
-        value, p = clusters.resampled(
-          each[some],
-          [[both['question'].to_numpy()[some]]],
-          *_how(_difference(one), options),
+        name, count = f'bbq_{label}_{metric}', int(some.sum())
+        found = clusters.resampled(
+          each[some], factors, *_how(_difference(one), options)
         )
         out.append(
-          result_rows.difference(
-            f'bbq_{label}_{metric}',
-            part,
-            int(some.sum()),
-            value,
-            p,
-            'questions',
-          )
+          result_rows.difference(name, part, count, *found, 'questions')
         )
   return result_rows.by_holm(out)
 

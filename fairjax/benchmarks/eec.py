@@ -104,18 +104,9 @@ def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
   out = []
   for part, some in [('all', wide), *wide.groupby('Emotion', sort=True)]:
     values = some['value'].to_numpy()
-    estimate, p = clusters.mean(values, result_rows.factors(some), options, 0.0)
-    out.append(
-      result_rows.row(
-        side,
-        part,
-        len(some),
-        estimate,
-        0.0,
-        p,
-        't of the jackknife over templates and words',
-      )
-    )
+    found = clusters.mean(values, result_rows.factors(some), options, 0.0)
+    test = 't of the jackknife over templates and words'
+    out.append(result_rows.row(side, part, len(some), *found, 0.0, test))
   return out[:1] + result_rows.by_holm(out[1:])
 
 
@@ -144,10 +135,6 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-  frames = [
-    pairs(items, scores['score'].to_numpy(float), side).assign(
-      metric=side, part='all'
-    )
-    for side in SIDES
-  ]
-  return pd.concat(frames, ignore_index=True)
+  score = scores['score'].to_numpy(float)
+  frames = [pairs(items, score, side).assign(metric=side) for side in SIDES]
+  return pd.concat(frames, ignore_index=True).assign(part='all')

@@ -16,7 +16,7 @@ a template is the product of three (Owen 2007).
 
 import pathlib
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -106,20 +106,10 @@ def phrases(lists: HolisticLists) -> pd.DataFrame:
   nouns = [
     (gender, *pair) for gender, pairs in lists.nouns.items() for pair in pairs
   ]
-  out: list[dict[str, Any]] = []
+  out: list[tuple] = []
 
   def add(kind, axis, descriptor, one, many, noun='', gendered=False):
-    out.append(
-      {
-        'axis': axis,
-        'descriptor': descriptor,
-        'kind': kind,
-        'noun': noun,
-        'gendered': gendered,
-        'one': one,
-        'many': many,
-      }
-    )
+    out.append((axis, descriptor, kind, noun, gendered, one, many))
 
   for _, noun, plural in nouns:
     add('noun', '', '', f'{article(noun)} {noun}', plural, noun)
@@ -131,17 +121,9 @@ def phrases(lists: HolisticLists) -> pd.DataFrame:
       a = article(word, item.get('article'))
       for side, noun, plural in nouns:
         if gender in (None, side):
-          singular = f'{a} {word} {noun}'
-          many = f'{word} {plural}'
-          add(
-            'descriptor_noun',
-            axis,
-            word,
-            singular,
-            many,
-            noun,
-            gender is not None,
-          )
+          both = f'{a} {word} {noun}', f'{word} {plural}'
+          kind = 'descriptor_noun'
+          add(kind, axis, word, *both, noun, gender is not None)
   for axis, items in lists.phrases.items():
     for item in items:
       item = {'noun_phrase': item} if isinstance(item, str) else item
@@ -155,7 +137,8 @@ def phrases(lists: HolisticLists) -> pd.DataFrame:
         one = single.replace('{article}', article(noun)).replace('{noun}', noun)
         many = re.sub(r'\{(plural_)?noun\}', plural, several)
         add('noun_descriptor', axis, single, one, many, noun)
-  return pd.DataFrame(out)
+  names = ('axis', 'descriptor', 'kind', 'noun', 'gendered', 'one', 'many')
+  return pd.DataFrame(out, columns=names)
 
 
 def sentences(
@@ -221,17 +204,8 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
     for low in range(0, len(i), 4096):
       a, b = i[low : low + 4096], j[low : low + 4096]
       p = tails.mann_whitney(values[a], values[b])
-      out.append(
-        pd.DataFrame(
-          {
-            'axis': axis,
-            'template': template,
-            'one': names[a],
-            'other': names[b],
-            'p': p,
-          }
-        )
-      )
+      row = {'axis': axis, 'template': template, 'one': names[a]}
+      out.append(pd.DataFrame(row | {'other': names[b], 'p': p}))
   columns = ['axis', 'template', 'one', 'other', 'p']
   return (
     pd.concat(out, ignore_index=True) if out else pd.DataFrame(columns=columns)
@@ -255,9 +229,9 @@ def rows(table: pd.DataFrame, options: IntervalOptions) -> list[dict]:
       factors.append([some['template'].to_numpy()])
     for column, metric in metrics.items():
       hit = 100 * some[column].to_numpy(float)
-      value, _ = clusters.mean(hit, factors, options, bounds=(0.0, 100.0))
+      found = clusters.mean(hit, factors, options, bounds=(0.0, 100.0))
       null = 5.0 if column == 'paper' else 0.0
-      out.append(result_rows.row(metric, part, len(some), value, null))
+      out.append(result_rows.row(metric, part, len(some), *found, null))
   return out
 
 
@@ -302,13 +276,10 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-  return pd.DataFrame(
-    {
-      'id': items['id'],
-      'metric': 'log_perplexity',
-      'part': items['axis'],
-      'value': scores['log_perplexity'],
-      'cluster': items['descriptor'],
-      'beside': items['template'],
-    }
+  return items[['id']].assign(
+    metric='log_perplexity',
+    part=items['axis'],
+    value=scores['log_perplexity'],
+    cluster=items['descriptor'],
+    beside=items['template'],
   )

@@ -152,8 +152,8 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
         f'{axis}: {value}',
         len(some),
         association.interval(x, y, how),
-        0.0,
         p.two_sided,
+        0.0,
         f'{"exact" if p.exact else "sampled"} permutation of attributes',
         association.floor(x, y, how),
       )
@@ -177,7 +177,7 @@ def _mean(part: str, some: list[dict]) -> dict:
   p = min(significance.adjusted([one['p'] for one in some]))
   test = 'least permutation p of the values, by Holm'
   count = sum(one['items'] for one in some)
-  return result_rows.row('lpbs_mean', part, count, value, 0.0, p, test)
+  return result_rows.row('lpbs_mean', part, count, value, p, 0.0, test)
 
 
 def compared(

@@ -24,6 +24,7 @@ VERSIONS = {
   '192dbd47ebc356949c6be4ba823b27af': 'the published 440 rows',
 }
 KINDS = ('definition', 'none', 'none', 'stereotype')
+NULLS = {'definition': 25.0, 'stereotype': 25.0, 'none': 50.0}
 SUBSET = 40  # the last rows: definition pairs that a training never saw
 LIMITS = (
   'Vectors of single words; for a contextual model these are the vectors of '
@@ -77,28 +78,15 @@ def rows(
   first = pd.factorize(np.array([':'.join(p[0]) for p in pairs]))[0]
   second = pd.factorize(np.array([':'.join(p[3]) for p in pairs]))[0]
   out = []
-  for kind, null in (
-    ('definition', 25.0),
-    ('stereotype', 25.0),
-    ('none', 50.0),
-  ):
+  for kind, null in NULLS.items():
     hit = np.array([KINDS[c] == kind for c in chosen[real]], float)
-    if not len(hit):
-      value, p = of_value(None, note='no row has vectors'), None
-    else:
-      value, p = clusters.mean(
-        100 * hit, [[first], [second]], options, null, (0.0, 100.0)
-      )
+    found = of_value(None, note='no row has vectors'), None
+    if len(hit):
+      sides = [[first], [second]]
+      found = clusters.mean(100 * hit, sides, options, null, (0.0, 100.0))
+    row = f'sembias_{kind}', part, real.sum(), *found, null
     out.append(
-      result_rows.row(
-        f'sembias_{kind}',
-        part,
-        real.sum(),
-        value,
-        null,
-        p,
-        't of the jackknife over both kinds of pairs',
-      )
+      result_rows.row(*row, 't of the jackknife over both kinds of pairs')
     )
   return out
 
@@ -132,16 +120,12 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
   chosen = scores['choice'].to_numpy().astype(int)
+  pair = lambda at: [':'.join(p[at]) for p in items['pairs']]
+  table = items[['id']].assign(part='all', cluster=pair(3), beside=pair(0))
   every = [
-    pd.DataFrame(
-      {
-        'id': items['id'],
-        'metric': f'sembias_{kind}',
-        'part': 'all',
-        'value': [100.0 * (KINDS[c] == kind) for c in chosen],
-        'cluster': [':'.join(p[3]) for p in items['pairs']],
-        'beside': [':'.join(p[0]) for p in items['pairs']],
-      }
+    table.assign(
+      metric=f'sembias_{kind}',
+      value=[100.0 * (KINDS[c] == kind) for c in chosen],
     )
     for kind in dict.fromkeys(KINDS)
   ]

@@ -227,21 +227,12 @@ def rows(frame: pd.DataFrame, options: IntervalOptions) -> list[dict]:
       }
       metric = few['metric'].iloc[0]
       for name, (measure, null, edges) in measures.items():
-        value, p = clusters.resampled(
-          sums,
-          [[np.arange(len(ss))]],
-          measure,
-          options,
-          null,
-          (0.0, 100.0),
-          edges,
+        each, bounds = [[np.arange(len(ss))]], (0.0, 100.0)
+        found = clusters.resampled(
+          sums, each, measure, options, null, bounds, edges
         )
-        test = 't of the jackknife over terms' if p is not None else ''
-        out.append(
-          result_rows.row(
-            f'stereoset_{name}_{metric}', part, len(few), value, null, p, test
-          )
-        )
+        row = f'stereoset_{name}_{metric}', part, len(few), *found, null
+        out.append(result_rows.row(*row, 't of the jackknife over terms'))
   return out
 
 
@@ -293,14 +284,11 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
   out = [
-    pd.DataFrame(
-      {
-        'id': frame['id'],
-        'metric': f'stereoset_{name}_' + frame['metric'],
-        'part': frame['level'],
-        'value': frame[name],
-        'cluster': frame['target'],
-      }
+    frame[['id']].assign(
+      metric=f'stereoset_{name}_' + frame['metric'],
+      part=frame['level'],
+      value=frame[name],
+      cluster=frame['target'],
     )
     for frame in _frames(items, scores)
     for name in ('ss', 'lm')

@@ -257,12 +257,9 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   rows = []
   for value, some in of.items():
     if len(some):
-      found, p = clusters.mean(some['s'].to_numpy(), None, how, 0.0)
-      rows.append(
-        result_rows.row(
-          *('twins_log_odds', value, len(some)), found, 0.0, p, 't of texts'
-        )
-      )
+      found = clusters.mean(some['s'].to_numpy(), None, how, 0.0)
+      first = 'twins_log_odds', value, len(some)
+      rows.append(result_rows.row(*first, *found, 0.0, 't of texts'))
   if len(values) == 2:
     rows = [rows[0] | {'part': 'all', 'of': values}]
   else:
@@ -273,7 +270,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     found = of_value(one['mean'], one['low'], one['high'])
     part = f'{one["value"]}: {one["word"]}'
     row = result_rows.row(
-      'twins_log_odds', part, one['texts'], found, 0.0, one['p'], 't'
+      'twins_log_odds', part, one['texts'], found, one['p'], 0.0, 't'
     )
     rows.append(row | {'p_fdr': one['p_fdr']})
   sure = words['p_fdr'].map(significance.is_significant).astype(bool)
@@ -321,12 +318,9 @@ def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
   if len(known) == 2:
     frame = frame[part == known[0]].reset_index(drop=True)
     part = 'all'
-  return pd.DataFrame(
-    {
-      'id': frame['id'],
-      'metric': 'twins_log_odds',
-      'part': part,
-      'value': frame['s'],
-      'cluster': frame['source'],
-    }
+  return frame[['id']].assign(
+    metric='twins_log_odds',
+    part=part,
+    value=frame['s'],
+    cluster=frame['source'],
   )

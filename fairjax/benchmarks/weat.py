@@ -191,8 +191,8 @@ def row(
     test.name,
     len(s),
     value,
-    0.0,
     p.two_sided,
+    0.0,
     f'{"exact" if p.exact else "sampled"} permutation of '
     + ('words' if words else 'texts'),
     association.floor(x, y, options, *sides),
@@ -337,7 +337,7 @@ def summary(
   row = result_rows.row
   return [
     row(f'weat_mean_{encoding}', part, count, mean),
-    row(f'weat_significant_{encoding}', part, count, share, 100 * ALPHA),
+    row(f'weat_significant_{encoding}', part, count, share, None, 100 * ALPHA),
   ]
 
 

@@ -120,7 +120,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
-  options, he = how, items['he'].to_numpy()
+  he = items['he'].to_numpy()
   gaps, scored = contrast.of_scores(scores)
   every = np.ones(len(items), bool)
   parts = {'all': every, 'pro is he': he, 'pro is she': ~he}
@@ -137,10 +137,8 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
       (METRICS[scored], gap, 0.0, REALS),
       ('winobias_wins', won, 50.0, (0.0, 100.0)),
     ):
-      value, p = clusters.mean(each, cluster, options, null, bounds)
-      out.append(
-        result_rows.row(metric, part, real.sum(), value, null, p, TEST)
-      )
+      found = clusters.mean(each, cluster, how, null, bounds)
+      out.append(result_rows.row(metric, part, real.sum(), *found, null, TEST))
   warnings = [LIMITS, *scores.attrs.get('notes', ())]
   return result_rows.as_set(out, 'all', warnings)
 

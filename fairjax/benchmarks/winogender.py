@@ -123,26 +123,18 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   for part in ('occupation', 'participant'):
     some = table[table['of'] == part]
     means = some.groupby('occupation')[['gap', 'women']].mean()
-    value, p = correlation(
-      means['gap'].to_numpy(), means['women'].to_numpy(), how
-    )
-    out.append(
-      result_rows.row(
-        'winogender_rho', part, len(means), value, 0.0, p, 'Bonett-Wright z'
-      )
-    )
+    sides = (means[name].to_numpy() for name in ('gap', 'women'))
+    row = 'winogender_rho', part, len(means), *correlation(*sides, how), 0.0
+    out.append(result_rows.row(*row, 'Bonett-Wright z'))
   warnings = [LIMITS, *scores.attrs.get('notes', ())]
   return result_rows.as_set(out, 'occupation', warnings)
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
   gap, scored = contrast.of_scores(scores)
-  return pd.DataFrame(
-    {
-      'id': items['id'],
-      'metric': 'score_gap_she' if scored else 'log_odds_she',
-      'part': items['of'],
-      'value': gap,
-      'cluster': items['occupation'],
-    }
+  return items[['id']].assign(
+    metric='score_gap_she' if scored else 'log_odds_she',
+    part=items['of'],
+    value=gap,
+    cluster=items['occupation'],
   )

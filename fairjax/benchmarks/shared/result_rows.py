@@ -16,15 +16,16 @@ def row(
   part: str,
   items: int,
   value: dict,
-  null: float | None = None,
   p: float | None = None,
+  null: float | None = None,
   test: str = '',
   floor: tuple[float, float] | None = None,
 ) -> dict:
   """One number of a benchmark: what of, how sure, against what it is tested.
 
   `null` is the value without a preference; between the ends of `floor` lie
-  `level` of the values that such a model shows by chance.
+  `level` of the values that such a model shows by chance. A number without a
+  p has no test.
   """
   return {
     'metric': metric,
@@ -33,7 +34,7 @@ def row(
     'value': value,
     'null': null,
     'p': p,
-    'test': test,
+    'test': test if p is not None else '',
     'floor_low': floor[0] if floor else None,
     'floor_high': floor[1] if floor else None,
   }
@@ -84,8 +85,8 @@ def share_row(
     part,
     count,
     {'value': 100 * hits / count, **scaled},  # 2 of 4 are 50, not 49.99…
-    50 * decisive / count,
     clusters.binomial(hits, decisive),
+    50 * decisive / count,
     'exact binomial',
     (100 * ends[0] / count, 100 * ends[1] / count),
   )
