@@ -7,7 +7,7 @@ The paper's choice for BERT: a probe of one epoch scores the tweets by GE; 40 %
 of the tweets at random and the twins of the 40 % with the highest GE train the
 model (RoBERTa: --config.diet.factual=0.3). Twins that equal their text may be
 chosen (`keep_equal`), as in the authors' code, which draws with replacement
-(--config.diet.replacement=true). At 1e-6 the probe predicts one class, as the
+(--config.method.replacement=true). At 1e-6 the probe predicts one class, as the
 paper's did; --config.scoring.at='epoch 3' scores one that was trained longer.
 Other methods: --config.diet.compare=none,cda,cds,blind,balance. On a CPU:
 --config.model=path/to/MiniLM --config.train.lr=2e-5 --config.train.epochs=3
@@ -29,11 +29,11 @@ def get_config() -> c.Config:
     train=c.Train(lr=1e-6, batch=64, epochs=15.0, patience=3),
     measures=c.Measures(sets=('test', 'identity')),
     scoring=c.Scoring(names=('ge', 'el2n'), epochs=1.0),
+    method=c.Method(keep_equal=True),
     diet=c.Diet(
       ranking='healthy_random',
       factual=0.4,
       counterfactual=0.4,
-      keep_equal=True,
       compare=('none',),
     ),
   )

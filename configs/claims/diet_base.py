@@ -48,7 +48,7 @@ def get_config() -> c.Config:
   config.train.save_every = 0
   config.measures.threshold = '0.5'
   config.diet.factual = config.diet.counterfactual = 0.4
-  config.diet.keep_equal = True
+  config.method.keep_equal = True
   config.scoring.epochs = 1.0
   config.scoring.names = ('ge', 'el2n')
   config.diet.compare = (

@@ -62,7 +62,7 @@ def get_config() -> c.Config:
   measures.threshold = 'eer'
   config.scoring.epochs = 2.0
   config.scoring.names = ('ge', 'el2n', 'grand', 'forgetting')
-  config.diet.keep_equal = False
+  config.method.keep_equal = False
   config.diet.counterfactual = 0.2  # leaves the ranking a choice
   config.diet.compare = (
     *('unhealthy_random', 'vanilla_ge', 'el2n', 'grand', 'forgetting'),

@@ -350,12 +350,10 @@ def items(config) -> pd.DataFrame:
       f'{unknown} of {len(frame)} items do not say whose answer is the '
       'stereotyped one; they count for accuracy only'
     )
-  most = config.benchmarks.limit
-  if 0 < most < len(frame):
-    rng = np.random.default_rng([config.seed, 0xB4])
-    chosen_rows = np.sort(rng.permutation(len(frame))[:most])
-    notes.append(f'{most} of {len(frame)} items are drawn by the seed')
-    frame = frame.iloc[chosen_rows].reset_index(drop=True)
+  some = sources.drawn(len(frame), config, 0xB4)
+  if len(some) < len(frame):
+    notes.append(f'{len(some)} of {len(frame)} items are drawn by the seed')
+  frame = frame.iloc[some].reset_index(drop=True)
   frame.attrs['notes'] = notes
   return frame
 

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.benchmarks import crows
-from fairjax.benchmarks.shared import result_rows
+from fairjax.benchmarks.shared import result_rows, sources
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.tables import files
@@ -197,15 +197,13 @@ def items(config) -> pd.DataFrame:
 
 
 def made(texts: Sequence[str], ids: Sequence[str], config) -> pd.DataFrame:
-  """The items of a column of texts, of which benchmarks.limit are drawn."""
+  """The items of a column of texts, of which data.limit are drawn."""
   from fairjax.pairs.axes import exchange
 
-  limit, notes = config.benchmarks.limit, []
-  if 0 < limit < len(texts):
-    rng = np.random.default_rng([config.seed, STREAM])
-    some = np.sort(rng.permutation(len(texts))[:limit])
-    notes = [f'{limit} of {len(texts)} texts are drawn']
-    texts, ids = [texts[i] for i in some], [ids[i] for i in some]
+  some, notes = sources.drawn(len(texts), config, STREAM), []
+  if len(some) < len(texts):
+    notes = [f'{len(some)} of {len(texts)} texts are drawn']
+  texts, ids = [texts[i] for i in some], [ids[i] for i in some]
   out = versions(texts, ids, config.method, config.seed)
   called = exchange.called(config.method.axis)
   if not len(out):

@@ -126,7 +126,7 @@ COMMANDS = {
     matter=(
       *('benchmarks.names', 'benchmarks.data', 'audit.against'),
       *('benchmarks.mitigations', 'benchmarks.encodings'),
-      *('benchmarks.limit', 'benchmarks.templates'),
+      *('data.limit', 'benchmarks.templates'),
       *('benchmarks.descriptors', 'data.path', 'method.axis'),
       'measures.resamples',
     ),

@@ -166,6 +166,9 @@ RENAMED = {
   'weighting.depth': 'weighting.max_depth',
   'weighting.clip': 'weighting.max_weight',
   'benchmarks.eraser': 'benchmarks.mitigations',
+  'benchmarks.limit': 'data.limit',
+  'diet.keep_equal': 'method.keep_equal',
+  'diet.replacement': 'method.replacement',
   'generate.beams': 'generate.num_beams',
   'generate.max_new': 'generate.max_new_tokens',
 }

@@ -81,7 +81,10 @@ class Data:
     changes=('data', 'texts'),
   )
   limit: int = knob(
-    0, 'largest number of rows of each split, sampled; 0 keeps all', at_least(0)
+    0,
+    'largest number of rows of each split, or items of a benchmark, sampled; 0 '
+    'keeps all',
+    at_least(0),
   )
   split_seed: int = knob(
     0,

@@ -147,11 +147,6 @@ class Benchmarks:
   descriptors: int = knob(
     6, 'descriptors of holistic per axis, sampled; 0 takes all', at_least(0)
   )
-  limit: int = knob(
-    0,
-    'items of bbq, texts of twins and of perplexity, sampled; 0 takes all',
-    at_least(0),
-  )
   mitigations: tuple[str, ...] = knob(
     (),
     'mitigations of --list, each fitted on data.path and measured beside the '

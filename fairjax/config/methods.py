@@ -92,7 +92,7 @@ class Method:
     '', 'file of identity terms, one per line', existing, path=True
   )
   replacement: bool = knob(
-    False, 'sample with replacement, as the reference does'
+    False, 'sample with replacement, as the reference of the diet does'
   )
   keep_equal: bool = knob(False, 'also add twins that equal their original')
   compare: tuple[str, ...] = knob(
@@ -138,10 +138,6 @@ class Diet:
   counterfactual: float = knob(
     0.4, 'share of the twins that is taken (b)', between(0, 1)
   )
-  replacement: bool = knob(
-    False, 'sample with replacement, as the reference does'
-  )
-  keep_equal: bool = knob(False, 'also add twins that equal their original')
   twins: str = knob(
     '',
     "'' takes the data's own twins, if any; 'swap' makes them",

@@ -8,7 +8,7 @@ and the rows themselves are drawn at random. RANKINGS holds their table 3 and
 what the authors' code does under the same names where the two differ.
 
 A twin that equals its text says nothing new and is never taken, unless
-`diet.keep_equal` asks for it; there may then be fewer twins than ⌊N · b⌋.
+`method.keep_equal` asks for it; there may then be fewer twins than ⌊N · b⌋.
 Rows of equal score are taken by id. A random half is the beginning of an order
 that depends on (seed, half) alone: the rows of a smaller ratio are among those
 of a larger one. The authors' code draws with replacement and takes twins that
@@ -144,7 +144,7 @@ def positions(
   of_rows, of_twins = RANKINGS[ranking]
   by_id = np.argsort(table['id'].to_numpy(str), kind='stable')
   draw = lambda half: np.random.default_rng([seed, STREAM, half])
-  usable = schema.has_twin(table).to_numpy() | config.diet.keep_equal
+  usable = schema.has_twin(table).to_numpy() | config.method.keep_equal
   tails = np.zeros(len(table), bool)
   tails[by_id] = draw(2).random(len(table)) < COIN
   tails &= usable
@@ -152,7 +152,7 @@ def positions(
   def take(rule, half, may):
     order, n = by_id[may[by_id]], quotas.part(len(table), ratios[half])
     if rule in ('random', 'apart'):
-      return drawn(order, n, draw(half), config.diet.replacement)
+      return drawn(order, n, draw(half), config.method.replacement)
     if rule in ('all', 'none'):
       return order if rule == 'all' else order[:0]
     if rule in ('heads', 'tails'):
@@ -281,8 +281,8 @@ def facts(
 
 def notes(table: pd.DataFrame, rows: np.ndarray, config: Config) -> list[str]:
   """What there is to say about `config.diet` on this table."""
-  options = config.diet
-  result = facts(table, rows, options.keep_equal)
+  options, keep_equal = config.diet, config.method.keep_equal
+  result = facts(table, rows, keep_equal)
   equal = int((~schema.has_twin(table)).sum())
   sentences = [
     f'diet {options.ranking}: {result["rows"]} rows and {result["twins"]} '
@@ -290,7 +290,7 @@ def notes(table: pd.DataFrame, rows: np.ndarray, config: Config) -> list[str]:
     f'with all twins holds; {equal} rows have no twin that differs'
     + (
       f', and {result["equal twins"]} such twins were added too'
-      if options.keep_equal
+      if keep_equal
       else ''
     )
   ]

@@ -67,7 +67,6 @@ RECIPES = {
     'probe, scores, healthy diet, model, tests',
     ignores={
       'method.rank': 'diet.ranking',
-      'method.keep_equal': 'diet.keep_equal',
       'method.compare': 'diet.compare',
       **_none_of('method.table', 'method.terms'),
     },
@@ -143,7 +142,6 @@ RECIPES = {
       **_SEEDS,
       **_none_of(*(f'generate.{f.name}' for f in dataclasses.fields(Generate))),
       'measures.axis': 'method.axis',
-      'data.limit': 'benchmarks.limit',
       **_none_of('data.valid_path', 'data.test_path', 'data.twin_path'),
       **_none_of('data.text_pair', 'data.group', 'data.twin', 'data.split'),
     },

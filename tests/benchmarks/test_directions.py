@@ -548,7 +548,7 @@ def test_perplexity_is_of_as_many_texts_as_the_limit_says():
   of = lambda limit: recipe.perplexity(
     judge,
     texts,
-    dataclasses.replace(config, benchmarks=Benchmarks(limit=limit)),
+    dataclasses.replace(config, data=Data(limit=limit)),
   )
   assert [of(limit)['rows'] for limit in (0, 8, 80)] == [40, 8, 40]
   whole = of(0)['quality']['perplexity_per_text']['value']

@@ -15,7 +15,7 @@ ROWS = [
 
 
 def items(config):
-  rows = ROWS[: config.benchmarks.limit or None]
+  rows = ROWS[: config.data.limit or None]
   return pd.DataFrame(rows, columns=['id', 'word', 'first', 'second'])
 
 

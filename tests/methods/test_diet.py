@@ -1,6 +1,5 @@
 """Diets against a slow twin that follows the papers' words, and their laws."""
 
-import dataclasses
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairjax.config import Config, Diet
+from fairjax.config import Config, Diet, Method
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
 from fairjax.methods import augment, quotas
@@ -17,7 +16,7 @@ from fairjax.methods import diet_rows as diet
 from fairjax.methods.diet_rows import RANKINGS
 
 SCORES = ('ge', 'el2n', 'forgetting', 'grand', 'pvi', 'wrong', 'stereotype')
-CODE = Diet(replacement=True, keep_equal=True)
+CODE = Method(replacement=True, keep_equal=True)
 
 
 def tables(n=40, seed=0, equal=0.3):
@@ -38,11 +37,10 @@ def tables(n=40, seed=0, equal=0.3):
   return table, scores.sample(frac=1, random_state=seed)
 
 
-def taken(name, a, b, table, scores, options=None, seed=0):
-  options = dataclasses.replace(
-    options or Diet(), ranking=name, factual=a, counterfactual=b
-  )
-  config, ids = Config(diet=options), table['id'].to_numpy()
+def taken(name, a, b, table, scores, method=None, seed=0):
+  options = Diet(ranking=name, factual=a, counterfactual=b)
+  config = Config(diet=options, method=method or Method())
+  ids = table['id'].to_numpy()
   rows, twins = diet.positions(table, scores, name, (a, b), config, seed)
   return list(ids[rows]), list(ids[twins])
 
@@ -287,10 +285,8 @@ def test_random_halves_nest_and_are_independent():
 
 def test_super_healthy_rows_are_not_those_of_the_twins():
   table, scores = tables(60, equal=0.0)
-  for options in (Diet(), Diet(replacement=True)):
-    rows, twins = taken(
-      'super_healthy_random', 0.4, 0.4, table, scores, options
-    )
+  for method in (Method(), Method(replacement=True)):
+    rows, twins = taken('super_healthy_random', 0.4, 0.4, table, scores, method)
     assert len(rows) == len(twins) == 24 and not set(rows) & set(twins)
   # No row is left where all twins are taken.
   assert not taken('super_healthy_random', 0.4, 1.0, table, scores)[0]
@@ -321,7 +317,7 @@ def test_a_share_is_of_the_number_as_it_is_written(rows):
 def test_all_rows_with_all_twins_are_those_that_cda_takes():
   table, scores = tables(40, equal=0.5)
   for keep in (False, True):
-    config = Config(diet=Diet(ranking='cda', keep_equal=keep))
+    config = Config(diet=Diet(ranking='cda'), method=Method(keep_equal=keep))
     pool = diet.rows(table, scores, 'cda', (1, 1), config, [0])
     assert diet.facts(table, pool, keep)['of CDA'] == 1
     assert ' 100% of what all rows' in diet.notes(table, pool, config)[0]
@@ -345,10 +341,11 @@ def test_rows_of_the_pool():
 
 def test_equal_twins_on_request():
   table, scores = tables(40, equal=0.5)
-  options = Diet(keep_equal=True, factual=0.5, counterfactual=0.9)
-  _, twins = taken('healthy_random', 0.5, 0.9, table, scores, options)
+  method = Method(keep_equal=True)
+  _, twins = taken('healthy_random', 0.5, 0.9, table, scores, method)
   assert len(twins) == 36
-  config = Config(diet=options)
+  diets = Diet(factual=0.5, counterfactual=0.9)
+  config = Config(diet=diets, method=method)
   pool = diet.rows(table, scores, 'healthy_random', (0.5, 0.9), config, [0])
   facts = diet.facts(table, pool)
   equal = (table['twin'] == table['text']).sum()

@@ -385,9 +385,8 @@ def test_a_cell_is_known_by_all_that_its_numbers_are_of(tmp_path):
   assert key() != key(test.assign(cluster='one'))
   assert key() != key(test.assign(template='one'))
   assert key() != key(test.assign(text_pair='and this'))
-  assert key() != key(
-    diet=conf.Diet(keep_equal=True)
-  )  # what CDA holds is another
+  # What CDA holds is another.
+  assert key() != key(method=conf.Method(keep_equal=True))
   ages = conf.Measures(resamples=50, groups='age')
   assert key(measures=ages) != key(test.assign(age='young'), measures=ages)
   aged = lambda age: inputs._replace(every=inputs.every.assign(age=age))

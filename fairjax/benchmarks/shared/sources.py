@@ -9,7 +9,10 @@ import hashlib
 import pathlib
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from fairjax.benchmarks import BENCHMARKS
+from fairjax.config import Config
 from fairjax.core import paths
 from fairjax.core.errors import UserError
 
@@ -47,6 +50,13 @@ def found(root: pathlib.Path, name: str) -> list[pathlib.Path]:
     if places := sorted(root.glob(pattern)):
       return places
   return []
+
+
+def drawn(count: int, config: Config, stream: int) -> np.ndarray:
+  """The rows of `count` that data.limit draws, by the seed; 0 takes all."""
+  most = config.data.limit or count
+  rng = np.random.default_rng([config.seed, stream])
+  return np.sort(rng.permutation(count)[:most])
 
 
 def md5(path: pathlib.Path) -> str:

@@ -10,7 +10,6 @@ import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from fairjax import benchmarks, results, stages
@@ -347,10 +346,8 @@ def line_of(part: str, key: str, value: Mapping) -> dict:
 
 def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   """Of the user's own texts: what a mitigation costs."""
-  limit = config.benchmarks.limit
-  if 0 < limit < len(texts):
-    rng = np.random.default_rng([config.seed, 0xBA])
-    texts = [texts[i] for i in np.sort(rng.permutation(len(texts))[:limit])]
+  some = sources.drawn(len(texts), config, 0xBA)
+  texts = [texts[i] for i in some]
   ragged = model.encode(texts)
   total, count = text_likelihood.totals(model.log_p(ragged), ragged)
   how, hang = intervals.options_of(config), clusters.of_texts(texts)

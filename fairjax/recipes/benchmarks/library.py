@@ -61,7 +61,7 @@ def benchmark(
   config = _config(name, data, axis)
   config.model = os.fspath(model)
   config.seed = inputs.seed(random_state)
-  config.benchmarks.limit = limit
+  config.data.limit = limit
   config.measures.confidence_level = confidence_level
   config.measures.resamples = n_resamples
   validate(config)

@@ -126,6 +126,7 @@ def pretrained(kind: str, judge: Judge, texts, e: Experiment, folder) -> Judge:
   own = copy.deepcopy(config)
   own.recipe, own.model, own.seeds = 'pretrain', judge.name, 1
   own.data.name, own.data.path, own.data.text = 'text', str(path), 'text'
+  own.data.limit = 0  # which is of the items that are asked
   own.pretrain.document = 'line'
   own.pretrain.objective = 'mlm' if judge.kind == 'mask' else 'causal'
   if kind == 'dropout':

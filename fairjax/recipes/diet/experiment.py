@@ -52,7 +52,7 @@ def by_rows(e: Experiment, inputs: Inputs, name: str, rows: np.ndarray) -> None:
   """A contender trained on the rows and twins that a ranking takes."""
   config, train = e.config, inputs.tables['train']
   own = diets.with_weights(config, inputs, rows)
-  facts = diet_rows.facts(train, rows, config.diet.keep_equal)
+  facts = diet_rows.facts(train, rows, config.method.keep_equal)
   if own.pool.weight.ndim > 1:  # rows of weight 1 that the first seed's weigh
     weight = own.pool.weight[0, rows[0]]
     facts['effective'] = round(reweight.effective(weight))

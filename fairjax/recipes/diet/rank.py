@@ -200,7 +200,7 @@ def key(config: Config, inputs: Inputs, sets: Tables, rows: np.ndarray) -> str:
     config,
     ('training', 'measures', *(['weights'] if weighs else [])),
     rows,
-    config.diet.keep_equal,
+    config.method.keep_equal,
     *stages.pool_parts(inputs.pool),
     *stages.pool_parts(inputs.valid),
     *([inputs.every, inputs.tables['valid']] if weighs else []),
@@ -229,7 +229,7 @@ def work(e: Experiment, inputs: Inputs, cell: Cell, rows, made_from) -> None:
   if mesh.is_main():
     with artefacts.atomic(path / PREDICTIONS) as part:
       np.savez(part, **chances)
-    equal = e.config.diet.keep_equal
+    equal = e.config.method.keep_equal
     facts = diet_rows.facts(inputs.tables['train'], rows, equal)
     record = {'cell': title(cell), **facts, 'sets': numbers}
     artefacts.write_json(path / NUMBERS, record)
