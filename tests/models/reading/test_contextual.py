@@ -64,7 +64,7 @@ def test_vectors_are_means_of_the_states_of_unpacked_texts(
     last = layer if layer > 0 else SMALL.depth
     states = np.mean(
       [
-        passed['intermediates']['encoder'][f'layer_{k}']['__call__'][0][0][0]
+        passed['intermediates']['encoder'][f'layer_{k}']['__call__'][0][0]
         for k in range(last - layers, last)
       ],
       0,
