@@ -12,20 +12,27 @@ from fairjax.core import paths
 
 
 @functools.cache
-def places() -> dict[str, re.Pattern]:
-  """word -> the word where it stands in one of the names."""
+def places() -> dict[str, list[tuple[str, str]]]:
+  """word -> what is before it, and it with what is behind, of each name."""
   path = pathlib.Path(__file__).with_name('fixed_names.csv')
-  found: dict[str, list[str]] = {}
+  found: dict[str, list[tuple[str, str]]] = {}
   for line in paths.csv_lines(path, 'names')[1:]:
     name = line[0].lower()
     for one in () if name.startswith('#') else re.finditer(r'[^\W_]+', name):
-      before, behind = name[: one.start()], name[one.end() :]
-      place = f'(?<={re.escape(before)}){one[0]}{re.escape(behind)}'
-      found.setdefault(one[0], []).append(place)
-  either = lambda each: re.compile(f'(?:{"|".join(each)})(?![^\\W_])', re.I)
-  return {word: either(each) for word, each in found.items()}
+      at = one.start()
+      found.setdefault(one[0], []).append((name[:at], name[at:]))
+  return found
 
 
 def has(text: str, start: int, low: str) -> bool:
-  """Whether a word, in small letters `low`, is part of such a name there."""
-  return low in places() and places()[low].match(text, start) is not None
+  """Whether a word, in small letters `low`, is part of such a name there.
+
+  Sister Nancy is an artist, and my sister Nancy is none.
+  """
+  for before, rest in places().get(low, ()):
+    begin, end = start - len(before), start + len(rest)
+    same = begin >= 0 and text[begin:end].lower() == before + rest
+    if same and not text[end : end + 1].isalnum():
+      if text[begin].isupper() or text[start].islower():
+        return True
+  return False
