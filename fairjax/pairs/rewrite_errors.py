@@ -15,22 +15,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairjax.pairs.swapping import swap_eval
+from fairjax.pairs.word_sets import SETS
 
 KINDS = (
   *('unchanged', 'half_turned', 'wrong_agreement', 'wrong_partner'),
   'others_changed',
 )
 # Forms of one word: choosing the wrong one of them is an error of agreement.
-_FORMS = (
-  {'he', 'him', 'his', 'himself'},
-  {'she', 'her', 'hers', 'herself'},
-  {'they', 'them', 'their', 'theirs', 'themselves', 'themself'},
-  {'a', 'an'},
-  {'is', 'are', 'am', "'s", "'re"},
-  {'was', 'were'},
-  {'has', 'have'},
-  {'does', 'do'},
-)
+_FORMS = [{*forms.split('/')} for forms in SETS.forms_of_one]
 
 
 def one_word(a: str, b: str) -> bool:

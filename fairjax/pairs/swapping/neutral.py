@@ -15,17 +15,7 @@ from fairjax.pairs.word_sets import SETS
 
 Span = tuple[int, int, str, str]
 
-_FORMS = {
-  'is': 'are',
-  'was': 'were',
-  'has': 'have',
-  'does': 'do',
-  'goes': 'go',
-  "isn't": "aren't",
-  "wasn't": "weren't",
-  "hasn't": "haven't",
-  "doesn't": "don't",
-}
+_FORMS = dict(both.split('/') for both in SETS.verbs_of_they)
 _E_VERBS = ('sses', 'shes', 'ches', 'xes', 'zzes', 'oes')
 _TOO = re.compile(r'(?:,? (?:and|or|but)) (\w+)', re.IGNORECASE)
 _CLAUSE = re.compile(r'[.!?;:\n]')
