@@ -11,14 +11,9 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core.errors import UserError, shown
-from fairjax.data.tables.labels import MISSING
+from fairjax.data.tables.labels import MISSING, WORDS
 from fairjax.data.tables.schema import Tables
 
-# Words that often stand for one group in one file.
-ALIKE = (
-  frozenset(('f', 'female', 'woman', 'women', 'w')),
-  frozenset(('m', 'male', 'man', 'men')),
-)
 NONE = frozenset(word.casefold() for word in MISSING)
 SHOWN = 6  # names in a sentence
 
@@ -108,7 +103,7 @@ def _remarks(column: str, by_key: dict, counts: pd.Series) -> list[str]:
     remarks.append(
       f'{rows} rows with {_list(none)} in column {column!r} are of no group'
     )
-  for words in ALIKE:
+  for words in WORDS.alike.values():
     alike = [names[0].strip() for k, names in by_key.items() if k in words]
     if len(alike) > 1:
       remarks.append(

@@ -5,6 +5,7 @@ do not say which that is, or where case, gaps or another file's words would
 make another task of the same data, the sentence holds the rule to give.
 """
 
+import pathlib
 import re
 import shlex
 from collections.abc import Sequence
@@ -13,14 +14,13 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core.errors import UserError, count, shown
+from fairjax.data import word_sets
 from fairjax.data.tables import schema
 from fairjax.data.tables.readers import source
 from fairjax.data.tables.schema import Tables
 
-# Cells that mean "no label" unless the mapping names them.
-MISSING = frozenset(
-  ('', 'nan', 'NaN', 'NA', 'N/A', '#N/A', 'null', 'NULL', 'None')
-)
+WORDS = word_sets.read(pathlib.Path(__file__).with_name('label_words.csv'))
+MISSING = WORDS.missing | {''}
 SPREADSHEET = re.compile(
   r'\s*#(NAME\?|REF!|VALUE!|DIV/0!|NUM!|NULL!|N/A|SPILL!|CALC!)\s*'
 )
@@ -28,30 +28,11 @@ MOST = 1000  # classes; more is no label column
 SHOWN = 8  # labels in a sentence
 WHOLE = r'^(-?[0-9]+)\.0*$'
 
-# Words for the two sides of a yes or no, which mean the same on each side …
-NO = frozenset('0 no n false f'.split())
-YES = frozenset('1 yes y true t'.split())
-# … and words that say by themselves on which side of two classes they are.
-ABSENT = NO | frozenset(
-  """negative neg none normal neutral clean benign safe ham legitimate legit
-  ok okay good fine harmless civil absent real genuine human inlier
-  objective""".split()
-)
-PRESENT = YES | frozenset(
-  """positive pos toxic toxicity spam hate hateful abuse abusive offensive
-  unsafe bad harmful sexist sexism racist racism misogyny misogynistic
-  misogynous malicious fraud rude insult insulting threat stereotype
-  stereotypical biased present fake hof anomaly outlier clickbait troll
-  subjective""".split()
-)
-OFFENSIVE = frozenset(
-  """toxic toxicity hate hateful abuse abusive offensive sexist sexism racist
-  racism insult threat obscene profanity misogynous misogynistic""".split()
-)
+NO, YES = WORDS.no, WORDS.yes
+ABSENT, PRESENT = NO | WORDS.absent, YES | WORDS.present
 # Two words that say it only beside each other: OFF is offensive beside NOT.
 PAIRS = (('off', 'on'),)
 ASKED = ({'bad', 'good'},)  # of a review, or of a comment to be removed
-NOT = frozenset('not other others rest'.split())  # what the other word is not
 ROUND = 'round'
 NEGATIONS = ('not', 'non', 'no', 'un', 'in', 'im', 'dis')
 
@@ -150,7 +131,7 @@ def unseen(usable: Tables, used: Tables) -> list[str]:
 def offensive(classes: Sequence[str]) -> bool:
   """Whether the classes say that some texts may be hard to read."""
   words = {w for c in classes for w in re.findall(r'[a-z]+', c.lower())}
-  return bool(words & OFFENSIVE)
+  return bool(words & WORDS.offensive)
 
 
 def class_names(tables: Tables) -> tuple[str, ...]:
@@ -436,7 +417,7 @@ def _order(keys: list[str]) -> list[str]:
   for pair in PAIRS:
     if set(pair) == set(keys):
       return list(pair)
-  apart = [key in NOT for key in keys]
+  apart = [key in WORDS.rest for key in keys]
   if any(apart) and not all(apart):  # as in OFF and NOT
     return keys if apart[0] else keys[::-1]
   side = [(key in PRESENT) - (key in ABSENT) for key in keys]

@@ -14,33 +14,23 @@ import re
 import numpy as np
 import pandas as pd
 
+from fairjax.config.rewriting import AXES
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files
 from fairjax.data.tables.splits import assign
 
 FIELDS = ('original', 'selected_word', 'target_attribute', 'perturbed')
 JOINT = '<SEP>'
-AXIS = {
-  **dict.fromkeys(('man', 'woman', 'non-binary'), 'gender'),
-  **dict.fromkeys(
-    ('black', 'white', 'asian', 'hispanic', 'native-american'), 'race'
-  ),
-  'pacific-islander': 'race',
-  **dict.fromkeys(('child', 'young', 'middle-aged', 'senior', 'adult'), 'age'),
-}
+AXIS = {n: axis for axis in ('gender', 'race', 'age') for n in AXES[axis]}
 # As annotators wrote them, before they were mapped to control tokens.
 LABELS = {
   'female': 'woman',
   'male': 'man',
-  'black or african american': 'black',
-  'native hawaiian or other pacific islander': 'pacific-islander',
-  'hispanic or latino': 'hispanic',
-  'american indian or alaska native': 'native-american',
-  'native_american': 'native-american',
-  'pacific_islander': 'pacific-islander',
-  'middle aged': 'middle-aged',
-  'non binary': 'non-binary',
   'nonbinary': 'non-binary',
+  'black-or-african-american': 'black',
+  'native-hawaiian-or-other-pacific-islander': 'pacific-islander',
+  'hispanic-or-latino': 'hispanic',
+  'american-indian-or-alaska-native': 'native-american',
 }
 
 
@@ -148,7 +138,8 @@ def clean(raw: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
 
 def named(attribute: pd.Series) -> pd.Series:
   """Attributes as control tokens name them, whoever wrote them."""
-  return attribute.astype(str).str.strip().str.lower().replace(LABELS)
+  low = attribute.astype(str).str.strip().str.lower()
+  return low.str.replace('[_ ]', '-', regex=True).replace(LABELS)
 
 
 def _stands(word: str, text: str) -> bool:
