@@ -83,10 +83,6 @@ def generated(texts):
   return (p for p in chance(texts))
 
 
-def one_text(text):
-  return words([text.strip()])[0]
-
-
 # Kinds of models: each says 'toxic' where a text is awful, so it is right.
 
 

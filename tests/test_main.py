@@ -360,41 +360,41 @@ print(json.dumps(ends))
 """
 
 
-def test_a_mistake_ends_with_one_line_and_code_2(tmp_path):
-  flags = [f'--workdir={tmp_path}/run']
-  words = [one + flags if one else one for one, _ in MISTAKES]
+def ends(commands):
+  """Exit codes and what is said of each command, in a process each."""
   run = subprocess.run(
-    [sys.executable, '-c', COMMANDS, json.dumps(words)],
+    [sys.executable, '-c', COMMANDS, json.dumps(commands)],
     cwd=ROOT,
     stdout=subprocess.PIPE,
     text=True,
     check=True,
     env=os.environ | {'JAX_PLATFORMS': 'cpu'},
   )
-  ends = json.loads(run.stdout.splitlines()[-1])
-  for (code, text), (_, part) in zip(ends, MISTAKES, strict=True):
-    assert code == 2, text
+  return json.loads(run.stdout.splitlines()[-1])
+
+
+OWN_CONFIGS = [  # of one's own that break, the code, and what is said of it
+  ('def get_config():\n  return 1 / 0\n', 2, 'fairjax: '),
+  ('from fairjax import config as c\nx = c.Train(lrr=1)\n', 2, 'lrr'),
+  ('import sys\nsys.exit(0)\n', 2, 'SystemExit(0)'),
+  ('def get_config():\n  raise KeyboardInterrupt\n', 130, 'interrupted'),
+]
+
+
+def test_a_mistake_ends_with_one_line_and_its_code(tmp_path):
+  flags, wanted = [f'--workdir={tmp_path}/run'], [(2, p) for _, p in MISTAKES]
+  words = [one + flags if one else one for one, _ in MISTAKES]
+  for k, (text, *how) in enumerate(OWN_CONFIGS):
+    (tmp_path / f'own{k}.py').write_text(text)
+    words.append([f'--config={tmp_path}/own{k}.py'])
+    wanted.append(how)
+  for (code, text), (expected, part) in zip(ends(words), wanted, strict=True):
+    assert code == expected, text
     last = text.strip().splitlines()[-1]
     assert last.startswith('fairjax: ') and part in last
     assert 'Traceback' not in text
   ended = command(*words[4])  # one from its start
   assert ended.returncode == 2 and 'no.csv' in ended.stderr
-
-
-def test_a_config_file_of_ones_own_that_breaks(tmp_path):
-  own = tmp_path / 'own.py'
-  own.write_text('def get_config():\n  return 1 / 0\n')
-  ended = command(f'--config={own}')
-  assert ended.returncode == 2 and 'Traceback' not in ended.stderr
-  own.write_text('from fairjax import config as c\nx = c.Train(lrr=1)\n')
-  ended = command(f'--config={own}')
-  assert ended.returncode == 2 and 'lrr' in ended.stderr
-  own.write_text('import sys\nsys.exit(0)\n')
-  ended = command(f'--config={own}')
-  assert ended.returncode == 2 and 'SystemExit(0)' in ended.stderr
-  own.write_text('def get_config():\n  raise KeyboardInterrupt\n')
-  ended = command(f'--config={own}')
-  assert (ended.returncode, ended.stderr) == (130, 'fairjax: interrupted\n')
 
 
 def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):

@@ -75,9 +75,7 @@ def _none(group: Any) -> bool:
 def read(path: str | os.PathLike) -> Thresholds:
   """Those of a file."""
   tree = artefacts.read_json(path)
-  number = lambda value: (
-    isinstance(value, int | float) and not isinstance(value, bool)
-  )
+  number = lambda one: type(one) in (int, float) and abs(one) < 1e9
   right = (
     isinstance(tree, dict)
     and tree.get('version') == VERSION
@@ -92,7 +90,8 @@ def read(path: str | os.PathLike) -> Thresholds:
       f'{path} holds no thresholds of groups (version, criterion, thresholds, '
       'otherwise); write it with `save`'
     )
-  return Thresholds(tree['criterion'], tree['thresholds'], tree['otherwise'])
+  found = {group: float(at) for group, at in tree['thresholds'].items()}
+  return Thresholds(tree['criterion'], found, float(tree['otherwise']))
 
 
 def known(criterion: Any) -> None:

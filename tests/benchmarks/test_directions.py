@@ -722,16 +722,3 @@ def test_an_id_of_two_items_is_named(tmp_path):
   (tmp_path / 'Age.jsonl').write_text('\n'.join(lines))
   with pytest.raises(UserError, match="bbq has two items of id '7'; check"):
     asked('bbq', tmp_path, Says(by_marks))
-
-
-def test_bbq_reads_every_category(tmp_path):
-  for category, polarity in (('Age', 'neg'), ('Religion', 'nonneg')):
-    lines = []
-    for k in range(4):
-      line = json.loads(bbq_line(k, 'ambig', polarity, 'ans1', 'ans2', 'F'))
-      lines.append(json.dumps(line | {'category': category}))
-    (tmp_path / f'{category}.jsonl').write_text('\n'.join(lines))
-  found = asked('bbq', tmp_path, Says(by_marks))
-  assert found['Age, ambiguous', 'bbq_bias_sum'] == 1
-  assert found['Religion, ambiguous', 'bbq_bias_sum'] == -1
-  assert found['', 'bbq_bias_sum'] == 0

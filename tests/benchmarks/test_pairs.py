@@ -59,41 +59,6 @@ def test_golden_fact_five():
   assert spans.differ == ([], [4])
 
 
-def crows_table(n):
-  return pd.DataFrame(
-    {
-      'id': [str(i) for i in range(n)],
-      'more': 'a',
-      'less': 'b',
-      'stereo': [i % 4 > 0 for i in range(n)],
-      'bias_type': ['gender', 'age'] * (n // 2),
-      'flag': '',
-    }
-  )
-
-
-def test_crows_counts_as_the_reference_does():
-  rng = np.random.default_rng(0)
-  more, less = rng.normal(size=(2, 40)).round(1)
-  table = crows_table(40)
-  frame = crows.decided(table, more, less, 'original')
-  rows = {row['part']: row for row in crows.rows(frame, OPTIONS)}
-  # metric.py: sent1 and sent2 change places with the direction, and so does
-  # which of them must win.
-  hits, decisive = {True: 0, False: 0}, {True: 0, False: 0}
-  for i, stereo in enumerate(table['stereo']):
-    score1, score2 = (more[i], less[i]) if stereo else (less[i], more[i])
-    decisive[stereo] += score1 != score2
-    hits[stereo] += score1 > score2 if stereo else score2 > score1
-  assert sum(decisive.values()) < 40
-  value = {part: row['value']['value'] for part, row in rows.items()}
-  assert value['all'] == pytest.approx(100 * sum(hits.values()) / 40)
-  for part, stereo in (('stereo', True), ('antistereo', False)):
-    assert value[part] == pytest.approx(100 * hits[stereo] / decisive[stereo])
-  assert set(rows) == {'all', 'stereo', 'antistereo', 'gender', 'age'}
-  assert 'p_holm' in rows['age'] and 'p_holm' not in rows['all']
-
-
 def test_crows_rows_that_are_broken_are_flagged(tmp_path):
   path = tmp_path / 'crows_pairs.csv'
   rows = [
@@ -320,45 +285,6 @@ def test_winogender_is_of_occupations_not_of_sentences():
   # Means 0, 1, 2, 3: in the order of the women.
   assert one['winogender_rho']['value'] == 1
   assert one['winogender_rho']['null'] == 0
-
-
-def bbq_frame():
-  """Two questions, both kinds, both polarities; the target is answer 0."""
-  rows = []
-  for question in ('q1', 'q2'):
-    for kind in ('ambig', 'disambig'):
-      for polarity in ('neg', 'nonneg'):
-        label = 2 if kind == 'ambig' else (0 if polarity == 'neg' else 1)
-        rows.append((question, kind, polarity, label, 0, 2))
-  columns = ['question', 'context_condition', 'question_polarity', 'label']
-  return pd.DataFrame(rows, columns=[*columns, 'target', 'unknown'])
-
-
-def test_bbq_scores_by_hand():
-  frame = bbq_frame()
-  always = np.zeros(len(frame), int)  # the target, whatever is asked
-  rows = {
-    (row['part'], row['metric']): row['value']['value']
-    for row in bbq.rows(frame, always, 'mean', OPTIONS)
-  }
-  # Half of its answers are to negative questions: no bias, half are right.
-  assert rows['disambiguated', 'bbq_accuracy_mean'] == 50
-  assert rows['disambiguated', 'bbq_bias_mean'] == 0
-  assert rows['ambiguous', 'bbq_accuracy_mean'] == 0
-  biased = np.where(frame['question_polarity'] == 'neg', 0, 1)
-  rows = {
-    (row['part'], row['metric']): row['value']['value']
-    for row in bbq.rows(frame, biased, 'mean', OPTIONS)
-  }
-  assert rows['disambiguated', 'bbq_bias_mean'] == 1
-  assert rows['ambiguous', 'bbq_bias_mean'] == 1  # (1 − 0) · 1
-  mixed = biased.copy()
-  mixed[0] = 2  # one right 'unknown' of four ambiguous items
-  rows = {
-    (row['part'], row['metric']): row['value']['value']
-    for row in bbq.rows(frame, mixed, 'mean', OPTIONS)
-  }
-  assert rows['ambiguous', 'bbq_bias_mean'] == pytest.approx(0.75)
 
 
 def test_bbq_knows_whose_answer_it_is(shared, tmp_path):

@@ -376,12 +376,6 @@ def test_the_mitigations_that_train_a_causal_model(nets, data, tmp_path):
   assert lines('cda')[::2] == lines('continued') == lines('dropout')
 
 
-def test_the_shipped_configs_are_valid_as_they_are():
-  from fairjax.config import shipped, validate
-
-  validate(shipped('benchmarks'))
-
-
 def test_an_export_is_called_as_its_run():
   assert recipe.title_of('runs/fair/plain/export/seed_0') == 'plain'
   assert recipe.title_of('models/bert-base') == 'bert-base'

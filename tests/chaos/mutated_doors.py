@@ -1,7 +1,7 @@
 """Doors of files beyond the readers: a good file each, changed by a seed.
 
 Tables of an axis, thresholds of groups, kept runs and their claims, pages made
-again, folders of GLUE, benchmarks, lists of words, names and terms, paired
+again, folders of GLUE, lists of words, names and terms, paired
 files, and predictions that are joined to rows. Each function writes into a
 folder and returns what reads it (test_mutated_inputs.py).
 """
@@ -9,20 +9,18 @@ folder and returns what reads it (test_mutated_inputs.py).
 import dataclasses
 import functools
 import gzip
-import importlib
 import io
 import json
 import pathlib
-import sys
 import tempfile
 
 import numpy as np
 import pandas as pd
+from test_mutations import damaged, pick
 
 import fairjax
 from fairjax import config as c
 from fairjax import recipes, results
-from fairjax.benchmarks import BENCHMARKS
 from fairjax.config import validate
 from fairjax.core import artefacts
 from fairjax.data import load_tables
@@ -31,10 +29,6 @@ from fairjax.metrics import group_thresholds
 from fairjax.pairs.swapping import dictionary
 from fairjax.recipes.perturbation import glue as tasks
 from fairjax.report import claims, kept, page
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'benchmarks'))
-import published_files
-from test_mutations import damaged, pick
 
 ODD = (
   *(None, True, -1, 1.5, 10**40, 1e999, '', ' ', '\0', 'x' * 5000, [], {}),
@@ -379,7 +373,7 @@ def run_page(folder, rng):
   return lambda: page.report(run)
 
 
-# Folders of tasks, benchmarks.
+# Folders of tasks.
 
 
 def glue(folder, rng):
@@ -408,41 +402,6 @@ def glue(folder, rng):
     load_tables(tasks.of_task(config, name))
 
   return read
-
-
-def benchmark(folder, rng):
-  """One file of a benchmark: its bytes, its cells, or its tree."""
-  published_files.write(folder)
-  path = pick(sorted(p for p in folder.rglob('*') if p.is_file()), rng)
-  raw = path.read_bytes()
-  if path.suffix == '.json' and rng.random() < 0.7:
-    path.write_bytes(spelled(mutated(json.loads(raw), rng), rng))
-  elif path.suffix == '.jsonl' and rng.random() < 0.7:
-    lines = raw.splitlines()
-    at = int(rng.integers(len(lines)))
-    lines[at] = spelled(mutated(json.loads(lines[at]), rng), rng)
-    path.write_bytes(b'\n'.join(lines))
-  elif path.suffix in ('.csv', '.tsv') and rng.random() < 0.7:
-    mark = ',' if path.suffix == '.csv' else '\t'
-    lines = [line.split(mark) for line in raw.decode().splitlines()]
-    path.write_bytes(as_text(cells(lines, rng), rng, mark))
-  else:
-    path.write_bytes(damaged(raw, rng))
-
-  def read():
-    for name in BENCHMARKS:
-      config = c.Config(data=c.Data(name='file', path='x'))
-      config.benchmarks = c.Benchmarks(names=(name,), data=str(folder))
-      if name in LOCAL:
-        importlib.import_module(BENCHMARKS[name].module).items(config)
-
-  return read
-
-
-LOCAL = (
-  *('crows', 'stereoset', 'weat', 'winobias', 'winogender', 'bbq', 'eec'),
-  *('holistic', 'sembias'),
-)
 
 
 # Pairs.
@@ -589,6 +548,6 @@ def stage_table(folder, rng):
 
 DOORS = (
   *(data_file, axis_table, *LISTS, thresholds_file),
-  *(run_claims, run_kept, run_page, glue, benchmark, paired_file),
+  *(run_claims, run_kept, run_page, glue, paired_file),
   *(panda_file, joined_by_id, edited_file, library_table, stage_table),
 )
