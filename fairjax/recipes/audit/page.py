@@ -223,7 +223,7 @@ def _examples(edits, edit, focus: Measured, config, table, classes) -> list:
   moved = flips.change(focus.scores, edit.scores).mean(0)
   rows = np.flatnonzero(edit.edited & (flip >= 0.5))
   rows = diverse(rows[np.argsort(-moved[rows], kind='stable')], edits.spans)
-  # Names alone come last: 'Lisa Trump' is no person that a reader knows.
+  # Names alone come last: they say the least of a group.
   listed = edits.words or ()
   other = lambda row: any(o.lower() in listed for *_, o, _ in edits.spans[row])
   rows.sort(key=lambda row: bool(listed) and not other(row))

@@ -134,7 +134,7 @@ def test_rows_that_flip_show_different_words(monkeypatch):
   frame.loc[frame.index % 7 == 0, 'text'] = [
     f'My aunt said it was happy {k}.' for k in range(0, len(frame), 7)
   ]
-  frame.loc[1, 'text'] = 'Donald Trump said it was happy.'
+  frame.loc[1, 'text'] = 'Donald Marsh said it was happy.'
   loud = lambda texts: (
     np.array(
       [0.9 if t[:3] == 'She' else 0.7 if 'aunt' in t else 0.1 for t in texts]
