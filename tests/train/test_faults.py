@@ -12,15 +12,14 @@ import subprocess
 import sys
 import time
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_loop import MODEL, assert_same, config, fit
+from test_loop import STEADY, assert_same, config, diverging, fit, stop_after
 
 from fairjax import main
 from fairjax.core import artefacts, lock
 from fairjax.core.errors import Interrupted, UserError
-from fairjax.train import checkpoint, loop, watch
+from fairjax.train import checkpoint, watch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -39,17 +38,6 @@ def cut(tmp_path_factory):
     with pytest.raises(Interrupted):
       fit(folder)
   return folder
-
-
-def stop_after(patch, step: int) -> None:
-  real = loop.snapshot
-
-  def stop_here(job, done, params):
-    if done == step:
-      signal.raise_signal(signal.SIGTERM)
-    return real(job, done, params)
-
-  patch.setattr(loop, 'snapshot', stop_here)
 
 
 def flip(path: pathlib.Path) -> None:
@@ -121,69 +109,11 @@ def test_too_little_room_is_told_before_training(tmp_path, monkeypatch):
     fit(tmp_path)
 
 
-@pytest.mark.slow
-def test_a_disk_that_is_really_full(tmp_path):
-  """In a mount of its own, which only root may make."""
-  script = f"""
-    set -e
-    mount -t tmpfs -o size=8m none {tmp_path}
-    run() {{ {sys.executable} -c '
-from absl import app
-from fairjax import main
-from fairjax.train import watch
-watch.check_room = lambda *a: None
-app.run(main.main, flags_parser=main.parse)
-' --config=configs/quickstart.py --config.planted.rows=240 \
-      --config.planted.test_rows=60 --config.model=tiny --config.seeds=1 \
-      --config.train.epochs=6 --config.train.save_every=3 \
-      --config.measures.resamples=50 --workdir={tmp_path}/run; }}
-    run && exit 3
-    echo '---' >&2
-    mount -o remount,size=200m {tmp_path}
-    run
-  """
-  found = subprocess.run(
-    ['unshare', '-rm', 'bash', '-c', script],
-    cwd=ROOT,
-    env=os.environ | {'JAX_PLATFORMS': 'cpu'},
-    capture_output=True,
-    text=True,
-  )
-  if 'unshare' in found.stderr or 'mount:' in found.stderr:
-    pytest.skip('no file system can be mounted here')
-  first, _, second = found.stderr.partition('---')
-  assert found.returncode == 0, second[-2000:]
-  assert 'no space left on device' in first.splitlines()[-1]
-  assert 'Traceback' not in first
-
-
 def test_the_first_loss_that_is_no_number_stops(tmp_path):
   """Seed 4 alone diverges, at its third step; what was saved stays good."""
-
-  def apply(params, batch, dropout=None):
-    logits = MODEL.apply(params, batch, dropout)
-    mine = params['mine']['seed'] == 4
-    return jnp.where(mine & (params['mine']['bias'] < -0.015), jnp.nan, logits)
-
-  init = lambda seed: {
-    **MODEL.init(seed),
-    'mine': {'seed': np.float32(seed), 'bias': np.float32(0)},
-  }
-
-  def total(model, params, batch, dropout):
-    # Adam moves the bias by the rate each step: 0, -0.005, -0.01, ….
-    sum_, terms = loop.step.weighted_sum(model, params, batch, dropout)
-    return sum_ + params['mine']['bias'], terms
-
-  player = loop.step.Player(
-    'model', loop.step.Loss(total, loop.step.examples), '^(?!mine/seed)'
-  )
-  task = loop.CLASSIFY._replace(players=(player,))
-  options = config(lr=5e-3, schedule='constant', eps=1e-8, max_grad_norm=0.0)
-  model = MODEL.replace(init=init, apply=apply)
   told = r'loss of seed 4 is not .* step [45] .*lr 0.005.*train.lr'
   with pytest.raises(UserError, match=told):
-    fit(tmp_path, options, model=model, task=task)
+    fit(tmp_path, config(**STEADY), **diverging(-0.015))
   # What was saved before is finite, so a smaller rate is all it takes.
   assert not (tmp_path / 'checkpoints' / '8').exists()
 

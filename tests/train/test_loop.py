@@ -92,6 +92,49 @@ def fit(
     )
 
 
+def stop_after(patch, step: int) -> None:
+  """SIGTERM once a fit has done so many steps."""
+  real = loop.snapshot
+
+  def stop_here(job, done, params):
+    if done >= step:
+      signal.raise_signal(signal.SIGTERM)
+    return real(job, done, params)
+
+  patch.setattr(loop, 'snapshot', stop_here)
+
+
+def diverging(lowest: float) -> dict:
+  """A model and task of which seed 4's loss is no number from a step on.
+
+  Adam moves the bias by the rate each step: 0, -0.005, -0.01, ….
+  """
+
+  def apply(params, batch, dropout=None):
+    logits = MODEL.apply(params, batch, dropout)
+    mine = params['mine']['seed'] == 4
+    return jnp.where(mine & (params['mine']['bias'] < lowest), jnp.nan, logits)
+
+  init = lambda seed: {
+    **MODEL.init(seed),
+    'mine': {'seed': np.float32(seed), 'bias': np.float32(0)},
+  }
+
+  def total(model, params, batch, dropout):
+    sum_, terms = step.weighted_sum(model, params, batch, dropout)
+    return sum_ + params['mine']['bias'], terms
+
+  loss = step.Loss(total, step.examples)
+  players = (step.Player('model', loss, '^(?!mine/seed)'),)
+  return {
+    'model': MODEL.replace(init=init, apply=apply),
+    'task': loop.CLASSIFY._replace(players=players),
+  }
+
+
+STEADY = {'lr': 5e-3, 'schedule': 'constant', 'eps': 1e-8, 'max_grad_norm': 0.0}
+
+
 def leaves(params):
   return checkpoint.flatten(jax.device_get(params))
 
@@ -174,20 +217,10 @@ def test_a_resumed_run_is_the_uninterrupted_one(
   whole, tmp_path, after, monkeypatch
 ):
   """SIGTERM at any step, then the same call again: equal to the bit."""
-  real = loop.snapshot
-  seen = []
-
-  def stop_here(job, done, params):
-    seen.append(done)
-    if done == after:
-      signal.raise_signal(signal.SIGTERM)
-    return real(job, done, params)
-
-  monkeypatch.setattr(loop, 'snapshot', stop_here)
-  with pytest.raises(Interrupted):
+  with monkeypatch.context() as patch, pytest.raises(Interrupted):
+    stop_after(patch, after)
     fit(tmp_path)
-  assert seen[-1] == after
-  monkeypatch.setattr(loop, 'snapshot', real)
+  assert max(int(p.name) for p in (tmp_path / 'checkpoints').iterdir()) == after
   again = fit(tmp_path)
   assert_same(again.params, whole.params)
   assert again.history == whole.history
@@ -220,18 +253,11 @@ def test_another_topology_goes_on_from_a_checkpoint(
 ):
   """One device, then four; parameters in shards, then whole."""
   monkeypatch.setattr(mesh, 'FSDP_SMALLEST', 16)
-  real, options = loop.snapshot, config()
+  options = config()
   options.mesh.fsdp = sharded
-
-  def stop_here(job, done, params):
-    if done == 7:
-      signal.raise_signal(signal.SIGTERM)
-    return real(job, done, params)
-
-  monkeypatch.setattr(loop, 'snapshot', stop_here)
-  with pytest.raises(Interrupted):
+  with monkeypatch.context() as patch, pytest.raises(Interrupted):
+    stop_after(patch, 7)
     fit(tmp_path, options, devices=before)
-  monkeypatch.setattr(loop, 'snapshot', real)
   again = fit(tmp_path, config(), devices=after)
   assert_same(again.params, whole.params, atol=2e-5)
   assert again.kept == whole.kept and again.steps == whole.steps

@@ -1,13 +1,11 @@
 """Several steps a dispatch: one at a time, and the same bits wherever cut."""
 
 import json
-import signal
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_loop import MODEL, assert_same, config, fit
+from test_loop import STEADY, assert_same, config, diverging, fit, stop_after
 from test_players import fit as fit_players
 from test_players import task
 
@@ -34,17 +32,6 @@ def of(monkeypatch):
     return sizes
 
   return set_length
-
-
-def stop_after(patch, step: int) -> None:
-  real = loop.snapshot
-
-  def stop_here(job, done, params):
-    if done >= step:
-      signal.raise_signal(signal.SIGTERM)
-    return real(job, done, params)
-
-  patch.setattr(loop, 'snapshot', stop_here)
 
 
 def test_stretches_are_the_single_steps(tmp_path, of):
@@ -121,34 +108,8 @@ def test_players_take_their_turns(tmp_path, of, turns):
 def test_the_step_of_a_bad_loss_is_named(tmp_path, of):
   """Seed 4's rate is fine until its sixth step."""
   of(8)
-  of_one = lambda seed: {
-    **MODEL.init(seed),
-    'mine': {'seed': np.float32(seed), 'bias': np.float32(0)},
-  }
-
-  def apply(params, batch, dropout=None):
-    logits = MODEL.apply(params, batch, dropout)
-    mine = params['mine']['seed'] == 4
-    # Adam moves the bias by the rate each step: 0, -0.005, -0.01, ….
-    return jnp.where(mine & (params['mine']['bias'] < -0.0225), jnp.nan, logits)
-
-  def total(model, params, batch, dropout):
-    sum_, terms = loop.step.weighted_sum(model, params, batch, dropout)
-    return sum_ + params['mine']['bias'], terms
-
-  player = loop.step.Player(
-    'model', loop.step.Loss(total, loop.step.examples), '^(?!mine/seed)'
-  )
-  options = config(
-    lr=5e-3, schedule='constant', eps=1e-8, max_grad_norm=0.0, save_every=0
-  )
   with pytest.raises(UserError, match=r'loss of seed 4 .* step 6 of 15'):
-    fit(
-      tmp_path,
-      options,
-      model=MODEL.replace(init=of_one, apply=apply),
-      task=loop.CLASSIFY._replace(players=(player,)),
-    )
+    fit(tmp_path, config(**STEADY, save_every=0), **diverging(-0.0225))
 
 
 def test_a_stretch_ends_where_programs_change_or_somebody_looks():

@@ -127,14 +127,11 @@ def theirs(net, texts, options):
 
 
 @needs_torch
-@pytest.mark.parametrize(
-  'count', [PROMPTS, pytest.param(200, marks=pytest.mark.slow)]
-)
 @pytest.mark.parametrize('name', CASES)
-def test_bart_writes_what_transformers_writes(models, name, count):
+def test_bart_writes_what_transformers_writes(models, name):
   net, module, params = models['bart']
   options = {'max_length': MOST} | CASES[name]
-  texts = prompts(count, seed=len(name))
+  texts = prompts(PROMPTS, seed=len(name))
   found = decode_texts.generate(
     module,
     decode_texts.ready(module, params),
@@ -149,9 +146,6 @@ def test_bart_writes_what_transformers_writes(models, name, count):
 
 @needs_torch
 @pytest.mark.parametrize(
-  'count', [9, pytest.param(200, marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize(
   'case',
   [
     {'max_new_tokens': 9},
@@ -159,9 +153,9 @@ def test_bart_writes_what_transformers_writes(models, name, count):
     {'max_new_tokens': 9, 'no_repeat_ngram_size': 2, 'min_new_tokens': 7},
   ],
 )
-def test_gpt2_writes_what_transformers_writes(models, case, count):
+def test_gpt2_writes_what_transformers_writes(models, case):
   net, module, params = models['gpt2']
-  texts = prompts(count, seed=11)
+  texts = prompts(9, seed=11)
   found = decode_texts.generate(
     module,
     decode_texts.ready(module, params),
@@ -342,26 +336,25 @@ def test_speculation_writes_the_greedy_text(models, options):
   assert plain.tokens_per_step == 1
 
 
-def near_copies(slots, draft):
-  """A BART that repeats its source but for 13 and 21, and one that drafts."""
-  shape = race.SHAPES['tiny']
-  module = near_copy.NearCopy(
-    dataclasses.replace(shape, vocab=41), swaps=(13, 21)
-  )
+def repeating(**more):
+  """A BART that repeats its source but for 13 and 21."""
+  shape = dataclasses.replace(race.SHAPES['tiny'], vocab=41, **more)
+  module = near_copy.NearCopy(shape, swaps=(13, 21))
   blank = jax.tree.map(jnp.asarray, places.blank_batch())
-  params = jax.jit(module.init)(jax.random.key(0), blank)['params']
-  texts = [np.append(t, EOS) for t in prompts(6, seed=4, low=20, high=31)]
-  found = decode_texts.generate(
-    module, params, ragged(texts), Options(max_length=40, draft=draft), slots
-  )
+  return module, jax.jit(module.init)(jax.random.key(0), blank)['params']
+
+
+def repeated(texts):
   wanted = [[EOS, *np.where(np.isin(t, (13, 21)), t + 1, t)] for t in texts]
-  return found, [list(map(int, row)) for row in wanted]
+  return [list(map(int, row)) for row in wanted]
 
 
 @pytest.mark.parametrize('slots', [pytest.param(1, marks=pytest.mark.slow), 4])
 def test_near_copies_take_few_steps(slots):
-  found, wanted = near_copies(slots, draft=7)
-  assert rows_of(found) == wanted
+  texts = [np.append(t, EOS) for t in prompts(6, seed=4, low=20, high=31)]
+  options = Options(max_length=40, draft=7)
+  found = decode_texts.generate(*repeating(), ragged(texts), options, slots)
+  assert rows_of(found) == repeated(texts)
   assert found.tokens_per_step > (3 if slots == 1 else 2)
 
 
@@ -371,11 +364,7 @@ def test_where_compiling_is_dear_few_programs_write_the_same(monkeypatch):
     sparing=True, waits_for_memory=True
   )
   monkeypatch.setitem(platform_traits.PLATFORMS, 'cpu', mine)
-  one = {'depth': 1, 'decoder_depth': 1}
-  shape = dataclasses.replace(race.SHAPES['tiny'], vocab=41, **one)
-  module = near_copy.NearCopy(shape, swaps=(13, 21))
-  blank = jax.tree.map(jnp.asarray, places.blank_batch())
-  params = jax.jit(module.init)(jax.random.key(0), blank)['params']
+  module, params = repeating(depth=1, decoder_depth=1)
   texts = [
     np.append(t, EOS)
     for i, width in enumerate((5, 20, 45))
@@ -387,8 +376,7 @@ def test_where_compiling_is_dear_few_programs_write_the_same(monkeypatch):
   found = decode_texts.generate(module, params, ragged(texts), options, 3)
   made = [one._cache_size() - b for one, b in zip(programs, before)]
   assert made == [2, 2]  # 32 and 64 tokens
-  wanted = [[EOS, *np.where(np.isin(t, (13, 21)), t + 1, t)] for t in texts]
-  assert rows_of(found) == [list(map(int, row)) for row in wanted]
+  assert rows_of(found) == repeated(texts)
 
 
 @pytest.mark.parametrize(
@@ -402,11 +390,7 @@ def test_where_compiling_is_dear_few_programs_write_the_same(monkeypatch):
 )
 def test_slots_are_of_the_types_that_steps_give(kind):
   """A weak type went away after a step: all was compiled for either."""
-  shape = dataclasses.replace(race.SHAPES['tiny'], vocab=41)
-  module = near_copy.NearCopy(shape, swaps=(13,))
-  blank = jax.tree.map(jnp.asarray, places.blank_batch())
-  params = jax.jit(module.init)(jax.random.key(0), blank)['params']
-  state = decode_slots.empty(module, params, **kind, b=4, t=16, w=24)
+  state = decode_slots.empty(*repeating(), **kind, b=4, t=16, w=24)
   found = jax.tree_util.tree_leaves_with_path(state)
   assert [jax.tree_util.keystr(at) for at, x in found if x.weak_type] == []
 
