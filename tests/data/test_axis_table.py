@@ -6,6 +6,9 @@ import pytest
 
 import fairjax
 from fairjax.core.errors import UserError
+from fairjax.core.paths import csv_lines
+
+BAD = pathlib.Path(__file__).with_name('bad_axes.csv')
 
 
 def test_a_file_is_an_axis(tmp_path):
@@ -28,21 +31,7 @@ def test_a_file_says_itself_what_turns_together(tmp_path):
   assert fairjax.swap(both, axis=str(path)) == 'A dog owner met a cat owner.'
 
 
-@pytest.mark.parametrize(
-  ('text', 'said'),
-  [
-    ('', "its first line must be 'form'"),
-    ('form,a\nnoun,x\n', "its first line must be 'form'"),
-    ('form,a,a\nnoun,x,y\n', 'give each a name of its own'),
-    ('form,a,b\nverb,x,y\n', "line 2 begins with 'verb'; a form is needed"),
-    ('form,a,b\nnoun,x\n', 'line 2 has 1 cells where the first line names 2'),
-    ('form,a,b\nnoun,x,\n', 'line 2 has a word of one value alone'),
-    ('form,a,b\nnoun,x,x\n', "has 'x' of a and of b"),
-    ('form,a,b\n', 'has no words'),
-    ('form,a,b\nnoun,x,y\ntogether,all,some\n', "has 'all', 'some' in its row"),
-    ('form,a,b\nnoun,x,y\ntogether,each,each\n', "'value' or 'all' in every"),
-  ],
-)
+@pytest.mark.parametrize(('text', 'said'), csv_lines(BAD, '')[1:])
 def test_a_wrong_file_is_told(tmp_path, text, said):
   path = pathlib.Path(tmp_path / 'axis.csv')
   path.write_text(text)

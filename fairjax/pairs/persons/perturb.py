@@ -10,6 +10,7 @@ it, with the attributes that they were given and how often.
 
 import collections
 import functools
+import pathlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -18,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config.rewriting import AXES
+from fairjax.core import paths
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain
 from fairjax.pairs.swapping import dictionary
@@ -32,18 +34,10 @@ AXIS = {name: axis for axis, names in AXES.items() for name in names}
 
 # Descriptors by attribute that a perturber is trained on (persons/parallel.py);
 # the first is what is written.
+_FILE = pathlib.Path(__file__).with_name('descriptors.csv')
 DESCRIPTORS = {
-  'black': ('Black', 'African-American', 'African American'),
-  'white': ('white', 'Caucasian', 'European-American'),
-  'asian': ('Asian', 'Asian-American', 'East Asian', 'South Asian'),
-  'hispanic': ('Hispanic', 'Latino', 'Latina', 'Latinx'),
-  'native-american': ('Native American', 'American Indian', 'Indigenous'),
-  'pacific-islander': ('Pacific Islander', 'Native Hawaiian'),
-  'child': ('school-age', 'five-year-old', 'ten-year-old', 'little'),
-  'young': ('young', 'younger', 'twenty-year-old', 'twenty-something'),
-  'middle-aged': ('middle-aged', 'fifty-year-old', 'forty-something'),
-  'senior': ('elderly', 'old', 'older', 'aged', 'seventy-year-old', 'retired'),
-  'adult': ('adult', 'grown-up'),
+  attribute: tuple(words)
+  for attribute, *words in paths.csv_lines(_FILE, 'descriptors')
 }
 _DESCRIPTIONS = {w.lower() for words in DESCRIPTORS.values() for w in words}
 # An age and its noun are one person's: an 11-year-old boy.

@@ -19,17 +19,13 @@ def config_for(tmp_path, content=b'text,label\n'):
   return config
 
 
-def test_the_expected_file_passes(tmp_path):
+@pytest.mark.parametrize('inside', ['', '/a.csv'])
+def test_the_expected_file_passes_by_its_name_or_in_a_folder(tmp_path, inside):
   config = config_for(tmp_path)
-  validate(config)
-  published.check(config)
-
-
-def test_a_file_in_a_folder_is_known(tmp_path):
-  config = config_for(tmp_path)
-  sha256 = hashlib.sha256(b'text,label\n').hexdigest()
-  config.data.path = str(tmp_path)
-  config.data.sources = (f'data.path/a.csv {sha256} a package',)
+  if inside:
+    config.data.path = str(tmp_path)
+  (source,) = config.data.sources
+  config.data.sources = (source.replace('path', f'path{inside}', 1),)
   validate(config)
   published.check(config)
 
