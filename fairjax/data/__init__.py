@@ -4,12 +4,8 @@ A data set's function returns raw tables, which may hold rows without a text
 or label; `load_tables` is the one way in that gives tables to work with.
 """
 
-import pathlib
-
-from fairjax.core import paths
 from fairjax.core.registry import Entry, find, installed, listed
-
-PUBLISHED = pathlib.Path(__file__).with_name('sets') / 'published.csv'
+from fairjax.data.word_sets import table_rows
 
 # Each is load(config: fairjax.config.Config) ->
 # fairjax.data.tables.schema.Tables
@@ -22,8 +18,7 @@ DATASETS = {
   ),
   **{
     row[0]: Entry('fairjax.data.sets.datasets:load', row[1])
-    for row in paths.csv_lines(PUBLISHED, 'table of data sets')[1:]
-    if not row[0].startswith('#')
+    for row in table_rows(__file__, 'sets/published.csv')
   },
 }
 

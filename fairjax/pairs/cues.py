@@ -8,13 +8,11 @@ between bars, and the tests find the cue in it.
 """
 
 import functools
-import pathlib
 import re
 
-from fairjax.core import paths
+from fairjax.data.word_sets import table_rows
 from fairjax.pairs.word_sets import SETS, pattern
 
-FILE = pathlib.Path(__file__).with_name('cues.csv')
 FAR = 1 << 30  # no reach is given
 _SENTENCE = re.compile(r'[.!?\n]+(?:\s|$)')
 
@@ -47,12 +45,10 @@ def found(cue: str, text: str, start: int, end: int = 0) -> re.Match | None:
 
 @functools.cache
 def _rows() -> dict[str, list[tuple[str, int, str]]]:
-  rows: dict[str, list[tuple[str, int, str]]] = {}
-  for line in paths.csv_lines(FILE, 'cues')[1:]:
-    if not line[0].startswith('#'):
-      cue, where, reach, body, _ = line
-      rows.setdefault(cue, []).append((where, int(reach or FAR), body))
-  return rows
+  out: dict[str, list[tuple[str, int, str]]] = {}
+  for cue, where, reach, body, _ in table_rows(__file__, 'cues.csv'):
+    out.setdefault(cue, []).append((where, int(reach or FAR), body))
+  return out
 
 
 @functools.cache

@@ -4,12 +4,11 @@ A star stands for the rest of a word.
 """
 
 import functools
-import pathlib
 import re
 
 from fairjax.data import word_sets
 
-SETS = word_sets.read(pathlib.Path(__file__).with_name('word_sets.csv'))
+SETS = word_sets.read(__file__, 'word_sets.csv')
 
 
 @functools.cache

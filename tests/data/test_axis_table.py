@@ -6,9 +6,7 @@ import pytest
 
 import fairjax
 from fairjax.core.errors import UserError
-from fairjax.core.paths import csv_lines
-
-BAD = pathlib.Path(__file__).with_name('bad_axes.csv')
+from fairjax.data.word_sets import table_rows
 
 
 def test_a_file_is_an_axis(tmp_path):
@@ -31,7 +29,7 @@ def test_a_file_says_itself_what_turns_together(tmp_path):
   assert fairjax.swap(both, axis=str(path)) == 'A dog owner met a cat owner.'
 
 
-@pytest.mark.parametrize(('text', 'said'), csv_lines(BAD, '')[1:])
+@pytest.mark.parametrize(('text', 'said'), table_rows(__file__, 'bad_axes.csv'))
 def test_a_wrong_file_is_told(tmp_path, text, said):
   path = pathlib.Path(tmp_path / 'axis.csv')
   path.write_text(text)

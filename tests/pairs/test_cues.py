@@ -4,12 +4,10 @@ import pathlib
 
 import pytest
 
-from fairjax.core import paths
+from fairjax.data.word_sets import table_rows
 from fairjax.pairs import cues
 
-ROWS = [
-  row for row in paths.csv_lines(cues.FILE, 'cues')[1:] if row[0][:1] != '#'
-]
+ROWS = table_rows(cues.__file__, 'cues.csv')
 
 
 @pytest.mark.parametrize('row', ROWS, ids=lambda row: f'{row[0]}-{row[1]}')

@@ -1,13 +1,10 @@
 """Repair of swapped texts: masks as the papers mean them."""
 
-import pathlib
-
 import pytest
 
-from fairjax.core.paths import csv_lines
+from fairjax.data.word_sets import table_rows
 from fairjax.pairs import recase, repair
 
-SHEET = pathlib.Path(__file__).parent / 'sheets' / 'recase.csv'
 TEXT = 'the men are duchesses.'
 SPANS = [(0, 3), (4, 7), (8, 11), (12, 19), (19, 21), (21, 22)]
 WORDS = [0, 1, 2, 3, 3, 4]
@@ -45,7 +42,7 @@ def test_what_is_filled_in_takes_the_case_of_what_stood_there():
 
 
 @pytest.mark.parametrize(
-  ('source', 'written', 'wanted'), csv_lines(SHEET, '')[1:]
+  ('source', 'written', 'wanted'), table_rows(__file__, 'sheets/recase.csv')
 )
 def test_case_accents_and_spaces_come_back(source, written, wanted):
   assert recase.restore(source, written) == wanted

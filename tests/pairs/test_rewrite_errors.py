@@ -1,18 +1,17 @@
 """Errors of rewrites by kind, each on a text made for it."""
 
-import pathlib
-
 import pytest
 
-from fairjax.core.paths import csv_lines
+from fairjax.data.word_sets import table_rows
 from fairjax.pairs import rewrite_errors
 
-SHEET = pathlib.Path(__file__).parent / 'sheets' / 'rewrite_errors.csv'
 SOURCE = 'The king lost his crown and he wept .'
 TWIN = 'The queen lost her crown and she wept .'
 
 
-@pytest.mark.parametrize(('wanted', 'rewrite'), csv_lines(SHEET, '')[1:])
+@pytest.mark.parametrize(
+  ('wanted', 'rewrite'), table_rows(__file__, 'sheets/rewrite_errors.csv')
+)
 def test_each_kind_is_told_by_itself(wanted, rewrite):
   kinds = rewrite_errors.kinds(SOURCE, TWIN, rewrite)
   names = {k for k, has in zip(rewrite_errors.KINDS, kinds) if has}

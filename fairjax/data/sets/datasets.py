@@ -25,12 +25,12 @@ import pandas as pd
 from absl import logging
 
 from fairjax.config import Data
-from fairjax.core import artefacts, cache, paths
+from fairjax.core import artefacts, cache
 from fairjax.core.errors import UserError
-from fairjax.data import PUBLISHED
 from fairjax.data.sets import own_sets
 from fairjax.data.tables import files
 from fairjax.data.tables.schema import Tables
+from fairjax.data.word_sets import table_rows
 
 VERSION = 2  # of the columns of own_sets.py, as they are kept
 
@@ -55,21 +55,19 @@ class PublishedSet(NamedTuple):
   splits: Mapping[str, str]
 
 
-def _known(row: Mapping[str, str]) -> PublishedSet:
-  fields = ('text', 'text_pair', 'label', 'labels', 'group')
-  each = lambda name: tuple(filter(None, row[name].split('|')))
+def _known(row: list[str]) -> PublishedSet:
+  each = lambda cell: tuple(filter(None, cell.split('|')))
+  *columns, twin, classes, splits = row
+  fields = dict(zip(('text', 'text_pair', 'label', 'labels', 'group'), columns))
   return PublishedSet(
-    {field: row[field] for field in fields if row[field]},
-    *(row['twin'], each('classes')),
-    dict(split.split('=') for split in each('splits')),
+    {field: column for field, column in fields.items() if column},
+    *(twin, each(classes)),
+    dict(split.split('=') for split in each(splits)),
   )
 
 
-_HEADER, *_ROWS = paths.csv_lines(PUBLISHED, 'table of data sets')
 SETS = {
-  row[0]: _known(dict(zip(_HEADER, row)))
-  for row in _ROWS
-  if not row[0].startswith('#')
+  name: _known(row) for name, _, *row in table_rows(__file__, 'published.csv')
 }
 
 

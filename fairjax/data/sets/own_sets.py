@@ -16,9 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files
+from fairjax.data.word_sets import table_rows
 
 Frames = dict[str, pd.DataFrame]
 
@@ -32,10 +32,9 @@ TWEETS = (
 )
 # Names that a part's csv has, in the archive and elsewhere, and the sha256 of
 # its even rows (`digest`), whatever the file's csv dialect.
-PARTS = pathlib.Path(__file__).with_name('tweets.csv')
 TWEET_FILES = {
   part: (tuple(names.split('|')), sha256)
-  for part, names, sha256 in paths.csv_lines(PARTS, 'parts of the tweets')[1:]
+  for part, names, sha256 in table_rows(__file__, 'tweets.csv')
 }
 ARTICLES = ('2', '3', '5', '6', '8', '9', '10', '11', '14', 'P1-1')
 ATTRIBUTES = {

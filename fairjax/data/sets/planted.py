@@ -20,15 +20,14 @@ not depend on the size of another.
 """
 
 import hashlib
-import pathlib
 import re
 
 import numpy as np
 import pandas as pd
 
-from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables, check
+from fairjax.data.word_sets import table_rows
 
 STREAM = 11  # of this file's random numbers
 NEUTRAL = 0.15  # share of rows that show nobody's gender
@@ -37,7 +36,6 @@ CLASSES = ('no blame', 'blame')
 GROUPS = ('male', 'female', '')  # in the order of the marks
 SPLITS = {'train': range(4, 10), 'valid': range(2, 4), 'test': range(2)}
 
-WORDS = pathlib.Path(__file__).with_name('planted.csv')
 HE = '[he|she|they]'
 
 
@@ -49,7 +47,7 @@ def _grammar() -> dict[str, list]:
   main clause, which decides; the letter is that of the first clause.
   """
   out: dict[str, list] = {}
-  for kind, first, second in paths.csv_lines(WORDS, 'grammar')[1:]:
+  for kind, first, second in table_rows(__file__, 'planted.csv'):
     out.setdefault(kind, []).append((first, second) if second else first)
   return out
 

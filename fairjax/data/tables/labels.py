@@ -5,7 +5,6 @@ do not say which that is, or where case, gaps or another file's words would
 make another task of the same data, the sentence holds the rule to give.
 """
 
-import pathlib
 import re
 import shlex
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from fairjax.data.tables import schema
 from fairjax.data.tables.readers import source
 from fairjax.data.tables.schema import Tables
 
-WORDS = word_sets.read(pathlib.Path(__file__).with_name('label_words.csv'))
+WORDS = word_sets.read(__file__, 'label_words.csv')
 MISSING = WORDS.missing | {''}
 SPREADSHEET = re.compile(
   r'\s*#(NAME\?|REF!|VALUE!|DIV/0!|NUM!|NULL!|N/A|SPILL!|CALC!)\s*'

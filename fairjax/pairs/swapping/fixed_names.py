@@ -5,20 +5,18 @@ nobody. The names are fixed_names.csv, a name a line.
 """
 
 import functools
-import pathlib
 import re
 
-from fairjax.core import paths
+from fairjax.data.word_sets import table_rows
 
 
 @functools.cache
 def places() -> dict[str, list[tuple[str, str]]]:
   """word -> what is before it, and it with what is behind, of each name."""
-  path = pathlib.Path(__file__).with_name('fixed_names.csv')
   found: dict[str, list[tuple[str, str]]] = {}
-  for line in paths.csv_lines(path, 'names')[1:]:
-    name = line[0].lower()
-    for one in () if name.startswith('#') else re.finditer(r'[^\W_]+', name):
+  for (written,) in table_rows(__file__, 'fixed_names.csv'):
+    name = written.lower()
+    for one in re.finditer(r'[^\W_]+', name):
       at = one.start()
       found.setdefault(one[0], []).append((name[:at], name[at:]))
   return found

@@ -13,12 +13,12 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.config.axes import AXES
 from fairjax.core.errors import UserError
-from fairjax.core.paths import csv_lines
 from fairjax.core.registry import find
 from fairjax.data import TEST_SETS
 from fairjax.data.sets import template_lists, templates
 from fairjax.data.tables import schema
 from fairjax.data.tables.terms import exclusive, term_members
+from fairjax.data.word_sets import table_rows
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.pairs.axes import exchange
@@ -370,7 +370,7 @@ def test_exclusive_takes_longer_terms_first():
 # Bad input: one sentence each.
 
 
-BAD = csv_lines(HERE / 'bad_lists.csv', '')[1:]
+BAD = table_rows(__file__, 'bad_lists.csv')
 
 
 @pytest.mark.parametrize(('text', 'sentence'), BAD)

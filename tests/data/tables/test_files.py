@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import pathlib
 import re
 import subprocess
 
@@ -14,9 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fairjax.config import Config
-from fairjax.core import paths
 from fairjax.core.errors import UserError
-from fairjax.data import load_tables
+from fairjax.data import load_tables, word_sets
 from fairjax.data.tables import files, splits
 
 nasty = st.text(st.characters(exclude_categories=('Cs',)), max_size=20)
@@ -214,10 +212,9 @@ def test_limit_is_a_seeded_draw_of_each_split(tmp_path):
     assert table['id'].tolist() == sorted(table['id'], key=order.index)
 
 
-FILE = pathlib.Path(__file__).with_name('bad_files.csv')
 LABELS = 'text,label\n' + ''.join(f'a,l{i}\n' for i in range(1500))
 BAD = [
-  *paths.csv_lines(FILE, '')[1:],
+  *word_sets.table_rows(__file__, 'bad_files.csv'),
   ['latin-1', 'a.csv', b'text,label\na,0\ncaf\xe9,1\n', '', '', 'line 3'],
   ['texts as labels', 'a.csv', LABELS, '', '', '1500 different labels'],
 ]

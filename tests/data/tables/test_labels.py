@@ -1,6 +1,5 @@
 """Labels stay the task they are: a mapping is shown, or the remedy is."""
 
-import pathlib
 import re
 import shlex
 
@@ -9,10 +8,10 @@ import pandas as pd
 import pytest
 
 from fairjax.config import Config
-from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.data import load_tables
 from fairjax.data.tables import group_names, labels
+from fairjax.data.word_sets import table_rows
 
 
 def cells(names, n=60) -> str:
@@ -60,8 +59,7 @@ def test_class_1_is_the_one_that_is_sought(tmp_path, names, expected):
       assert label == (expected.index(name) if number is None else number)
 
 
-HERE = pathlib.Path(__file__).parent
-REFUSED = paths.csv_lines(HERE / 'refused_labels.csv', '')[1:]
+REFUSED = table_rows(__file__, 'refused_labels.csv')
 HUGE = ['huge', '9' * 400 + '|0', '', 'data.labels']
 
 
@@ -229,11 +227,7 @@ def test_scores_are_rounded_to_ordered_classes():
       labels.number({'train': pd.DataFrame({'label': [bad]})}, 'round', 'score')
 
 
-PUBLIC = [
-  row
-  for row in paths.csv_lines(HERE / 'public_labels.csv', '')[1:]
-  if row[0][:1] != '#'
-]
+PUBLIC = table_rows(__file__, 'public_labels.csv')
 
 
 @pytest.mark.parametrize('turned', (False, True))

@@ -68,14 +68,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fairjax.core.paths import csv_lines
+from fairjax.data.word_sets import table_rows
 from fairjax.metrics.inference import tails
 from fairjax.pairs.swapping import dictionary
 
 KEPT = pathlib.Path(__file__).with_name('sheets')
 COLUMNS = ('file', 'row', 'hash', 'changes', 'wrong', 'natural')
 ROWS = 200
-LISTED = csv_lines(pathlib.Path(__file__).with_name('sheet_files.csv'), '')
+LISTED = table_rows(__file__, 'sheet_files.csv')
 
 
 def _of(name: str) -> dict[str, tuple[str, str]]:

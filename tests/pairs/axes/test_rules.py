@@ -4,12 +4,10 @@ Of a marked word, a rule that turns its value `to` another (or the next of
 three) writes `wanted`.
 """
 
-import pathlib
-
 import pytest
 
-from fairjax.core.paths import csv_lines
 from fairjax.data.axes import table
+from fairjax.data.word_sets import table_rows
 from fairjax.pairs.axes import rules
 
 PETS = """form,cats,dogs,birds
@@ -19,8 +17,7 @@ noun,cat keeper,dog keeper,bird keeper
 nouns,cat keepers,dog keepers,bird keepers
 group,wild,tame,winged
 """
-SHEET = pathlib.Path(__file__).parents[1] / 'sheets' / 'rules.csv'
-ROWS = [row for row in csv_lines(SHEET, '')[1:] if row[0][:1] != '#']
+ROWS = table_rows(__file__, '../sheets/rules.csv')
 
 
 @pytest.mark.parametrize(('axis', 'to', 'how', 'marked', 'wanted'), ROWS)

@@ -1,18 +1,15 @@
 """One person of a text: chains by rules, candidates, prompts, spelling."""
 
 import json
-import pathlib
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.core.paths import csv_lines
+from fairjax.data.word_sets import table_rows
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.pairs.swapping import swap_eval
-
-SHEET = pathlib.Path(__file__).parents[1] / 'sheets' / 'candidates.csv'
 
 
 def turned(text, word, attribute):
@@ -35,7 +32,9 @@ def test_rules_on_one_person_leave_the_plain_dictionary_behind(shared):
   assert score.precision > 0.75 and score.recall > 0.9
 
 
-@pytest.mark.parametrize(('axes', 'text', 'words'), csv_lines(SHEET, '')[1:])
+@pytest.mark.parametrize(
+  ('axes', 'text', 'words'), table_rows(__file__, '../sheets/candidates.csv')
+)
 def test_candidates_are_words_of_people_and_not_of_things(axes, text, words):
   axes = perturb.AXES if axes == 'all' else axes.split()
   (row,) = perturb.candidates([text], tuple(axes))

@@ -1,19 +1,16 @@
 """Of which value a text speaks: one answer for gender and every other axis."""
 
-import pathlib
-
 import numpy as np
 import pytest
 
 from fairjax.config.axes import AXES
 from fairjax.core.errors import UserError
-from fairjax.core.paths import csv_lines
+from fairjax.data.word_sets import table_rows
 from fairjax.pairs import attributes
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import axis_values
 
-SHEET = pathlib.Path(__file__).parents[1] / 'sheets' / 'named.csv'
-NAMED = [row for row in csv_lines(SHEET, '')[1:] if row[0][:1] != '#']
+NAMED = table_rows(__file__, '../sheets/named.csv')
 
 
 @pytest.mark.parametrize(('axis', 'text', 'wanted'), NAMED)

@@ -1,17 +1,15 @@
 """What arrays tell of neighbours is what the rules would read there."""
 
-import pathlib
 import random
 
 import numpy as np
 import pytest
 
-from fairjax.core.paths import csv_lines
+from fairjax.data.word_sets import table_rows
 from fairjax.pairs.swapping import dictionary, names, neighbour_scan, persons
 from fairjax.pairs.swapping import neighbours as near
 from fairjax.pairs.swapping.scan import Scan
 
-SHEET = pathlib.Path(__file__).parents[1] / 'sheets' / 'flags.csv'
 MARKS = [' '] * 50 + (
   '. |, |; |: |! |? |\n|\n\n|\t| "|" | (|) | “|” |\'s |’s |’t |\'|-| - |–|… |/'
   '|... |#|@|_| & |\xa0| [|] |  |`|\u0301|\u0301 |𝐀|𝐀 || of |, and | or '
@@ -57,7 +55,9 @@ def test_swaps_as_the_rules_alone(texts, direction, monkeypatch):
     assert both[0] == both[1], text
 
 
-@pytest.mark.parametrize(('flags', 'text'), csv_lines(SHEET, '')[1:])
+@pytest.mark.parametrize(
+  ('flags', 'text'), table_rows(__file__, '../sheets/flags.csv')
+)
 def test_flags_of_a_name(flags, text):
   # Rows beside it: what is told must not reach over a row.
   ((_, _, _, told),) = Scan(['john'], ['john'], neighbour_scan.flags)(

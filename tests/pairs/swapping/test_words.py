@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fairjax.core import paths
 from fairjax.core.errors import UserError
+from fairjax.data import word_sets
 from fairjax.pairs.swapping import (
   dictionary,
   neighbours,
@@ -207,14 +207,13 @@ def test_a_gender_list_of_the_users(tmp_path):
     dictionary.swap(['x'], 'neutral', words=path)
 
 
-SHEETS = pathlib.Path(__file__).parents[1] / 'sheets'
 LONG = 50_000 * 'man'  # a cell that no csv has
 
 
 @pytest.mark.parametrize(
   ('kind', 'text', 'sentence'),
   [
-    *paths.csv_lines(SHEETS / 'bad_lists.csv', '')[1:],
+    *word_sets.table_rows(__file__, '../sheets/bad_lists.csv'),
     ('words', f'{LONG},woman', 'the word list .* is no csv'),
     ('names', f'{LONG},F,1', 'the names file .* is no csv'),
   ],
