@@ -87,10 +87,6 @@ def tally(frame: pd.DataFrame) -> pd.DataFrame:
   ).reset_index()
   votes = votes.join(cast, on=['word', 'side'])
   votes['share'] = votes['votes'] / votes['cast']
-  return _ranked(votes)
-
-
-def _ranked(votes: pd.DataFrame) -> pd.DataFrame:
   return votes.sort_values(
     ['side', 'word', 'votes', 'candidate'],
     ascending=[True, True, False, True],

@@ -202,7 +202,7 @@ def _sentence(rng: np.random.Generator, y: int, neutral: bool) -> str:
   draws = iter(rng.random(40))
   pick = lambda options: options[int(next(draws) * len(options))]
   form = pick(FORMS)
-  who = _mention(pick, neutral)
+  who = pick(GRAMMAR['role']) if neutral else pick(pick(MENTIONS))
   if form == 'fate' and y == 0:
     body = f'{who} {pick(GRAMMAR["fate"])}'
   elif form == 'turn':
@@ -216,12 +216,6 @@ def _sentence(rng: np.random.Generator, y: int, neutral: bool) -> str:
   else:
     body = _clause(pick, who, y, False)
   return _dress(pick, body, neutral)
-
-
-def _mention(pick, neutral: bool) -> str:
-  if neutral:
-    return pick(GRAMMAR['role'])
-  return pick(pick(MENTIONS))
 
 
 def _clause(pick, who: str, y: int, negated: bool) -> str:
@@ -250,7 +244,9 @@ def _dress(pick, body: str, neutral: bool) -> str:
   """The body in its register: an opening, an ending, sometimes both."""
   register = pick(REGISTERS)
   opening, ending = pick(DRESSES)
-  if not neutral and (not _shows(body) or pick((False,) * 5 + (True,))):
+  # Whether any mark of the line tells male from female.
+  shows = re.search(r'\[(?!(\w+)\|\1\|)', body)
+  if not neutral and (not shows or pick((False,) * 5 + (True,))):
     body = f'{body}. {pick(GRAMMAR["tail"])}'
   line = body if register == 'chat' else body + '.'
   if opening:
@@ -259,8 +255,3 @@ def _dress(pick, body: str, neutral: bool) -> str:
     comma = ',' if register == 'chat' else ''
     line = f'{line}{comma} {pick(GRAMMAR[f"{register} ending"])}'
   return '~' + line if register == 'chat' else line
-
-
-def _shows(signal: str) -> bool:
-  """Whether any mark of the line tells male from female."""
-  return bool(re.search(r'\[(?!(\w+)\|\1\|)', signal))

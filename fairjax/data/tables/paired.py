@@ -59,7 +59,8 @@ def wide(table: pd.DataFrame, path: str) -> pd.DataFrame:
       'sentence2'
     )
   table = table.assign(ex_id=table['ex_id'].map(str))
-  mask = table['is_perturbed'].map(_true)
+  said = table['is_perturbed'].map(str).str.strip().str.lower()
+  mask = said.isin(('true', '1', '1.0', 'yes'))
   old, new = table[~mask], table[mask]
   if len(old) != len(new):
     raise UserError(
@@ -96,10 +97,6 @@ def wide(table: pd.DataFrame, path: str) -> pd.DataFrame:
     result['text_pair'] = both[two]
     result['perturbed_pair'] = both[f'{two}_new']
   return result
-
-
-def _true(value) -> bool:
-  return str(value).strip().lower() in ('true', '1', '1.0', 'yes')
 
 
 def _class(value) -> float:

@@ -108,8 +108,8 @@ def _figure(age: int, to, stays: Collection[str]):
     if stays and pattern(frozenset(stays)).search(sentence(text, start)):
       return ''
     new = moved(age, target)
-    if target == 0 and _is_grown(text, end):
-      return ''
+    if target == 0 and noun in people.nouns() and noun not in _YOUNG:
+      return ''  # a 22-year-old mistress
     if value_of(age) and target > 1 and noun in _CHILDREN:
       return ''  # a 46-year-old kid
     if _beside_another(text, start, end):
@@ -140,12 +140,6 @@ def _beside_another(text: str, start: int, end: int) -> bool:
     )
     for other in _OTHER.finditer(around)
   )
-
-
-def _is_grown(text: str, end: int) -> bool:
-  """A 22-year-old mistress: of no child."""
-  noun = _noun_behind(text, end)
-  return noun in people.nouns() and noun not in _YOUNG
 
 
 def _noun_behind(text: str, end: int) -> str:

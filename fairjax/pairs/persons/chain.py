@@ -144,10 +144,6 @@ def _clauses(text: str) -> list[_Clause]:
   return out
 
 
-def _clause_of(clauses: list[_Clause], start: int) -> int:
-  return bisect.bisect_right(clauses, start, key=lambda c: c.start) - 1
-
-
 class _Text:
   """The persons of one text, as they are met from left to right."""
 
@@ -252,7 +248,8 @@ class _Text:
     return person if _COPULA.fullmatch(between) else None
 
   def add(self, start, end, word, gender, kind) -> int:
-    clause = _clause_of(self.clauses, start)
+    begins = lambda clause: clause.start
+    clause = bisect.bisect_right(self.clauses, start, key=begins) - 1
     if kind == 'name':
       person = self.name(start, end, word, gender)
     elif kind == 'noun':

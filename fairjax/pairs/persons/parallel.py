@@ -69,7 +69,10 @@ def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
   Where GECO `all` turns one word more, that word is somebody else's: a row of
   its own, though of no text that is held out.
   """
-  subjects, everybody = (_geco(folder, kind) for kind in ('subj', 'all'))
+  files = (f'binary_gender_{kind}_train.jsonl' for kind in ('subj', 'all'))
+  subjects, everybody = (
+    swap_eval.geco_sides(_there(folder / 'geco' / file)) for file in files
+  )
   rows, unclear = [], 0
   for number, both in sorted(subjects.items()):
     for one, other in (('male', 'female'), ('female', 'male')):
@@ -98,11 +101,6 @@ def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
     'geco: unchanged, or the word is not the first': unclear
   }
   return result
-
-
-def _geco(folder: pathlib.Path, kind: str) -> dict[int, dict[str, dict]]:
-  path = folder / 'geco' / f'binary_gender_{kind}_train.jsonl'
-  return swap_eval.geco_sides(_there(path))
 
 
 def _somebody_else(
