@@ -71,16 +71,12 @@ def shard_map(
   where = '' if backend == 'dask' else backend
   run = _local if local else functools.partial(_dask, where=where)
   results = run(task, todo, workers) if todo else []
-  for name in names:
-    _remove_parts(pathlib.Path(out) / name)
+  for shard in (pathlib.Path(out) / name for name in names):
+    # What workers that were killed have left of it.
+    for part in shard.parent.glob(f'.{glob.escape(shard.name)}.*.part'):
+      part.unlink(missing_ok=True)
   rows = finished | dict(zip(todo, results))
   return [rows[name] for name in names]
-
-
-def _remove_parts(shard: pathlib.Path) -> None:
-  """Removes what workers that were killed have left of a shard."""
-  for part in shard.parent.glob(f'.{glob.escape(shard.name)}.*.part'):
-    part.unlink(missing_ok=True)
 
 
 class ShardTask(NamedTuple):

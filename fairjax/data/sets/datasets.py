@@ -76,7 +76,8 @@ def load(config) -> Tables:
   data = config.data
   name, one = data.name, SETS[data.name]
   if not one.splits:
-    frames = _own(name, data.path)
+    key = f'{name}-{VERSION}-{content(data.path)}'
+    frames = cached(key, lambda: getattr(own_sets, name)(data.path))
   elif data.path:
     raise UserError(
       f'{name} is downloaded and data.path is not read; leave it out, or read '
@@ -110,11 +111,6 @@ def with_defaults(data: Data, defaults: Mapping[str, str]) -> Data:
     if values[field] == getattr(plain, field):
       values[field] = value
   return Data(**values)
-
-
-def _own(name: str, source: str) -> dict[str, pd.DataFrame]:
-  key = f'{name}-{VERSION}-{content(source)}'
-  return cached(key, lambda: getattr(own_sets, name)(source))
 
 
 def _builtin(name: str, splits: Mapping[str, str]) -> dict[str, pd.DataFrame]:

@@ -100,10 +100,11 @@ def _figure(age: int, to, stays: Collection[str]):
     target = to(value_of(age))
     if target == value_of(age):
       return None
-    noun = _noun_behind(text, end)
+    behind = found('years_old', text, start, end)
+    noun = next_word(text, behind.end())[0].lower() if behind else ''
     if (target > 1 and noun in SETS.kin) or noun in SETS.said_twice:
       return ''
-    if noun in people.nouns() and found('years_old', text, end, end)[1]:
+    if noun in people.nouns() and behind[1]:
       return ''  # 8 year olds kids
     if stays and pattern(frozenset(stays)).search(sentence(text, start)):
       return ''
@@ -140,11 +141,6 @@ def _beside_another(text: str, start: int, end: int) -> bool:
     )
     for other in _OTHER.finditer(around)
   )
-
-
-def _noun_behind(text: str, end: int) -> str:
-  behind = found('years_old', text, end, end)
-  return next_word(text, behind.end())[0].lower() if behind else ''
 
 
 def is_age(text: str, start: int, end: int) -> bool:

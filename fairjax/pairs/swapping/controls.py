@@ -61,7 +61,8 @@ def _edit(
     low = old.lower()
     if low in persons:
       if low not in names:
-        names[low] = _drawn(persons[low], f'{seed}:{old}:{key}')
+        others = persons[low]
+        names[low] = others[_hash(f'{seed}:{old}:{key}') % len(others)]
       edits.append((start, end, old, match_case(old, names[low])))
   rest = len(words) - len(edits)
   if rest:
@@ -140,7 +141,3 @@ def _persons() -> dict[str, tuple[str, ...]]:
 def _hash(key: str) -> int:
   digest = hashlib.blake2b(key.encode(errors='surrogatepass'), digest_size=8)
   return int.from_bytes(digest.digest(), 'big')
-
-
-def _drawn(choices: Sequence[str], key: str) -> str:
-  return choices[_hash(key) % len(choices)]
