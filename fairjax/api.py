@@ -118,16 +118,17 @@ def assess(
   members, group_names, attributes, code = found
   if not columns:
     members = np.zeros((0, len(labels)), bool)
+  sample = intervals.IntervalOptions(
+    *(confidence_level, n_resamples, random_state),
+    clusters.given(cluster, len(labels)),
+    row_weights.given(_listed(sample_weight), len(labels)),
+  )
   options: dict[str, Any] = {
     'threshold': threshold,
-    'options': intervals.IntervalOptions(
-      confidence_level, n_resamples, random_state
-    ),
+    'options': sample,
     'min_group': min_group,
-    'cluster': clusters.given(cluster, len(labels)),
-    'weight': row_weights.given(_listed(sample_weight), len(labels)),
   }
-  row_weights.check_groups(options['weight'], members, group_names)
+  row_weights.check_groups(sample.weight, members, group_names)
   measurement = measures.assess(
     *(labels, scores, members, group_names),
     **{'attributes': attributes, 'code': code, **options},
@@ -136,8 +137,8 @@ def assess(
     own.add(
       measurement, dict(metrics), labels, scores, members, attributes, options
     )
-  of_clusters = clusters.words(options['cluster'])
-  of_weights = row_weights.words(options['weight'])
+  of_clusters = clusters.words(sample.cluster)
+  of_weights = row_weights.words(sample.weight)
   remarks += [one for one in (of_clusters, of_weights) if one]
   measurement['warnings'] += [
     f'{words[0].upper()}{words[1:]}.' for words in remarks
@@ -212,15 +213,15 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
       'the two assessments leave groups out below different min_group; give '
       'both the same'
     )
-  weights = [one.options['weight'] for one in (a, b)]
-  ours, theirs = (np.asarray(w, float) for w in weights)
+  samples = [one.options['options'] for one in (a, b)]
+  ours, theirs = (np.asarray(one.weight, float) for one in samples)
   if not np.array_equal(ours, theirs, equal_nan=True):
     raise UserError(
       'the two assessments have different weights; give both the same '
       'sample_weight'
     )
-  both = (one.options['cluster'] for one in (a, b))
-  options['cluster'] = clusters.joined(*both)
+  both = clusters.joined(*(one.cluster for one in samples))
+  options['options'] = samples[0].over(both)
   tests: list[dict] = []
   kinds = list(dict.fromkeys(a.attributes))
   for kind in kinds or ['']:
@@ -291,7 +292,7 @@ def thresholds(
   from fairjax.metrics import group_thresholds
   from fairjax.metrics import groups as of_groups
   from fairjax.metrics.assess import decide
-  from fairjax.metrics.inference import clusters, row_weights
+  from fairjax.metrics.inference import clusters, intervals, row_weights
   from fairjax.metrics.warn import REVERSED
 
   need(
@@ -321,26 +322,27 @@ def thresholds(
   decided_by = judged_by
   if decide_by is not None:
     decided_by = _one_column(decide_by, len(labels), 'decide_by')
-  weight = row_weights.given(_listed(sample_weight), len(labels))
+  sample = intervals.IntervalOptions(
+    seed=random_state,
+    cluster=clusters.given(_listed(cluster), len(labels)),
+    weight=row_weights.given(_listed(sample_weight), len(labels)),
+  )
   for column in (judged_by, decided_by):
     found = of_groups.memberships({'group': list(column)})
-    row_weights.check_groups(weight, found.members, found.names)
-  hang = clusters.given(_listed(cluster), len(labels))
-  own, held = group_thresholds.halves(
-    len(labels), holdout, random_state, weight, hang
-  )
+    row_weights.check_groups(sample.weight, found.members, found.names)
+  own, held = group_thresholds.halves(len(labels), holdout, sample)
   if not len(own) or not len(held):
     raise UserError(f'{len(labels)} rows are too few to hold some out')
   group_thresholds.need_rows(labels, decided_by, criterion, own)
-  first, last = (row_weights.of(weight, rows) for rows in (own, held))
+  first, last = sample.of(own).weight, sample.of(held)
   _, limit = decide(labels[own], scores[:, own], threshold, first)
   limit = float(np.ravel(limit)[0])
   rule = group_thresholds.fit(
     labels[own], scores[0, own], decided_by[own], criterion, limit, first
   )
   options: dict[str, Any] = {
-    'cluster': row_weights.of(hang, held),
-    'sample_weight': last,
+    'cluster': last.cluster,
+    'sample_weight': last.weight,
     'min_group': min_group,
     'confidence_level': confidence_level,
     'n_resamples': n_resamples,

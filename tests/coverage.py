@@ -66,7 +66,7 @@ def shares(rng, how, n, p, seeds=1, sd=0.0):
   each = spread_rate(rng, p, seeds, sd)
   right = (rng.random((seeds, n)) < each).astype(int)
   masks = [np.ones(n, bool)]
-  table = counts.tabulate(np.ones(n, int), right, masks, 2, 0)
+  table = counts.tabulate(np.ones(n, int), right, masks, 2, how)
   rates = counts.rates(table, counts.draw(table, how), how)
   sums = counterfactual.means({'x': right[0].astype(float)})
   rows = np.stack([np.ones_like(right), right], -1).astype(float)
@@ -127,13 +127,14 @@ def clustered(rng, how, groups, p, icc, unequal=True):
   hit = (rng.random(len(code)) < chance[code]).astype(int)
   side = rng.random(len(code)) < 0.5
   masks = [side, ~side, np.ones(len(code), bool)]
-  table = counts.tabulate(np.ones(len(code), int), hit[None], masks, 2, 0, code)
+  hang = how.over(code)
+  table = counts.tabulate(np.ones(len(code), int), hit[None], masks, 2, hang)
   rates = counts.rates(table, counts.draw(table, how), how)
   null = p if 0 < p < 1 else None
   share, test = clusters.mean(hit, code, how, null, (0.0, 1.0))
   gap = counts.gaps(rates, [0, 1], how)['dp']
   contrast = contrasts.differences(
-    None, hit[None], side[None], ['a'], 'rest', how, cluster=code
+    None, hit[None], side[None], ['a'], 'rest', hang
   )[0]
   return {
     'share (benchmarks)': ends(share, p, test, null),
@@ -163,8 +164,7 @@ def ranked(rng, how, n, positive, kind='normal', copies=1, auc=None):
     chance,
     np.stack([group, ~group]),
     ['a', 'b'],
-    options=how,
-    cluster=np.repeat(np.arange(m), copies) if copies > 1 else None,
+    options=how.over(np.repeat(np.arange(m), copies) if copies > 1 else None),
   )
   gap = one['fairness']['auc_gap']
   return {
@@ -181,7 +181,7 @@ def alike(rng, how, n, groups, p=0.5, differ=0.0):
   hit = (chance < rate[group]).astype(int)
   label = (rng.random(n) < 0.5).astype(int)
   masks = [group == g for g in range(groups)]
-  table = counts.tabulate(label, hit, [*masks, np.ones(n, bool)], 2, how.seed)
+  table = counts.tabulate(label, hit, [*masks, np.ones(n, bool)], 2, how)
   rates = counts.rates(table, counts.draw(table, how), how)
   found = counts.gaps(rates, list(range(groups)), how)
   low, high = p - differ / 2, p + differ / 2
@@ -280,15 +280,10 @@ def sampled(rng, n, kind, apart):
 def weighted(rng, how, n, kind, apart=1.0):
   """Every measure of weighted rows; the truth is of what they stand for."""
   case, weight = sampled(rng, n, kind, apart)
-  weight = row_weights.given(weight, n)
-  found = assess(
-    *(*case, ['a', 'b']),
-    options=how,
-    weight=weight,
-  )
+  how = how._replace(weight=row_weights.given(weight, n))
+  found = assess(*case, ['a', 'b'], options=how)
   other = contrasts.differences(
-    *(case[0], (case[1] >= 0.5).astype(int), case[2], ['a', 'b'], 'rest', how),
-    weight=weight,
+    *(case[0], (case[1] >= 0.5).astype(int), case[2], ['a', 'b'], 'rest', how)
   )
   many = of_many(False, apart)
   out = {
@@ -369,7 +364,8 @@ def dominated(rng, how, groups, p=0.5, icc=0.1):
   code, chance = unequal(rng, groups, p, icc, dominant=True)
   hit = (rng.random(len(code)) < chance).astype(int)
   masks = [np.ones(len(code), bool)]
-  table = counts.tabulate(np.ones(len(code), int), hit[None], masks, 2, 0, code)
+  hang = how.over(code)
+  table = counts.tabulate(np.ones(len(code), int), hit[None], masks, 2, hang)
   rates = counts.rates(table, counts.draw(table, how), how)
   share, test = clusters.mean(hit, code, how, p, (0.0, 1.0))
   return {

@@ -297,8 +297,7 @@ def _gap(known: Sequence[str], frame: pd.DataFrame, how) -> dict:
   draws = group_means.drawn(
     s,
     np.array([own == value for value in known]),
-    np.unique(frame['source'], return_inverse=True)[1],
-    how,
+    how.over(np.unique(frame['source'], return_inverse=True)[1]),
     bounds=ends,
   )
   found = group_means.gap(*draws, how, largest=ends[1] - ends[0])

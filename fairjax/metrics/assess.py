@@ -14,12 +14,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups, measures, rankings, warn
-from fairjax.metrics.inference import (
-  clusters,
-  intervals,
-  resampling,
-  row_weights,
-)
+from fairjax.metrics.inference import clusters, intervals, resampling
 
 MIN_GROUP = 10  # rows that a rate needs to count in a gap
 
@@ -34,8 +29,6 @@ def assess(
   threshold: str | float = '0.5',
   options: intervals.IntervalOptions = intervals.DEFAULTS,
   min_group: int = MIN_GROUP,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
   code: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """Measures of one set of predictions, in the format of results.json.
@@ -51,12 +44,9 @@ def assess(
     threshold: a row is positive where its probability is at least this
       number; 'eer' takes the equal-error threshold of each seed. With three
       or more classes the most probable one is decided.
-    options: of the intervals.
+    options: of the intervals, with the clusters and weights of the rows.
     min_group: rates of a group with fewer rows behind them (AUCs: of either
       kind) are left out of gaps and extremes, and named in a warning.
-    cluster: rows of equal numbers are not independent (one template, equal
-      texts, a writer), and are drawn together.
-    weight: of each row, their mean 1 (inference/row_weights.py).
     code: the one group of each row, where it is known (groups.memberships).
 
   Returns:
@@ -79,13 +69,11 @@ def assess(
   case = Case(
     labels,
     scores,
-    *decide(labels, scores, threshold, weight),
+    *decide(labels, scores, threshold, options.weight),
     [*members, np.ones(len(labels), bool)],
     _groups_of(attributes),
     options,
     min_group,
-    cluster,
-    weight,
     code,
   )
   quality, by_group, fairness = _of_counts(case)
@@ -96,8 +84,8 @@ def assess(
     'rows': int(mask.sum()),
     **(
       {}
-      if weight is None
-      else {'effective_rows': round(row_weights.rows(weight, mask), 1)}
+      if options.weight is None
+      else {'effective_rows': round(options.rows(mask), 1)}
     ),
   }
   return {
@@ -112,9 +100,9 @@ def assess(
     'warnings': [
       *warn.of_reversed(quality),
       *warn.sentences(
-        *rows, group_names, attributes, fairness, min_group, weight
+        *rows, group_names, attributes, fairness, min_group, options.weight
       ),
-      *clusters.warnings(cluster),
+      *clusters.warnings(options.cluster),
       *warn.of_chosen(threshold),
       *warn.of_resamples(options),
     ],
@@ -133,8 +121,6 @@ class Case(NamedTuple):
   groups: dict[str, list[int]]  # the numbers of each attribute's groups
   options: intervals.IntervalOptions
   min_group: int
-  cluster: Integer[np.ndarray, ' n'] | None = None
-  weight: Float[np.ndarray, ' n'] | None = None
   code: Integer[np.ndarray, ' n'] | None = None
 
 
@@ -164,9 +150,7 @@ def _of_counts(case: Case) -> tuple[dict, list[dict], dict]:
     case.decisions,
     case.masks,
     classes,
-    options.seed,
-    case.cluster,
-    case.weight,
+    options,
     case.code,
   )
   draws = counts.draw(table, options)
@@ -191,9 +175,7 @@ def _add_ranks(
 ) -> None:
   """Adds the measures of ranks and probabilities."""
   labels, scores, options = case.labels, case.scores, case.options
-  items = resampling.blocks(
-    len(labels), options.seed, case.cluster, case.weight
-  )
+  items = resampling.blocks(len(labels), options)
   weights = None
   if options.resamples:
     count = min(options.resamples, resampling.RANKS)

@@ -53,16 +53,14 @@ def measure(
   members: Bool[np.ndarray, 'g n'],
   options: IntervalOptions,
   min_group: int = 1,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], dict]:
   """(quality, a dict a group, fairness): ece, overconfidence, ece_max."""
   truth, score = confidence(labels, scores)
   masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
-  items = resampling.blocks(len(labels), options.seed, cluster, weight)
+  items = resampling.blocks(len(labels), options)
   sums, sizes = _totals(truth, score, masks, items)
-  n = masks.sum(1) if weight is None else masks @ weight
-  rows = [row_weights.rows(weight, mask) for mask in masks]
+  n = masks.sum(1) if options.weight is None else masks @ options.weight
+  rows = [options.rows(mask) for mask in masks]
   below = np.where(n > 0, n, 1)[:, None]
   gaps = sums.sum(0) / below  # s, g, bin: (Σ y − p)/n
   ece = np.where(n > 0, np.abs(gaps).sum(-1), np.nan)
@@ -177,9 +175,7 @@ def reliability(
   scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
   members: Bool[np.ndarray, 'g n'],
   group_names: Sequence[str],
-  level: float = 0.95,
-  weight: Float[np.ndarray, ' n'] | None = None,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
+  options: IntervalOptions = intervals.DEFAULTS,
 ) -> dict[str, list[dict]]:
   """{group: bins with rows}: mean score, share positive with its interval.
 
@@ -192,28 +188,24 @@ def reliability(
   out = {}
   for name, mask in masks.items():
     y, p = truth[:, mask].ravel(), score[:, mask].ravel()
-    at, each = _bins(p), row_weights.of(weight, mask)
-    if each is not None:
-      each = np.tile(each, len(score))
-    rows = []
+    own = options.of(np.tile(np.flatnonzero(mask), len(score)))
+    at, rows = _bins(p), []
     for b in range(BINS):
-      own = at == b
-      inside = row_weights.of(each, own)
-      if not own.any() or (inside is not None and not inside.any()):
+      here = at == b
+      inside, n = own.of(here), own.rows(here) / len(score)
+      if not n:
         continue
-      share = float(row_weights.mean(y[own], inside))
-      n = row_weights.rows(each, own) / len(score)
+      share = float(inside.mean(y[here]))
       worth = n
-      if cluster is not None:
-        code = np.tile(cluster[mask], len(score))[own]
-        effect = _effect(y[own], inside, code, share) / len(score)
+      if inside.cluster is not None:
+        effect = _effect(y[here], inside, share) / len(score)
         worth = n / max(effect, 1.0)
-      low, high = clusters.jeffreys(share * worth, worth, level)
+      low, high = clusters.jeffreys(share * worth, worth, own.level)
       rows.append(
         {
           'bin': f'{b / BINS:.1f}–{(b + 1) / BINS:.1f}',
           'rows': round(float(n), 1) if n % 1 else int(n),
-          'mean score': float(row_weights.mean(p[own], inside)),
+          'mean score': float(inside.mean(p[here])),
           'share positive': {
             'value': share,
             'low': low,
@@ -225,13 +217,13 @@ def reliability(
   return out
 
 
-def _effect(y, weight, code, share: float) -> float:
+def _effect(y, sample: IntervalOptions, share: float) -> float:
   """How many times the variance of a share over clusters is that of its rows.
 
   Where all rows agree nothing says how alike a cluster's are: they count once.
   """
-  weight = np.ones(len(y)) if weight is None else weight
-  code = np.unique(code, return_inverse=True)[1]
+  weight = np.ones(len(y)) if sample.weight is None else sample.weight
+  code = sample.units(len(y))
   total = np.bincount(code, weight)
   count = len(total)
   once = total.sum() ** 2 / (total**2).sum()  # clusters of one size (Kish)

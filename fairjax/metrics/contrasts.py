@@ -23,7 +23,6 @@ from fairjax.metrics.inference import (
   estimates,
   extremes,
   intervals,
-  row_weights,
   significance,
   tails,
 )
@@ -64,14 +63,12 @@ def differences(
   options: IntervalOptions,
   min_group: int = 1,
   shown: Sequence[str] = SHOWN,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """A row a group and rate: its value, the reference's, the difference, p."""
   n = decisions.shape[1]
   truth = np.zeros(n, np.int64) if labels is None else labels
   shown = [k for k in shown if labels is not None or k == 'selection_rate']
-  base = reference_of(members, names, reference, weight)
+  base = reference_of(members, names, reference, options.weight)
   own = [g for g in range(len(members)) if g != base]
   masks = [members[g] for g in own]
   others = [~members[g] if base is None else members[base] for g in own]
@@ -80,9 +77,7 @@ def differences(
     decisions,
     [*masks, *others, np.ones(n, bool)],
     2,
-    options.seed,
-    cluster,
-    weight,
+    options,
   )
   rates = _rates(table, options)
   out = []
@@ -91,7 +86,7 @@ def differences(
       r = groups.NAMES.index(name)
       at, beside = (0, i, r), (0, len(own) + i, r)
       one = _difference(rates, at, beside, options)
-      alone = cluster is None and weight is None and len(decisions) == 1
+      alone = not rates.clustered and len(decisions) == 1
       if one.get('p_at_floor') and alone:
         apart = not (masks[i] & others[i]).any()
         one |= _exact(rates, at, beside, one['p']) if apart else {}
@@ -117,8 +112,6 @@ def impact_ratios(
   names: Sequence[str],
   options: IntervalOptions,
   min_group: int = 1,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """Each group's selection rate over the highest one's (29 CFR 1607.4 D).
 
@@ -127,8 +120,7 @@ def impact_ratios(
   """
   every = [*members, np.ones(decisions.shape[1], bool)]
   truth = np.zeros(decisions.shape[1], np.int64)
-  sample = options.seed, cluster, weight
-  rates = _rates(counts.tabulate(truth, decisions, every, 2, *sample), options)
+  rates = _rates(counts.tabulate(truth, decisions, every, 2, options), options)
   r = groups.NAMES.index('selection_rate')
   own = rates.values[:, 0, :-1, r]
   enough = rates.rows[0, :-1, r] >= min_group
@@ -225,8 +217,6 @@ def conditional(
   levels: Bool[np.ndarray, 'k n'],
   level_names: Sequence[str],
   options: IntervalOptions,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], list[str]]:
   """Measures given the controls, gaps within each level, and what was left out.
 
@@ -236,9 +226,7 @@ def conditional(
   truth = np.zeros(n, np.int64) if labels is None else labels
   cells = (members[:, None] & levels[None]).reshape(-1, n)
   masks = [*cells, np.ones(n, bool)]
-  table = counts.tabulate(
-    truth, decisions, masks, 2, options.seed, cluster, weight
-  )
+  table = counts.tabulate(truth, decisions, masks, 2, options)
   rates = _rates(table, options)
   shape = (len(members), len(levels))
   values = rates.values[:, 0, :-1].reshape(len(decisions), *shape, -1)
@@ -331,15 +319,11 @@ def costs(
   price: tuple[float, float],
   options: IntervalOptions,
   min_group: int = 1,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
   n = len(labels)
   masks = [*members, np.ones(n, bool)]
-  table = counts.tabulate(
-    labels, decisions, masks, 2, options.seed, cluster, weight
-  )
+  table = counts.tabulate(labels, decisions, masks, 2, options)
   rates = _rates(table, options)
   at = groups.NAMES.index
 
@@ -361,7 +345,7 @@ def costs(
     )
     for g in range(len(masks))
   ]
-  sizes = np.array([row_weights.rows(weight, one) for one in members])
+  sizes = np.array([options.rows(one) for one in members])
   large = np.flatnonzero(sizes >= min_group)
   fair = {}
   if len(large) > 1:

@@ -69,30 +69,27 @@ def tabulate(
   decisions: Integer[np.ndarray, 's n'],
   masks: Sequence[Bool[np.ndarray, ' n']],
   classes: int,
-  seed: int,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
+  options: IntervalOptions,
   code: Integer[np.ndarray, ' n'] | None = None,
 ) -> Table:
   """Counts of the cells of rows, or of blocks where there are many cells.
 
   `masks` are the groups and then everyone. With two classes k is class 1
-  alone, else every class against the rest. Rows of equal `cluster` are drawn
-  together; a row counts `weight` times. `code` is the number of the one group
-  that each row is in, −1 for none, where that is known (groups.memberships).
+  alone, else every class against the rest. `code` is the one group of each row,
+  −1 for none, where that is known (groups.memberships).
   """
   items = None
-  if cluster is None and weight is None:
+  if options.cluster is None and options.weight is None:
     columns = resampling.distinct(masks[:-1]) if code is None else [code + 1]
     items = resampling.cells([*columns, labels, *decisions])
   chosen = np.array([1]) if classes == 2 else np.arange(classes)
   if items is None or len(items.size) > resampling.CELLS:
-    items = resampling.blocks(len(labels), seed, cluster, weight)
+    items = resampling.blocks(len(labels), options)
     return Table(
       _by_rows(labels, decisions, masks, chosen, items),
       _confusion(labels, decisions, classes, items),
       items,
-      _squares(labels, decisions, masks, chosen, weight),
+      _squares(labels, decisions, masks, chosen, options.weight),
     )
   # Rows of a cell are alike: one of them, times their number.
   y, d = labels[items.first], decisions[:, items.first]

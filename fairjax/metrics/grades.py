@@ -46,16 +46,12 @@ def _r(totals: Float[np.ndarray, '*b total']) -> Float[np.ndarray, '*b']:
   return np.where(wide, np.clip(r, -1, 1), np.nan)
 
 
-Clusters = Integer[np.ndarray, ' n'] | None
-
-
 def weighted(
   rows: Float[np.ndarray, 's n total'],
   options: IntervalOptions,
-  cluster: Clusters = None,
 ) -> Float[np.ndarray, 'resample s']:
   """r of the weighted rows of every resample; all seeds share the weights."""
-  items = resampling.blocks(rows.shape[1], options.seed, cluster)
+  items = resampling.blocks(rows.shape[1], options)
   weights = resampling.draw(items, options.resamples, options.seed)
   weights = weights[:, : len(items.size)].astype(np.float64)
   sums = np.zeros((len(rows), len(items.size), rows.shape[-1]))
@@ -67,7 +63,6 @@ def draws(
   labels: np.ndarray,
   predicted: np.ndarray,
   options: IntervalOptions,
-  cluster: Clusters = None,
 ) -> Float[np.ndarray, 'resample s']:
   """What r may be, by resamples of the rows, or of clusters of them.
 
@@ -76,9 +71,9 @@ def draws(
   or tails heavy (of 60 rows intervals held r in .88 to .92 of sets).
   """
   rows = _totals(labels, predicted)
-  z = _fisher(weighted(rows, options, cluster))
+  z = _fisher(weighted(rows, options))
   whole = rows.sum(1, keepdims=True)
-  without = _fisher(_r(whole - _together(rows, cluster)))
+  without = _fisher(_r(whole - _together(rows, options)))
   n = without.shape[1]
   apart = without - without.mean(1, keepdims=True)
   error = np.sqrt((n - 1) / n * (apart**2).sum(1))
@@ -90,12 +85,10 @@ def draws(
   return np.tanh(_fisher(_r(whole[:, 0])) + (z - z.mean(0)) * wider)
 
 
-def _together(rows: np.ndarray, cluster: Clusters) -> np.ndarray:
+def _together(rows: np.ndarray, options: IntervalOptions) -> np.ndarray:
   """The totals of each cluster [s, cluster, total]."""
-  if cluster is None:
-    return rows
-  names, code = np.unique(cluster, return_inverse=True)
-  sums = np.zeros((len(rows), len(names), rows.shape[-1]))
+  code = options.units(rows.shape[1])
+  sums = np.zeros((len(rows), code.max() + 1, rows.shape[-1]))
   np.add.at(sums.swapaxes(0, 1), code, rows.swapaxes(0, 1))
   return sums
 
@@ -108,12 +101,11 @@ def pearson(
   labels: Integer[np.ndarray, ' n'],
   predicted: Float[np.ndarray, 's n'],
   options: IntervalOptions,
-  cluster: Clusters = None,
 ) -> dict:
   """The estimate of r, of seeds and rows (or clusters of rows)."""
   values = correlation(labels, predicted)
   some = options.resamples and not np.isnan(values).any()
-  drawn = draws(labels, predicted, options, cluster) if some else None
+  drawn = draws(labels, predicted, options) if some else None
   return intervals.of_mean(values, drawn, options, FEW, (-1.0, 1.0))
 
 
@@ -122,14 +114,13 @@ def compare(
   ours: Float[np.ndarray, 's n'],
   theirs: Float[np.ndarray, 's n'],
   options: IntervalOptions,
-  cluster: Clusters = None,
 ) -> dict:
   """The difference of two models' r on the same rows, with its p."""
   values = correlation(labels, ours) - correlation(labels, theirs)
   out = {'n': len(labels), 'test': 'paired bootstrap over rows and seeds'}
   if not options.resamples or np.isnan(values).any():
     return out | {'difference': of_value(None, note=FEW), 'p': None}
-  each = (draws(labels, one, options, cluster) for one in (ours, theirs))
+  each = (draws(labels, one, options) for one in (ours, theirs))
   drawn = next(each) - next(each)
   centred = drawn - drawn.mean(0) + values
   return out | intervals.paired(values, centred, options, 2.0)

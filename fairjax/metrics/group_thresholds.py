@@ -24,6 +24,7 @@ from jaxtyping import Float, Integer
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, is_listed, need
 from fairjax.metrics.inference import row_weights
+from fairjax.metrics.inference.sample import Sample
 
 CRITERIA = {
   'demographic_parity': 'dp',
@@ -147,21 +148,18 @@ def fit(
 def halves(
   rows: int,
   holdout: float,
-  seed: int,
-  weight: Float[np.ndarray, ' n'] | None = None,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
+  sample: Sample,
 ) -> tuple[Integer[np.ndarray, ' a'], Integer[np.ndarray, ' b']]:
   """The rows that choose the thresholds, and those that judge them.
 
   A row that weighs nothing is in neither, as if it were not there; rows of one
   cluster are in the same.
   """
+  weight = sample.weight
   some = np.arange(rows) if weight is None else np.flatnonzero(weight)
-  code = np.arange(len(some))
-  if cluster is not None:
-    code = np.unique(cluster[some], return_inverse=True)[1]
+  code = sample.of(some).units(len(some))
   size = np.bincount(code)
-  order = np.random.default_rng([seed, STREAM]).permutation(len(size))
+  order = np.random.default_rng([sample.seed, STREAM]).permutation(len(size))
   cut = round(len(some) * (1 - float(holdout)))
   # A cluster is where its middle is.
   middle = size[order].cumsum() - size[order] / 2

@@ -37,7 +37,8 @@ def add(
   one: dict, functions, labels, scores, members, attributes, options: Mapping
 ) -> None:
   """Puts a user's measures beside those of an assessment (assess.py)."""
-  decisions, _ = decide(labels, scores, options['threshold'], options['weight'])
+  sample = options['options']
+  decisions, _ = decide(labels, scores, options['threshold'], sample.weight)
   names = [*one['groups']]
   taken = {*one['quality'], *map(measures.bare, one['fairness'])}
   taken |= {key for each in one['groups'].values() for key in each}
@@ -51,9 +52,7 @@ def add(
   everyone, by_group, fairness = measured(
     functions,
     *(labels, scores, decisions, members, names, attributes),
-    options['options'],
-    options['cluster'],
-    options['weight'],
+    sample,
     options['min_group'],
   )
   one['quality'] |= everyone
@@ -71,8 +70,6 @@ def measured(
   names: Sequence[str],
   attributes: Sequence[str],
   options: IntervalOptions,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
   min_group: int = 1,
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, a dict a group, fairness): NAME, and NAME_difference.
@@ -87,16 +84,14 @@ def measured(
   for name, function in functions.items():
     given = scores if _wants_scores(function) else decisions
     values, noise = _of_groups(
-      (name, function), labels, given, masks, names, options, cluster, weight
+      (name, function), labels, given, masks, names, options
     )
     for g, one in enumerate([*by_group, everyone]):
       draws = None if noise is None else values[:, g] + noise[:, :, g]
       one[name] = _estimate(values[:, g], draws, options)
     for kind in dict.fromkeys(attributes):
       every = [g for g, a in enumerate(attributes) if a == kind]
-      own = [
-        g for g in every if row_weights.rows(weight, masks[g]) >= min_group
-      ]
+      own = [g for g in every if options.rows(masks[g]) >= min_group]
       gap = f'{kind}/{name}_difference' if several else f'{name}_difference'
       if len(own) < 2:
         note = f'fewer than two groups of {min_group} rows'
@@ -132,10 +127,10 @@ def _takes_weights(function: Callable) -> bool:
 
 
 def _of_groups(
-  named, labels, given, masks, group_names, options, cluster, weight
+  named, labels, given, masks, group_names, options: IntervalOptions
 ) -> tuple[Float[np.ndarray, 's g'], np.ndarray | None]:
   """Values, and the deviations of every draw [draw, s, g]."""
-  name, function = named
+  (name, function), weight = named, options.weight
   if weight is not None and not _takes_weights(function):
     raise UserError(
       f'metrics[{name!r}] takes no sample_weight, and rows are weighted; give '
@@ -162,7 +157,7 @@ def _of_groups(
       continue
     of = f'group {group_names[g]!r}' if g < len(group_names) else 'all rows'
     values[:, g] = [value(rows, s, of) for s in range(len(given))]
-    drawn, wider = _drawn(rows, cluster, options._replace(resamples=count), g)
+    drawn, wider = _drawn(rows, options._replace(resamples=count), g)
     for draw, own in enumerate(drawn):
       for s in range(len(given)):
         with np.errstate(all='ignore'):
@@ -181,18 +176,17 @@ def _quietly(value: Callable, rows: np.ndarray, s: int, of: str) -> float:
 
 def _drawn(
   rows: Integer[np.ndarray, ' m'],
-  cluster: Integer[np.ndarray, ' n'] | None,
   options: IntervalOptions,
   g: int,
 ) -> tuple[Iterator[np.ndarray], np.ndarray]:
   """Rows of each draw, and how much wider than it deviations are."""
   count = options.resamples
-  if cluster is None:
+  if options.cluster is None:
     rng = np.random.default_rng([options.seed, STREAM, g])
     m = len(rows)
     each = (rows[rng.integers(0, m, m)] for _ in range(count))
     return each, np.ones(count)
-  code = np.unique(cluster, return_inverse=True)[1]
+  code = options.units(0)
   m, own = int(code.max()) + 1, code[rows]
   rng = np.random.default_rng([options.seed, STREAM])  # the same of all groups
   even = np.full(m, 1 / m)

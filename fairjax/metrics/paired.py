@@ -57,8 +57,6 @@ def compare(
   options: IntervalOptions = DEFAULTS,
   min_group: int = MIN_GROUP,
   paired: bool = True,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """Differences ours − theirs of the main measures, each with its test.
 
@@ -86,17 +84,14 @@ def compare(
   limits = threshold if isinstance(threshold, tuple) else (threshold,) * 2
   decisions = np.concatenate(
     [
-      decide(labels, binary(one), limit, weight)[0]
+      decide(labels, binary(one), limit, options.weight)[0]
       for one, limit in zip((ours, theirs), limits)
     ]
   )
   masks = [*members, np.ones(len(labels), bool)]
-  hang = cluster, weight
-  out = _count_tests(
-    labels, both, decisions, masks, options, min_group, paired, hang
-  )
+  out = _count_tests(labels, both, decisions, masks, options, min_group, paired)
   if both.ndim == 2:
-    out.append(_auc_test(labels, both, masks, options, paired, hang))
+    out.append(_auc_test(labels, both, masks, options, paired))
   if len(ours) > 1:
     out += [
       {
@@ -203,12 +198,10 @@ def _noise(ours, theirs, draws, options, paired) -> np.ndarray:
 
 
 def _count_tests(
-  labels, scores, decisions, masks, options, min_group, paired, hang
+  labels, scores, decisions, masks, options, min_group, paired
 ) -> list[dict]:
   classes = scores.shape[-1] if scores.ndim == 3 else 2
-  table = counts.tabulate(
-    labels, decisions, masks, classes, options.seed, *hang
-  )
+  table = counts.tabulate(labels, decisions, masks, classes, options)
   large = _large_enough(table, min_group)
   values = _measures(
     groups.rates(table.groups.sum(0, dtype=np.float64)[None]),
@@ -355,8 +348,8 @@ def _measures(rates, of_everyone, large) -> dict:
   return out
 
 
-def _auc_test(labels, scores, masks, options, paired, hang) -> dict:
-  items = resampling.blocks(len(labels), options.seed, *hang)
+def _auc_test(labels, scores, masks, options, paired) -> dict:
+  items = resampling.blocks(len(labels), options)
   count = min(options.resamples, resampling.RANKS)
   weights = resampling.draw(items, count, options.seed) if count else None
   suites = rankings.suites(

@@ -71,8 +71,7 @@ def assess(
       return measure(
         *of_positive(config, table, chances[name]),
         *membership(config, table),
-        **inference(config, limit),
-        cluster=hang,
+        **inference(config, limit, hang),
       )
 
     out[name] = of(config.measures.threshold)
@@ -109,8 +108,7 @@ def compare(
             config, table, chances[ours][name], chances[theirs][name]
           ),
           *membership(config, table),
-          **inference(config, limit),
-          cluster=hang[name],
+          **inference(config, limit, hang[name]),
         )
         tests += [
           {'set': name, 'ours': ours, 'theirs': theirs, **line}
@@ -150,10 +148,12 @@ def clusters_of(table: pd.DataFrame) -> tuple[np.ndarray | None, str]:
   return clusters.joined(*ways.values()), ' or '.join(ways)
 
 
-def inference(config: Config, threshold: str | float) -> dict:
+def inference(
+  config: Config, threshold: str | float, cluster: np.ndarray | None = None
+) -> dict:
   """How sure numbers are to be: the options of `assess` and `compare`."""
   return {
     'threshold': threshold,
-    'options': intervals.options_of(config),
+    'options': intervals.options_of(config).over(cluster),
     'min_group': config.measures.min_group,
   }

@@ -279,9 +279,9 @@ def test_reliability_is_over_clusters():
   rng = np.random.default_rng(0)
   labels, scores = rng.integers(0, 2, 20), np.full((1, 20), 0.55)
   none = np.zeros((0, 20), bool)
-  shown = lambda *args, **more: calibration.reliability(*args, [], **more)[
-    'everyone'
-  ][0]['share positive']
+  shown = lambda *args, cluster=None: calibration.reliability(
+    *args, [], OPTIONS.over(cluster)
+  )['everyone'][0]['share positive']
   wide = lambda one: one['high'] - one['low']
   once = shown(labels, scores, none)
   copies = np.repeat(labels, 10), np.repeat(scores, 10, 1), none.repeat(10, 1)

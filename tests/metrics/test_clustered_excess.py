@@ -93,7 +93,7 @@ def test_the_rows_of_a_cluster_speak_once_for_a_word():
   copies = [np.repeat(x, 5) for x in (flip, under)]
   scores, edit = edit_of(*copies)
   code = np.repeat(np.arange(40), 5)
-  many = flips.by_word(words * 5, scores, edit, 0.5, HOW, cluster=code)
+  many = flips.by_word(words * 5, scores, edit, 0.5, HOW.over(code))
   naive = flips.by_word(words * 5, scores, edit, 0.5, HOW)
   assert many[0]['p'] == once[0]['p'] > 1e3 * naive[0]['p']
   assert many[0]['flips'] == once[0]['flips']
@@ -105,8 +105,8 @@ def test_without_a_control_a_word_of_one_writer_carries_nothing():
   flip[code == 0] = 1
   words = [['x → y'] if k == 0 else ['he → she'] for k in code]
   scores, edit = edit_of(flip > 0)
-  p = lambda **more: {
+  p = lambda cluster: {
     one['word']: one['p']
-    for one in flips.by_word(words, scores, edit, 0.5, HOW, **more)
+    for one in flips.by_word(words, scores, edit, 0.5, HOW.over(cluster))
   }
-  assert p()['x → y'] < 1e-6 and p(cluster=code)['x → y'] > 0.05
+  assert p(None)['x → y'] < 1e-6 and p(code)['x → y'] > 0.05

@@ -83,7 +83,7 @@ def test_exchange_keeps_the_rows_and_favours_neither(cells, monkeypatch):
   labels, a, b, members = some(n=300, shift=2.0)
   decisions = (np.concatenate([a, b]) >= 0.5).astype(int)
   masks = [*members, np.ones(300, bool)]
-  table = counts.tabulate(labels, decisions, masks, 2, 0)
+  table = counts.tabulate(labels, decisions, masks, 2, IntervalOptions())
   assert table.items.cells is cells
   swapped, _ = _exchanged(table, IntervalOptions(0.95, 4000, 0))
   total = table.groups.sum(0)

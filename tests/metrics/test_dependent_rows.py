@@ -47,7 +47,7 @@ def width(one):
 def of_assess(labels, scores, other, members, cluster):
   """Widths by name, of all that `assess` gives."""
   found = assess(
-    labels, scores, members, ['a', 'b'], options=draws(2000), cluster=cluster
+    labels, scores, members, ['a', 'b'], options=draws(2000).over(cluster)
   )
   return {
     f'{room} {name}': width(one)
@@ -58,23 +58,19 @@ def of_assess(labels, scores, other, members, cluster):
 
 
 def of_calibration(labels, scores, other, members, cluster):
-  found = calibration.measure(labels, scores, members, HOW, 1, cluster)
+  found = calibration.measure(labels, scores, members, HOW.over(cluster), 1)
   return {'ece': width(found[0]['ece']), 'max': width(found[2]['ece_max'])}
 
 
 def of_contrasts(labels, scores, other, members, cluster):
-  decided = (scores >= 0.5).astype(int)
-  rows = contrasts.differences(
-    labels, decided, members, ['a', 'b'], 'a', HOW, cluster=cluster
-  )
+  decided, how = (scores >= 0.5).astype(int), HOW.over(cluster)
+  rows = contrasts.differences(labels, decided, members, ['a', 'b'], 'a', how)
   out = {r['rate']: width(r['difference']) for r in rows}
   levels = np.stack([members[0] | True])
-  fair = contrasts.conditional(
-    labels, decided, members, levels, ['all'], HOW, cluster
-  )[0]
-  cost = contrasts.costs(
-    labels, decided, members, (1.0, 2.0), HOW, cluster=cluster
-  )
+  fair = contrasts.conditional(labels, decided, members, levels, ['all'], how)[
+    0
+  ]
+  cost = contrasts.costs(labels, decided, members, (1.0, 2.0), how)
   out |= {name: width(one) for name, one in fair.items()}
   return out | {'cost': width(cost[0]['cost'])}
 
@@ -84,7 +80,7 @@ def of_flips(labels, scores, other, members, cluster):
   side = np.where(labels + members[0] > 0, 1, -1)
   edit = flips.EditScores(every, other, every, (2 * scores + other) / 3, side)
   found = flips.measure(
-    labels, scores, edit, members, ['a', 'b'], 0.5, HOW, cluster
+    labels, scores, edit, members, ['a', 'b'], 0.5, HOW.over(cluster)
   )
   return {name: width(one) for name, one in found.measures.items()}
 
@@ -96,8 +92,7 @@ def of_pairs(labels, scores, other, members, cluster):
     other,
     members,
     ['a', 'b'],
-    options=draws(2000),
-    cluster=cluster,
+    options=draws(2000).over(cluster),
   )
   return {
     t['measure']: width(t['difference'])
@@ -107,21 +102,21 @@ def of_pairs(labels, scores, other, members, cluster):
 
 
 def of_texts(labels, scores, other, members, cluster):
-  out = {}
+  out, how = {}, HOW.over(cluster)
   for sums in (
     counterfactual.rates(labels, scores, other),
     counterfactual.quality(labels, scores),
   ):
-    one = counterfactual.drawn(sums, HOW, cluster)
+    one = counterfactual.drawn(sums, how)
     out |= counterfactual.estimates(one, HOW)
   words = np.array(
     [rewrites.counts('a b'.split(), 'a c'.split(), w.split()) for w in
      np.where(scores[0] > 0.5, 'a c', 'a b')], float
   )  # fmt: skip
-  out |= rewrites.estimates(words, rewrites.measures, HOW, cluster=cluster)
+  out |= rewrites.estimates(words, rewrites.measures, how)
   events = scores > 0.5
-  out['share'] = fairscore.share(events, HOW, cluster)
-  out['mean'] = row_means.mean(scores, HOW, cluster=cluster)
+  out['share'] = fairscore.share(events, how)
+  out['mean'] = row_means.mean(scores, how)
   return {
     k: width(v) for k, v in out.items() if v['low'] is not None and width(v)
   }
@@ -158,7 +153,8 @@ def test_weights_of_few_clusters_are_as_wide_as_student_s_t():
 
   for count in (6, 10, 40):
     values = np.random.default_rng(count).normal(size=count)
-    items = resampling.blocks(3 * count, 0, np.repeat(np.arange(count), 3))
+    how = HOW.over(np.repeat(np.arange(count), 3))
+    items = resampling.blocks(3 * count, how)
     weights = resampling.draw(items, 20000, 0)[:, :count]
     means = (weights @ values) / weights.sum(1)
     error = values.std(ddof=1) / count**0.5
@@ -168,7 +164,7 @@ def test_weights_of_few_clusters_are_as_wide_as_student_s_t():
 
 def test_clusters_beyond_the_blocks_stay_whole():
   cluster = np.random.default_rng(0).integers(0, 5000, 20000)
-  items = resampling.blocks(len(cluster), 0, cluster)
+  items = resampling.blocks(len(cluster), HOW.over(cluster))
   assert len(items.size) == resampling.BLOCKS
   for code in range(0, 5000, 97):
     assert len(set(items.item[cluster == code])) <= 1
@@ -274,8 +270,8 @@ def test_draws_of_clustered_rates_lie_about_the_rate_with_half_a_row(unit):
 def test_gaps_of_clusters_are_made_of_straight_draws():
   decided = (np.arange(40) < 4).astype(int)[None]
   table = counts.tabulate(
-    *(np.zeros(40, int), decided, [np.ones(40, bool)], 2, 0),
-    cluster=np.arange(40) // 2,
+    *(np.zeros(40, int), decided, [np.ones(40, bool)], 2),
+    HOW.over(np.arange(40) // 2),
   )
   drawn = counts.rates(table, counts.draw(table, HOW), HOW).draws
   fpr = drawn[..., groups.NAMES.index('fpr')]
@@ -310,8 +306,7 @@ def test_clusters_that_agree_count_as_a_row_each():
       np.repeat(labels * 0.8 + 0.1, copies)[None],
       np.zeros((0, 20 * copies), bool),
       [],
-      options=HOW,
-      cluster=np.repeat(np.arange(20), copies),
+      options=HOW.over(np.repeat(np.arange(20), copies)),
     )['quality']['accuracy']['low']
     for copies in (1, 25)
   ]

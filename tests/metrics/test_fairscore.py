@@ -64,7 +64,7 @@ def test_rows_of_one_cluster_are_one_toss():
   lone = fairscore.compare(ours, theirs, HOW)
   times = lambda x: np.repeat(x, 3, 1)
   again = fairscore.compare(
-    times(ours), times(theirs), HOW, np.repeat(range(20), 3)
+    times(ours), times(theirs), HOW.over(np.repeat(range(20), 3))
   )
   assert again['p'] == lone['p'] == pytest.approx(2 / 2**6)
   assert again['test'] == 'McNemar, exact, of clusters'
@@ -86,7 +86,9 @@ def test_rows_of_one_example_are_no_more_than_one():
   draw = np.random.default_rng(2)
   events = draw.random((1, 40)) < 0.4
   alone = fairscore.share(events, HOW)
-  again = fairscore.share(np.repeat(events, 5, 1), HOW, np.repeat(range(40), 5))
+  again = fairscore.share(
+    np.repeat(events, 5, 1), HOW.over(np.repeat(range(40), 5))
+  )
   width = lambda one: one['high'] - one['low']
   assert again['value'] == pytest.approx(alone['value'])
   assert 0.8 < width(again) / width(alone) < 1.25
@@ -96,17 +98,17 @@ def test_rows_of_one_example_are_no_more_than_one():
 def test_no_flip_of_copies_says_no_more_than_of_one_each(seeds):
   """20 texts, five copies each: half a text may be of the other kind."""
   none = np.zeros((seeds, 20), bool)
-  of = np.repeat(range(20), 5)
+  of = HOW.over(np.repeat(range(20), 5))
   five = np.repeat(none, 5, 1)
-  alone, again = fairscore.share(none, HOW), fairscore.share(five, HOW, of)
+  alone, again = fairscore.share(none, HOW), fairscore.share(five, of)
   assert again['high'] == pytest.approx(alone['high'], rel=0.15)
   alone, again = (
     fairscore.compare(*pair)['difference']
-    for pair in ((none, none, HOW), (five, five, HOW, of))
+    for pair in ((none, none, HOW), (five, five, of))
   )
   for end in ('low', 'high'):
     assert again[end] == pytest.approx(alone[end], rel=0.15)
-  one = fairscore.share(np.eye(2, 6, dtype=bool)[:1], HOW, np.zeros(6, int))
+  one = fairscore.share(np.eye(2, 6, dtype=bool)[:1], HOW.over(np.zeros(6)))
   assert one['low'] < 0.1 and one['high'] > 0.7  # of one text
 
 

@@ -69,7 +69,7 @@ def test_a_resample_is_a_weighted_correlation():
   """numpy's covariance with the same weights of the same rows."""
   labels, predicted = sample(np.random.default_rng(3), 60, 0.5, seeds=2)
   drawn = grades.weighted(grades._totals(labels, predicted), HOW)
-  items = resampling.blocks(60, HOW.seed)
+  items = resampling.blocks(60, HOW)
   weights = resampling.draw(items, HOW.resamples, HOW.seed)[:, :60]
   for b in (0, 7):
     for s in range(2):
@@ -98,15 +98,18 @@ def test_copies_of_a_row_are_one_row():
   other = predicted + np.random.default_rng(5).standard_normal((1, 60))
   four = lambda a: np.repeat(a, 4, axis=-1)
   cluster = np.repeat(np.arange(60), 4)
-  own = grades.pearson(labels, predicted, HOW, np.arange(60))
-  copied = four(labels), four(predicted), HOW
-  together, alone = grades.pearson(*copied, cluster), grades.pearson(*copied)
+  own = grades.pearson(labels, predicted, HOW.over(np.arange(60)))
+  copied = four(labels), four(predicted)
+  together, alone = (
+    grades.pearson(*copied, how) for how in (HOW.over(cluster), HOW)
+  )
   width = lambda one: one['high'] - one['low']
   assert together['value'] == pytest.approx(own['value'])
   assert width(together) == pytest.approx(width(own), rel=0.02)
   assert width(alone) < 0.6 * width(own)
-  plain = grades.compare(labels, predicted, other, HOW, np.arange(60))
-  pairs = four(labels), four(predicted), four(other), HOW
-  assert grades.compare(*pairs)['p'] < grades.compare(*pairs, cluster)['p']
-  found = grades.compare(*pairs, cluster)['difference']
+  plain = grades.compare(labels, predicted, other, HOW.over(np.arange(60)))
+  pairs = four(labels), four(predicted), four(other)
+  found = grades.compare(*pairs, HOW.over(cluster))
+  assert grades.compare(*pairs, HOW)['p'] < found['p']
+  found = found['difference']
   assert width(found) == pytest.approx(width(plain['difference']), rel=0.02)

@@ -38,7 +38,7 @@ def test_draws_vary_as_clusters_do_and_at_least_as_rows():
   members[1, cluster > 3] = False
   values = np.clip(cluster / 6 + rng.random(36) / 3, 0, 1)
   values[members[2]] = np.tile([0.2, 0.9], 6)  # rows vary, clusters do not
-  means, draws = group_means.drawn(values, members, cluster, HOW)
+  means, draws = group_means.drawn(values, members, HOW.over(cluster))
   number = np.array([6, 4, 6])
   normal = (draws - means) / clustered_rates.heavy(number, HOW)
   found = [linearised(values, member, cluster) for member in members]
@@ -61,7 +61,7 @@ def test_clusters_of_unlike_sizes_vary_by_their_rows():
   members = np.stack([np.ones(28, bool), np.arange(28) % 3 > 0])
   values = np.array([0.9, 0.8, 0.3, 0.6, 0.1, 0.2])[cluster]
   values = values + 0.01 * (np.arange(28) % 2)
-  means, draws = group_means.drawn(values, members, cluster, HOW)
+  means, draws = group_means.drawn(values, members, HOW.over(cluster))
   size = [np.bincount(cluster[one]) for one in members]
   number = np.array([round(x.sum() ** 2 / (x**2).sum(), 1) for x in size])
   assert number.tolist() == [4.4, 4.0]
@@ -82,17 +82,15 @@ def test_a_range_changes_nothing_but_the_scale(bounds):
   members = np.arange(24) % 3 == np.arange(3)[:, None]
   values = rng.random(24)
   low, width = bounds[0], bounds[1] - bounds[0]
-  few = HOW._replace(resamples=200)
-  plain = group_means.drawn(values, members, cluster, few)
-  other = group_means.drawn(low + width * values, members, cluster, few, bounds)
+  few = HOW._replace(resamples=200, cluster=cluster)
+  plain = group_means.drawn(values, members, few)
+  other = group_means.drawn(low + width * values, members, few, bounds)
   for one, scaled in zip(plain, other):
     np.testing.assert_allclose(scaled, low + width * one)
   for some in (values, members[0].astype(float)):  # all of one at either end
     sides = members[0], members[1]
-    one = group_means.difference(some, *sides, cluster, few)
-    two = group_means.difference(
-      low + width * some, *sides, cluster, few, bounds
-    )
+    one = group_means.difference(some, *sides, few)
+    two = group_means.difference(low + width * some, *sides, few, bounds)
     assert two['p'] == pytest.approx(one['p'])
     for key in ('value', 'low', 'high'):
       assert two[key] == pytest.approx(width * one[key])
@@ -105,12 +103,14 @@ def test_a_difference_of_rows_alone_is_of_a_cluster_each():
   high = low + np.tile([0.2, 0.4], 6)
   values = np.concatenate([high, low, [0.9, 0.1]])
   one, other = np.arange(26) < 12, (np.arange(26) // 12) == 1
-  free = group_means.difference(values, one, other, None, HOW)
+  free = group_means.difference(values, one, other, HOW)
   assert free['value'] == pytest.approx(0.3)
-  assert free == group_means.difference(values, one, other, np.arange(26), HOW)
+  assert free == group_means.difference(
+    values, one, other, HOW.over(np.arange(26))
+  )
   pairs = np.arange(26) % 12
-  paired = group_means.difference(values, one, other, pairs, HOW)
+  paired = group_means.difference(values, one, other, HOW.over(pairs))
   assert paired['value'] == pytest.approx(0.3)
   assert paired['p'] < 0.01 < free['p'] < 0.05
-  nobody = group_means.difference(values, one & other, other, None, HOW)
+  nobody = group_means.difference(values, one & other, other, HOW)
   assert nobody['value'] is None

@@ -201,8 +201,8 @@ def test_rates_are_jeffreys_and_exact_at_the_edges(wrong):
   labels = np.zeros(20, np.int64)
   decisions = (np.arange(20) < wrong).astype(np.int64)[None]
   masks = [np.ones(20, bool)]
-  table = counts.tabulate(labels, decisions, masks, 2, 0)
   options = IntervalOptions(0.95, 20_000, 0)
+  table = counts.tabulate(labels, decisions, masks, 2, options)
   rates = counts.rates(table, counts.draw(table, options), options)
   one = counts.of_group(table, rates, -1, options)
   low, high = scipy.stats.beta.ppf(
@@ -229,7 +229,7 @@ def test_everyone_s_accuracy_has_half_a_row_right_and_half_wrong(
   seeds = np.stack([decided, decided])
   masks = [np.ones(20, bool)]
   for runs in (1, 2):
-    table = counts.tabulate(labels, seeds, masks, classes, 0)
+    table = counts.tabulate(labels, seeds, masks, classes, options)
     draws = counts.draw(table, options, runs)
     drawn = draws.everyone['accuracy']
     # Two seeds of one run have the same half rows, two runs have their own.
@@ -270,7 +270,7 @@ def test_coverage(fair):
     labels, group = (rng.random(n) < share).astype(int), rng.integers(0, 2, n)
     decided = (rng.random(n) < np.array(p)[group, labels]).astype(int)
     masks = [group == 0, group == 1, group >= 0]
-    table = counts.tabulate(labels, decided[None], masks, 2, 0)
+    table = counts.tabulate(labels, decided[None], masks, 2, options)
     rates = counts.rates(table, counts.draw(table, options), options)
     found = counts.gaps(rates, [0, 1], options)
     found['accuracy'] = counts.of_group(table, rates, -1, options)['accuracy']

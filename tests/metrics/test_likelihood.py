@@ -192,8 +192,8 @@ def test_intervals_of_few_texts_and_of_copies_hold_the_truth(copies):
   for _ in range(200):
     count = np.repeat(rng.integers(5, 40, n), copies)
     loss = np.repeat(rng.normal(4.0, 0.6, n), copies)
-    how = IntervalOptions(0.95, 300, 0)
-    found = text_likelihood.perplexity(-loss * count, count, how, cluster)
+    how = IntervalOptions(0.95, 300, 0, cluster)
+    found = text_likelihood.perplexity(-loss * count, count, how)
     one = found['per_text']
     hits += one['low'] <= np.exp(4) <= one['high']
   assert 181 <= hits <= 199

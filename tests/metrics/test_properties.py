@@ -51,9 +51,8 @@ def measured(label, scores, group, weight=None, **attributes) -> dict:
   one = assess(
     *(label, scores, *found[:2]),
     attributes=found[2],
-    options=IntervalOptions(resamples=0),
+    options=IntervalOptions(resamples=0, weight=weight),
     min_group=1,
-    weight=weight,
   )
   parts = {'': one['quality'] | one['fairness'], **one['groups']}
   return {

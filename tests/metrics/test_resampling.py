@@ -46,7 +46,7 @@ def test_distinct_columns_make_the_cells_of_the_masks(groups, overlap):
   for name, column in enumerate([*masks, labels]):
     np.testing.assert_array_equal(column[ours.first][ours.item], column, name)
   if not overlap:  # where the one group of each row is known
-    given = labels, labels[None], [*masks, labels >= 0], 2, 0, None, None
+    given = labels, labels[None], [*masks, labels >= 0], 2, HOW
     code = np.where(number < groups, number, -1)
     np.testing.assert_equal(*(counts.tabulate(*given, c) for c in (None, code)))
 
@@ -54,7 +54,7 @@ def test_distinct_columns_make_the_cells_of_the_masks(groups, overlap):
 @pytest.mark.parametrize('cells', [True, False])
 def test_resamples_have_as_many_rows_and_the_right_spread(cells):
   labels = np.repeat([0, 1], [700, 300])
-  items = resampling.cells([labels]) if cells else resampling.blocks(1000, 0)
+  items = resampling.cells([labels]) if cells else resampling.blocks(1000, HOW)
   drawn = resampling.draw(items, 4000, 0)
   ones = np.bincount(items.item, labels)
   rows = drawn @ resampling.pad(items.size.astype(float))
@@ -77,8 +77,8 @@ def test_cells_and_blocks_tell_the_same():
   labels, group = rng.integers(0, 2, n), rng.integers(0, 2, n)
   decisions = (rng.random((2, n)) < 0.3 + 0.4 * labels).astype(np.int64)
   masks = [group == 0, group == 1, group >= 0]
-  exact = counts.tabulate(labels, decisions, masks, 2, 0)
-  items = resampling.blocks(n, 0)
+  exact = counts.tabulate(labels, decisions, masks, 2, HOW)
+  items = resampling.blocks(n, HOW)
   rows = counts.Table(
     counts._by_rows(labels, decisions, masks, np.array([1]), items),
     counts._confusion(labels, decisions, 2, items),
@@ -105,7 +105,7 @@ def test_totals_of_groups_are_those_of_their_items(count):
   masks = [group == g for g in range(count)]
   masks += [group < 2, group < 0, group >= 0]
   decisions = rng.integers(0, 2, (2, 900))
-  table = counts.tabulate(labels, decisions, masks, 2, 0)
+  table = counts.tabulate(labels, decisions, masks, 2, HOW)
   assert (table.groups.any((1, 2, 4)).mean() > counts.DENSE) == (count < 3)
   weights = resampling.draw(table.items, 7, 0)
   each_row = weights[:, table.items.item]

@@ -55,7 +55,7 @@ def test_a_mean_of_no_rows_is_none_and_of_no_draws_has_no_interval():
   assert (plain['value'], plain['low']) == (0.5, None)
   plain = row_means.difference(np.array([[0.0, 1]]), few)
   assert (plain['value'], plain['low'], plain['p']) == (0.5, None, None)
-  idle = row_means.mean(np.ones((1, 2)), HOW, weight=np.zeros(2))
+  idle = row_means.mean(np.ones((1, 2)), HOW._replace(weight=np.zeros(2)))
   assert idle['value'] is None and idle['note'] == 'no rows'
 
 

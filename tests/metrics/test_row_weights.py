@@ -56,8 +56,7 @@ def assessed(case, weight=None, resamples=0, **more):
   return assess(
     *(y, p, members, names),
     attributes=attributes,
-    options=draws(resamples),
-    weight=weight,
+    options=draws(resamples)._replace(weight=weight),
     **{'min_group': 1} | more,
   )
 
@@ -175,19 +174,17 @@ def test_calibration_contrasts_costs_and_thresholds(case):
   levels = np.stack([p[1] < 0.4, p[1] >= 0.4])
 
   def found(rows, weight):
-    more = {'weight': weight}
+    sample = how._replace(weight=weight)
     label, score, own, group = (x[..., rows] for x in (y, p, d, members[:2]))
-    one, by, fair = calibration.measure(label, score, group, how, 10, **more)
-    other, each, gap = contrasts.costs(
-      label, own, group, (1.0, 5.0), how, **more
-    )
+    one, by, fair = calibration.measure(label, score, group, sample, 10)
+    other, each, gap = contrasts.costs(label, own, group, (1.0, 5.0), sample)
     rows_ = contrasts.differences(
-      label, own, group, ['a', 'b'], 'largest', how, **more
+      label, own, group, ['a', 'b'], 'largest', sample
     )
     given, within, _ = contrasts.conditional(
-      *(label, own, group, levels[:, rows], ['0', '1'], how), **more
+      label, own, group, levels[:, rows], ['0', '1'], sample
     )
-    curves = calibration.reliability(label, score, group, 'ab', **more)
+    curves = calibration.reliability(label, score, group, 'ab', sample)
     out = {
       f'{k} {i}': v['value']
       for i, o in enumerate([one, *by, fair, other, *each, gap, given])
@@ -236,7 +233,7 @@ def test_flips_of_two_models_differ_by_their_weighted_flips(case):
   rng = np.random.default_rng(9)
   w = row_weights.given(rng.lognormal(0, 1, N), N)
   edited, side = rng.random(N) < 0.8, np.zeros(N, int)
-  options = IntervalOptions(0.95, 200, 0)
+  options = IntervalOptions(0.95, 200, 0, None, w)
   sides = []
   for own in p[:, None]:
     swapped, control = (
@@ -245,10 +242,10 @@ def test_flips_of_two_models_differ_by_their_weighted_flips(case):
     edit = flips.EditScores(edited, swapped, edited, control, side)
     sides.append((own, edit, 0.5))
   both = [
-    flips.measure(y, *one[:2], members, names, 0.5, options, weight=w).measures
+    flips.measure(y, *one[:2], members, names, 0.5, options).measures
     for one in sides
   ]
-  for test in flips.compare(*sides, options, weight=w):
+  for test in flips.compare(*sides, options):
     key = test['measure']
     apart = both[0][key]['value'] - both[1][key]['value']
     assert test['difference']['value'] == pytest.approx(apart), key
@@ -264,7 +261,7 @@ def test_the_interval_of_a_weighted_loss_lies_around_it(case):
   assert abs(middle - one['value']) < half / 2
 
 
-def test_own_measures_take_weights(case):
+def test_samplemeasures_take_weights(case):
   y, p, members, *_ = case
   w = np.random.default_rng(8).lognormal(0, 1, N)
   more = {'groups': np.where(members[0], 'a', 'b'), 'n_resamples': 20}

@@ -88,9 +88,9 @@ def test_an_association_is_at_most_that_of_one_group_alone(groups):
   texts = [f'{g} j{g}' for g in names for _ in range(6)] + ['a jb']
   own = {g: frozenset([g]) for g in names}
   targets = [f'j{g}' for g in names]
-  one = cooccurrence.association(texts, own, targets, None, HOW)
+  one = cooccurrence.association(texts, own, targets, HOW)
   assert one['low'] < one['value'] < one['high'] <= 1 - 1 / groups
-  sure = cooccurrence.association(texts[:-1], own, targets, None, HOW)
+  sure = cooccurrence.association(texts[:-1], own, targets, HOW)
   assert sure['value'] == pytest.approx(1 - 1 / groups)
   assert sure['low'] is None or sure['low'] < sure['value'] <= sure['high']
 

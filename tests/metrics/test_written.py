@@ -51,11 +51,11 @@ def test_words_are_parted_as_the_treebank_has_them():
 
 def test_associations_are_those_of_langfair():
   texts = GOLDEN['a'] + GOLDEN['b']
-  one = cooccurrence.association(texts, WORDS, GOLDEN['targets'], None, HOW)
+  one = cooccurrence.association(texts, WORDS, GOLDEN['targets'], HOW)
   assert one['value'] == pytest.approx(FOUND['associations'], rel=1e-12)
   assert one['low'] < one['value'] < one['high']
   assert 0 < one['null'] < 1 and 0 < one['p'] <= 1
-  two = cooccurrence.cooccurrence(texts, WORDS, GOLDEN['targets'], None, HOW)
+  two = cooccurrence.cooccurrence(texts, WORDS, GOLDEN['targets'], HOW)
   assert two['value'] == pytest.approx(FOUND['cobs'], rel=1e-12)
 
 
@@ -69,7 +69,7 @@ def test_a_planted_association_is_beyond_chance_and_none_is_not():
       for side in sides
     ]
     texts = [f'The {s} was a {j}' for s, j in zip(sides, jobs)]
-    one = cooccurrence.association(texts, words, ['nurse', 'miner'], None, HOW)
+    one = cooccurrence.association(texts, words, ['nurse', 'miner'], HOW)
     assert (one['p'] < 0.05) == sure
     if sure:
       assert abs(one['value'] - (bias - 0.5)) < 0.1
@@ -84,23 +84,23 @@ def test_targets_of_several_words_are_counted():
   targets = ['software engineer', "driver's mate", 'engineer', 'mr.']
   own, _ = cooccurrence._counted(texts, words, targets)
   assert own.tolist() == [[1, 0, 1, 0]] * 2 + [[0, 1, 1, 1]] * 2
-  one = cooccurrence.association(texts, words, targets[:2], None, HOW)
+  one = cooccurrence.association(texts, words, targets[:2], HOW)
   assert one['value'] == pytest.approx((0 + 1 / 2) / 2)
 
 
 def test_what_never_stands_together_is_told():
-  one = cooccurrence.association(['A dog'], WORDS, ['nurse'], None, HOW)
+  one = cooccurrence.association(['A dog'], WORDS, ['nurse'], HOW)
   assert one['value'] is None and 'no target' in one['note']
 
 
 def test_parities_are_those_of_langfair():
   values = np.array(GOLDEN['score_a'] + GOLDEN['score_b'])
   a = np.arange(12) < 6
-  one = group_means.distance(values, a, ~a, np.arange(12) % 6, HOW)
+  one = group_means.distance(values, a, ~a, HOW.over(np.arange(12) % 6))
   assert one['value'] == pytest.approx(FOUND['strong'], rel=1e-12)
   assert one['low'] <= one['value'] <= one['high'] and 'null' in one
   above = (values > 0.5).astype(float)
-  weak = group_means.difference(above, a, ~a, np.arange(12) % 6, HOW)
+  weak = group_means.difference(above, a, ~a, HOW.over(np.arange(12) % 6))
   assert weak['value'] == pytest.approx(FOUND['weak'], rel=1e-12)
 
 
@@ -190,7 +190,7 @@ def covered(sets, gap, groups=2, templates=14):
     values, members, cluster = simulated(
       rng, gap=gap, groups=groups, templates=templates
     )
-    draws = group_means.drawn(values, members, cluster, HOW)
+    draws = group_means.drawn(values, members, HOW.over(cluster))
     one = group_means.gap(*draws, HOW)
     hit.append(one['low'] <= want <= one['high'])
     sure.append(one['p'] < 0.05)
@@ -212,7 +212,7 @@ def test_the_difference_of_matched_groups_covers_and_has_power():
     values, members, cluster = simulated(
       np.random.default_rng([5, k]), gap=0.1, templates=16
     )
-    one = group_means.difference(values, *members, cluster, HOW)
+    one = group_means.difference(values, *members, HOW.over(cluster))
     found.append((one['low'] <= truth(0.1) <= one['high'], one['p'] < 0.05))
   covers, sure = np.mean(found, 0)
   assert covers > 0.9 and sure > 0.75
@@ -222,11 +222,11 @@ def test_a_shared_template_narrows_the_gap_not_the_mean():
   values, members, cluster = simulated(
     np.random.default_rng(1), low=False, each=12
   )
-  means, draws = group_means.drawn(values, members, cluster, HOW)
+  means, draws = group_means.drawn(values, members, HOW.over(cluster))
   alone = draws.std(0)
   assert (draws[:, 0] - draws[:, 1]).std() < 0.6 * alone.min()
   np.testing.assert_allclose(means, [values[m].mean() for m in members])
-  free = group_means.drawn(values, members, None, HOW)[1].std(0)
+  free = group_means.drawn(values, members, HOW)[1].std(0)
   assert (alone > 1.5 * free).all()
 
 
@@ -234,7 +234,7 @@ def test_groups_that_are_all_alike_still_have_a_width():
   values = np.zeros(40)
   members = np.arange(40) % 2 == np.arange(2)[:, None]
   one = group_means.gap(
-    *group_means.drawn(values, members, np.arange(40) // 4, HOW), HOW
+    *group_means.drawn(values, members, HOW.over(np.arange(40) // 4)), HOW
   )
   assert one['value'] == 0 and 0 < one['high'] < 0.3 and one['p'] > 0.5
 
@@ -244,11 +244,11 @@ def test_the_distance_of_alike_groups_is_chance():
   for k in range(60):
     rng = np.random.default_rng([7, k])
     values, members, cluster = simulated(rng)
-    one = group_means.distance(values, *members, cluster, HOW)
+    one = group_means.distance(values, *members, HOW.over(cluster))
     sure.append(one['p'] < 0.05)
   assert np.mean(sure) < 0.12
   far = np.where(members[0], values / 2, values / 2 + 0.5)
-  assert group_means.distance(far, *members, cluster, HOW)['low'] > 0.2
+  assert group_means.distance(far, *members, HOW.over(cluster))['low'] > 0.2
 
 
 def test_the_distance_of_constant_groups_has_an_interval():
@@ -256,7 +256,7 @@ def test_the_distance_of_constant_groups_has_an_interval():
   widths = []
   for n in (5, 50):
     a = np.arange(2 * n) < n
-    one = group_means.distance(np.where(a, 0.9, 0.2), a, ~a, None, HOW)
+    one = group_means.distance(np.where(a, 0.9, 0.2), a, ~a, HOW)
     assert one['value'] == pytest.approx(0.7)
     assert one['low'] < 0.7 < one['high']
     widths.append(one['high'] - one['low'])
@@ -267,6 +267,6 @@ def test_a_distance_of_clusters_that_are_alike_has_a_width():
   """Each template has the same texts: no resample of them shows any noise."""
   score = np.tile([0.1, 0.3, 0.8, 1.0], 12)
   a, cluster = np.tile([True, True, False, False], 12), np.repeat(range(12), 4)
-  one = group_means.distance(score, a, ~a, cluster, HOW)
+  one = group_means.distance(score, a, ~a, HOW.over(cluster))
   assert one['value'] == pytest.approx(0.7)
   assert one['low'] < 0.69 and one['high'] > 0.71

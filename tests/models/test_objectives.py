@@ -258,6 +258,6 @@ def test_perplexity_is_that_of_a_loop_over_documents(read, tmp_path):
 
   how = intervals.IntervalOptions(0.95, 50, 3)
   fast = pretrain.resampled(sums, how)
-  items = resampling.blocks(len(slow), 3)
+  items = resampling.blocks(len(slow), how)
   drawn = resampling.draw(items, 50, 3)[:, : len(slow)]
   np.testing.assert_allclose(fast[:, 0], drawn @ slow, rtol=1e-5)

@@ -45,7 +45,7 @@ def rates(data: tuple, chosen: argparse.Namespace) -> tuple:
   masks = [*_members(group, chosen.groups), np.ones(len(labels), bool)]
 
   def ours():
-    table = counts.tabulate(labels, decisions[None], masks, 2, 0, code=group)
+    table = counts.tabulate(labels, decisions[None], masks, 2, HOW, code=group)
     result = counts.rates(table, None, HOW).values[0, 0]
     columns = [
       result[:-1, groups.NAMES.index(rate)]

@@ -11,7 +11,7 @@ for itself: no interval has width 0 because all rows agree.
 """
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Bool, Float
 from scipy import stats
 
 from fairjax.metrics.inference import (
@@ -28,19 +28,15 @@ from fairjax.metrics.inference.intervals import SHARES, IntervalOptions
 STREAM = 0xC2  # of random numbers
 GRID = 128  # places at which two distributions are held against each other
 
-Cluster = Integer[np.ndarray, ' n'] | None
-
 
 def drawn(
   values: Float[np.ndarray, ' n'],
   members: Bool[np.ndarray, 'g n'],
-  cluster: Cluster,
   options: IntervalOptions,
   bounds: tuple[float, float] = SHARES,
 ) -> tuple[Float[np.ndarray, ' g'], Float[np.ndarray, 'resample g']]:
   """The means of the groups, and draws of them."""
-  code = np.arange(len(values)) if cluster is None else cluster
-  code = np.unique(code, return_inverse=True)[1]
+  code = options.units(len(values))
   m = int(code.max(initial=-1)) + 1
   per = lambda x: np.stack(
     [np.bincount(code[one], x[one], minlength=m) for one in members], 1
@@ -84,7 +80,6 @@ def difference(
   values: Float[np.ndarray, ' n'],
   one: Bool[np.ndarray, ' n'],
   other: Bool[np.ndarray, ' n'],
-  cluster: Cluster,
   options: IntervalOptions,
   bounds: tuple[float, float] = SHARES,
 ) -> dict:
@@ -96,9 +91,8 @@ def difference(
   """
   if not (one.any() and other.any()):
     return estimates.of_value(None, note='no rows')
-  code = np.arange(len(values)) if cluster is None else cluster
   some = one | other
-  code = np.unique(code[some], return_inverse=True)[1]
+  code = options.of(some).units(int(some.sum()))
   columns = np.zeros((int(code.max()) + 1, 4))
   parts = np.stack([values * one, one, values * other, other], 1)[some]
   np.add.at(columns, code, parts)
@@ -119,7 +113,6 @@ def distance(
   values: Float[np.ndarray, ' n'],
   one: Bool[np.ndarray, ' n'],
   other: Bool[np.ndarray, ' n'],
-  cluster: Cluster,
   options: IntervalOptions,
 ) -> dict:
   """Wasserstein-1 of two groups' distributions in [0, 1], as a gap.
@@ -133,7 +126,7 @@ def distance(
   value = np.array([stats.wasserstein_distance(values[one], values[other])])
   if not options.resamples:
     return estimates.estimate(value)
-  items = resampling.blocks(len(values), options.seed, cluster)
+  items = resampling.blocks(len(values), options)
   m = len(items.size)
   grid = (np.arange(GRID) + 0.5) / GRID
   totals = np.zeros((m, 2, GRID + 1))

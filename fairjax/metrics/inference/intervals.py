@@ -46,6 +46,7 @@ from fairjax.metrics.inference.estimates import (
   too_few,
 )
 from fairjax.metrics.inference.resampling import SEEDS, SIGNS, quantile
+from fairjax.metrics.inference.sample import Sample
 
 MEASURES = 64  # measures at a time whose intervals are made
 
@@ -57,14 +58,7 @@ SHARES = (0.0, 1.0)
 TOLERANCE = 1e-6  # what rounding in float32 may leave of no difference
 
 
-class IntervalOptions(NamedTuple):
-  """How intervals are made."""
-
-  level: float = 0.95
-  resamples: int = 10000  # 0 gives values without intervals
-  seed: int = 0
-
-
+IntervalOptions = Sample
 DEFAULTS = IntervalOptions()
 
 

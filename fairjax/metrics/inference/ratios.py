@@ -12,7 +12,7 @@ exact texts of 20 are no proof that all are.
 from collections.abc import Callable
 
 import numpy as np
-from jaxtyping import Float, Integer
+from jaxtyping import Float
 
 from fairjax.metrics.inference import resampling
 from fairjax.metrics.inference.intervals import SHARES, IntervalOptions
@@ -27,7 +27,6 @@ def drawn(
   how: IntervalOptions,
   edges: Edges | None = None,
   bounds: tuple[float, float] = SHARES,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> tuple[Values, Values]:
   """Each measure of Σ rows: its values [s], and its draws [resample, s].
 
@@ -37,13 +36,12 @@ def drawn(
     how: the number of resamples, 0 for none.
     edges: the two rows more; None for measures without an end.
     bounds: the range of the measures.
-    cluster: texts of equal numbers are drawn together.
   """
   rows = np.asarray(rows, np.float64)
   values = compute(rows.sum(1))
   if not how.resamples:
     return values, {}
-  items = resampling.blocks(rows.shape[1], how.seed, cluster)
+  items = resampling.blocks(rows.shape[1], how)
   total = np.zeros((len(items.size), rows.shape[0], rows.shape[2]))
   np.add.at(total, items.item, rows.swapaxes(0, 1))
   weights = resampling.draw(items, how.resamples, how.seed)

@@ -30,6 +30,7 @@ import pandas as pd
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics.inference import row_weights
+from fairjax.metrics.inference.sample import Sample
 from fairjax.metrics.kernels import kernel
 
 DENSE = 1 << 16  # combinations of columns that are counted in a table
@@ -110,22 +111,18 @@ def distinct(
   return [number] if alone else [*masks]
 
 
-def blocks(
-  n: int,
-  seed: int,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
-) -> Items:
+def blocks(n: int, how: Sample) -> Items:
   """Rows, or whole clusters, dealt at random into at most BLOCKS items.
 
   A row that has a weight is a cluster of as many rows.
   """
+  cluster, weight = how.cluster, how.weight
   unit = None if cluster is None else pd.factorize(np.asarray(cluster))[0]
   units = n if unit is None else int(unit.max(initial=-1)) + 1
   count = min(units, BLOCKS)
   item = np.arange(units)
   if units > BLOCKS:
-    item = np.random.default_rng([seed, DEAL]).permutation(units) % count
+    item = np.random.default_rng([how.seed, DEAL]).permutation(units) % count
   if unit is not None:
     item = item[unit]
   size = np.bincount(item, weight, minlength=count)

@@ -11,9 +11,9 @@ few values that are not 0 say little of how large another may be.
 """
 
 import numpy as np
-from jaxtyping import Float, Integer
+from jaxtyping import Float
 
-from fairjax.metrics.inference import intervals, resampling, row_weights
+from fairjax.metrics.inference import intervals, resampling
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.intervals import IntervalOptions
 
@@ -24,17 +24,15 @@ def draws_of(
   values: Float[np.ndarray, 's n'],
   options: IntervalOptions,
   edges: tuple[float, float] | None = None,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> Float[np.ndarray, 'resample s']:
   """Means over the rows in every resample; all seeds share the weights.
 
   With `edges`, the least and the largest value a row can have, half a row of
   either is added, and a whole one where no row lies on that side of 0.
   """
-  items = _items(values, options.seed, cluster, weight)
+  items = _items(values, options)
   m = len(items.size)
-  each = values if weight is None else values * weight
+  each = values if options.weight is None else values * options.weight
   sums = np.stack([np.bincount(items.item, v, minlength=m) for v in each], 1)
   extra = np.zeros((2, options.resamples, 1))
   low, high = edges or (0.0, 0.0)
@@ -52,15 +50,14 @@ def draws_of(
   return totals / (weights @ items.size[:, None] + extra.sum(0))
 
 
-def _items(values, seed, cluster, weight) -> resampling.Items:
-  if cluster is not None or weight is not None:
-    return resampling.blocks(values.shape[1], seed, cluster, weight)
-  if values.shape[1] and all(len(np.unique(v)) <= FEW for v in values):
+def _items(values, options: IntervalOptions) -> resampling.Items:
+  alone = options.cluster is None and options.weight is None
+  if alone and all(len(np.unique(v)) <= FEW for v in values):
     codes = [np.unique(v, return_inverse=True)[1] for v in values]
     items = resampling.cells(codes)
     if len(items.size) <= resampling.CELLS:
       return items
-  return resampling.blocks(values.shape[1], seed)
+  return resampling.blocks(values.shape[1], options)
 
 
 def mean(
@@ -68,17 +65,15 @@ def mean(
   options: IntervalOptions,
   bounds: tuple[float, float] = intervals.REALS,
   note: str = '',
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """The estimate of a mean; `note` says why there is none."""
-  if not values.shape[1] or (weight is not None and not weight.any()):
+  if not options.rows(np.ones(values.shape[1], bool)):
     return estimate(np.full(len(values), np.nan), note=note or 'no rows')
-  seeds = row_weights.mean(values, weight)
+  seeds = options.mean(values)
   draws = None
   if options.resamples:
     edges = bounds if np.isfinite(bounds).all() else None
-    draws = draws_of(values, options, edges, cluster, weight)
+    draws = draws_of(values, options, edges)
   return intervals.of_mean(seeds, draws, options, bounds=bounds)
 
 
@@ -86,17 +81,15 @@ def difference(
   values: Float[np.ndarray, 's n'],
   options: IntervalOptions,
   note: str = '',
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """The estimate of a mean of −1, 0 and 1, with the p of its being 0."""
-  if not values.shape[1] or (weight is not None and not weight.any()):
+  if not options.rows(np.ones(values.shape[1], bool)):
     out = estimate(np.full(len(values), np.nan), note=note or 'no rows')
     return {**out, 'p': None}
-  seeds = row_weights.mean(values, weight)
+  seeds = options.mean(values)
   if not options.resamples:
     return {**estimate(seeds), 'p': None}
-  draws = draws_of(values, options, (-1.0, 1.0), cluster, weight)
+  draws = draws_of(values, options, (-1.0, 1.0))
   draws += seeds - draws.mean(0)
   noise = intervals.difference_noise([(seeds, draws)], options)
   test = intervals.difference(float(seeds.mean()), noise, options, 1.0)

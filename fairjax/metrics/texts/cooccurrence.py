@@ -24,7 +24,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Float, Integer
+from jaxtyping import Float
 
 from fairjax.metrics.inference import clusters, estimates, intervals
 from fairjax.metrics.inference.intervals import IntervalOptions
@@ -44,7 +44,6 @@ COMMON = frozenset(
   would you your yours yourself yourselves""".split()
 )
 
-Cluster = Integer[np.ndarray, ' n'] | None
 Numbers = np.ndarray | np.floating
 Words = Mapping[str, frozenset[str]]  # group: its words, in small letters
 
@@ -53,7 +52,6 @@ def association(
   texts: Sequence[str],
   groups: Words,
   targets: Sequence[str],
-  cluster: Cluster,
   options: IntervalOptions,
 ) -> dict:
   """association_bias, with what chance gives ('null') and its p."""
@@ -61,7 +59,7 @@ def association(
   sizes = np.array([len(words) for words in groups.values()])
   measure = _association(len(targets), sizes)
   columns = (own[:, :, None] * beside[:, None, :]).reshape(len(texts), -1)
-  one, _ = _by_clusters(columns, cluster, measure, options, (0.0, 1.0))
+  one, _ = _by_clusters(columns, measure, options, (0.0, 1.0))
   if one['value'] is None:
     return one
   if one['high'] is not None:  # one group alone is as far as it goes
@@ -122,7 +120,6 @@ def cooccurrence(
   texts: Sequence[str],
   groups: Words,
   targets: Sequence[str],
-  cluster: Cluster,
   options: IntervalOptions,
 ) -> dict:
   """cooccurrence_bias of two groups."""
@@ -142,7 +139,7 @@ def cooccurrence(
       far = np.abs(np.log10(ratio[..., 0, :] / ratio[..., 1, :]))
     return _mean_of_known(far)
 
-  one, _ = _by_clusters(columns, cluster, measure, options, intervals.POSITIVE)
+  one, _ = _by_clusters(columns, measure, options, intervals.POSITIVE)
   return one
 
 
@@ -171,8 +168,8 @@ def _plain(word: str) -> str:
   return re.sub(r'^[^A-Za-z<>$]+|[^A-Za-z<>$]+$', '', word)
 
 
-def _by_clusters(columns, cluster, measure, options, bounds):
-  code = np.arange(len(columns)) if cluster is None else cluster
+def _by_clusters(columns, measure, options, bounds):
+  code = options.units(len(columns))
   with np.errstate(invalid='ignore', divide='ignore'):
     value = measure(columns.sum(0))
   if not np.isfinite(value):

@@ -49,17 +49,13 @@ class Drawn(NamedTuple):
   absolute: bool = False
 
 
-def drawn(
-  sums: Sums,
-  how: IntervalOptions,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-) -> Drawn:
+def drawn(sums: Sums, how: IntervalOptions) -> Drawn:
   """The measures of the texts, and of texts drawn with replacement.
 
   The draws of a size |x| are those of x on its own side of 0: sign(x) x*.
   """
   values, draws = ratios.drawn(
-    sums.rows, sums.compute, how, sums.edges, sums.bounds, cluster
+    sums.rows, sums.compute, how, sums.edges, sums.bounds
   )
   if sums.absolute:
     # A difference of 0 has no side; either will do.

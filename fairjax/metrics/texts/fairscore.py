@@ -58,26 +58,24 @@ def outcomes(
 def share(
   events: Bool[np.ndarray, 's n'],
   how: IntervalOptions,
-  clusters: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """The share of rows with an event, over rows (or clusters) and seeds."""
   if not events.shape[1]:
     return estimate([np.nan] * len(events), note='no row can be perturbed')
-  values, draws = _drawn(events, how, clusters, intervals.SHARES)
+  values, draws = _drawn(events, how, intervals.SHARES)
   return intervals.of_mean(values, draws, how, bounds=intervals.SHARES)
 
 
 def _drawn(
   rows: Bool[np.ndarray, 's n'] | Float[np.ndarray, 's n'],
   how: IntervalOptions,
-  cluster: Integer[np.ndarray, ' n'] | None,
   bounds: tuple[float, float],
 ) -> tuple[Float[np.ndarray, ' s'], Float[np.ndarray, 'resample s'] | None]:
   """The mean of each seed's rows, and draws with half a row at either end."""
   columns = np.stack([np.ones(rows.shape), rows], -1)
   share = lambda sums: {'': sums[..., 1] / sums[..., 0]}
   ends = np.array([1.0, bounds[1]]), np.array([1.0, bounds[0]])
-  values, draws = ratios.drawn(columns, share, how, ends, bounds, cluster)
+  values, draws = ratios.drawn(columns, share, how, ends, bounds)
   return values[''], draws.get('')
 
 
@@ -85,13 +83,12 @@ def excess(
   flips: Bool[np.ndarray, 's n'],
   floor: Bool[np.ndarray, 's n'],
   how: IntervalOptions,
-  clusters: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """The share of flips less that of `floor`, a neutral rewrite of each row."""
   rows = flips.astype(np.float64) - floor
   if not rows.shape[1]:
     return estimate([np.nan] * len(rows), note='no row has a neutral rewrite')
-  values, draws = _drawn(rows, how, clusters, (-1.0, 1.0))
+  values, draws = _drawn(rows, how, (-1.0, 1.0))
   return intervals.of_mean(values, draws, how)
 
 
@@ -119,7 +116,6 @@ def compare(
   ours: Bool[np.ndarray, 's n'],
   theirs: Bool[np.ndarray, 's n'],
   how: IntervalOptions,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
   """The difference of two fairscores on the same rows, and its test.
 
@@ -127,23 +123,23 @@ def compare(
   seeds, and the exact test of the seed whose p is the median stands beside.
   """
   tests = sorted(
-    (mcnemar(a, b, cluster) for a, b in zip(ours, theirs)),
+    (mcnemar(a, b, how.cluster) for a, b in zip(ours, theirs)),
     key=lambda test: test['p'],
   )
   exact = tests[len(tests) // 2]
   out = {'n': ours.shape[1], 'only_ours': exact['only_ours']}
   out['only_theirs'] = exact['only_theirs']
-  name = 'McNemar, exact' + (', of clusters' if cluster is not None else '')
+  name = 'McNemar, exact' + ('' if how.cluster is None else ', of clusters')
   rows = ours.astype(np.float64) - theirs
   if len(ours) < 2 or not how.resamples or not rows.shape[1]:
-    value = excess(ours, theirs, how, cluster)
+    value = excess(ours, theirs, how)
     return out | {
       'difference': intervals.reaching_null(value, exact['p'], how),
       'p': exact['p'],
       'p_at_floor': False,
       'test': name,
     }
-  values, draws = _drawn(rows, how, cluster, (-1.0, 1.0))
+  values, draws = _drawn(rows, how, (-1.0, 1.0))
   assert draws is not None  # there are resamples
   return out | {
     **intervals.paired(values, draws, how, 1.0),
@@ -161,8 +157,7 @@ def fairscore(
   original: Integer[np.ndarray, 's n'],
   perturbed: Integer[np.ndarray, 's n'],
   how: IntervalOptions,
-  clusters: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict[str, dict]:
   """The three shares, each with its interval."""
   each = outcomes(labels, original, perturbed)
-  return {name: share(each[name], how, clusters) for name in MEASURES}
+  return {name: share(each[name], how) for name in MEASURES}

@@ -101,8 +101,6 @@ def measure(
   group_names: Sequence[str],
   limits: float | Sequence[float],
   options: IntervalOptions,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> Flips:
   """Every measure of the header, each with its interval.
 
@@ -114,59 +112,44 @@ def measure(
     group_names: one for each group.
     limits: the threshold, or one a seed.
     options: of the intervals.
-    cluster: rows of equal numbers are not independent.
-    weight: of each row (inference/row_weights.py).
   """
   d, swapped = decisions(scores, limits), decisions(edit.scores, limits)
   known = edit.edited
   flip = (d != swapped)[:, known]
   binary = scores.ndim == 2
   y = None if labels is None else labels[known]
-  of = lambda rows: {
-    'cluster': row_weights.of(cluster, rows),
-    'weight': row_weights.of(weight, rows),
-  }
-  out, by_group = _rates(
-    'flips', flip, y, members[:, known], options, binary, **of(known)
-  )
+  own = options.of(known)
+  out, by_group = _rates('flips', flip, y, members[:, known], own, binary)
   if binary:
     up = (d < swapped)[:, known]
     for name, one in (('flips_up', up), ('flips_down', flip & ~up)):
-      out |= _rates(name, one, None, members[:0, known], options, **of(known))[
-        0
-      ]
-  out |= _against_control(d, swapped, edit, limits, options, of)
+      out |= _rates(name, one, None, members[:0, known], own)[0]
+  out |= _against_control(d, swapped, edit, limits, options)
   shift = change(scores, edit.scores)
-  out['score_change'] = row_means.mean(
-    shift[:, known], options, intervals.SHARES, **of(known)
-  )
+  out['score_change'] = row_means.mean(shift[:, known], own, intervals.SHARES)
   both = edit.controlled
   apart = shift - change(scores, edit.control)
   out['excess_change'] = row_means.mean(
-    apart[:, both], options, (-1.0, 1.0), NO_CONTROL, **of(both)
+    apart[:, both], options.of(both), (-1.0, 1.0), NO_CONTROL
   )
   if labels is not None and binary and edit.side.any():
-    out |= _by_wording(d, swapped, edit, labels, options, of)
+    out |= _by_wording(d, swapped, edit, labels, options)
   groups = {name: {'flips': one} for name, one in zip(group_names, by_group)}
-  return Flips(out, groups, quantiles(scores, edit, weight))
+  return Flips(out, groups, quantiles(scores, edit, options.weight))
 
 
-def _rates(
-  name, flip, labels, members, options, binary=True, cluster=None, weight=None
-) -> tuple:
+def _rates(name, flip, labels, members, options, binary=True) -> tuple:
   """A share of rows, of each label and of each group: a flip is a decision."""
   n = flip.shape[1]
   seeds = len(flip)
-  if not n or (weight is not None and not weight.any()):
+  if not options.rows(np.ones(n, bool)):
     empty = estimate(np.full(seeds, np.nan), note='no row was edited')
     return {name: empty}, [empty] * len(members)
   truth = np.zeros(n, np.int64)
   if labels is not None and binary:
     truth = (labels > 0).astype(np.int64)
   masks = [*members, np.ones(n, bool)]
-  table = counts.tabulate(
-    truth, flip.astype(np.int64), masks, 2, options.seed, cluster, weight
-  )
+  table = counts.tabulate(truth, flip.astype(np.int64), masks, 2, options)
   rates = counts.rates(table, counts.draw(table, options), options)
   everyone = counts.of_group(table, rates, -1, options)
   out = {name: everyone['selection_rate']}
@@ -179,23 +162,22 @@ def _rates(
   ]
 
 
-def _against_control(d, swapped, edit: EditScores, limits, options, of) -> dict:
+def _against_control(d, swapped, edit: EditScores, limits, options) -> dict:
   """Flips under the control, and by how much the swap flips more."""
   rows = edit.controlled
   after = decisions(edit.control, limits)[:, rows]
   flip = d[:, rows] != swapped[:, rows]
   under = d[:, rows] != after
   none = np.zeros((0, int(rows.sum())), bool)
-  control = _rates('control_flips', under, None, none, options, **of(rows))[0]
+  own = options.of(rows)
+  control = _rates('control_flips', under, None, none, own)[0]
   if not rows.any():
     control['control_flips']['note'] = NO_CONTROL
-  excess = row_means.difference(
-    flip.astype(float) - under, options, NO_CONTROL, **of(rows)
-  )
+  excess = row_means.difference(flip.astype(float) - under, own, NO_CONTROL)
   return {**control, 'excess_flips': excess}
 
 
-def _by_wording(d, swapped, edit: EditScores, labels, options, of) -> dict:
+def _by_wording(d, swapped, edit: EditScores, labels, options) -> dict:
   """TPRD and FPRD: the female wording less the male one, row by row."""
   female = np.where(edit.side > 0, d, swapped)
   male = np.where(edit.side > 0, swapped, d)
@@ -204,17 +186,11 @@ def _by_wording(d, swapped, edit: EditScores, labels, options, of) -> dict:
   out = {}
   for name, value in (('tprd', 1), ('fprd', 0)):
     rows = known & (labels == value)
-    out[name] = row_means.difference(
-      apart[:, rows],
-      options,
-      f'no edited row of label {value} has one side',
-      **of(rows),
-    )
+    own, note = options.of(rows), f'no edited row of label {value} has one side'
+    out[name] = row_means.difference(apart[:, rows], own, note)
     # What a person reads: of 100 such rows, how many in either wording.
     if rows.any():
-      share = lambda x, rows=rows: float(
-        row_weights.mean(x[:, rows], of(rows)['weight']).mean()
-      )
+      share = lambda x, rows=rows, own=own: float(own.mean(x[:, rows]).mean())
       out[name]['female'] = share(female)
       out[name]['male'] = share(male)
       out[name]['rows'] = int(rows.sum())
@@ -229,9 +205,7 @@ def by_value(
   values: Sequence[str],
   limits: float | Sequence[float],
   options: IntervalOptions,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
   least: int = 10,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """TPRD and FPRD of each value of an axis: rows in its wording less others.
 
@@ -249,24 +223,19 @@ def by_value(
     sure = (own >= 0) & (twin >= 0)
     for label, name in ((1, 'positive'), (0, 'negative')):
       rows = (sign != 0) & sure & (labels == label)
-      if row_weights.rows(weight, rows) < least:
+      if options.rows(rows) < least:
         continue
       of = np.where(sign > 0, d, swapped)[:, rows].astype(float)
       other = np.where(sign > 0, swapped, d)[:, rows].astype(float)
-      each = row_weights.of(weight, rows)
+      each = options.of(rows)
       out.append(
         {
           'wording': value,
           'rows labelled': name,
           'how many': int(rows.sum()),
-          'decided positive': float(row_weights.mean(of, each).mean()),
-          'in other wordings': float(row_weights.mean(other, each).mean()),
-          'difference': row_means.difference(
-            of - other,
-            options,
-            cluster=row_weights.of(cluster, rows),
-            weight=each,
-          ),
+          'decided positive': float(each.mean(of).mean()),
+          'in other wordings': float(each.mean(other).mean()),
+          'difference': row_means.difference(of - other, each),
         }
       )
   adjusted = significance.adjusted([one['difference']['p'] for one in out])
@@ -313,7 +282,6 @@ def by_word(
   limits: float | Sequence[float],
   options: IntervalOptions,
   least: int = 10,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """Which words carry the flips: rows of each word, its flips, and a test.
 
@@ -325,8 +293,9 @@ def by_word(
   is the larger of Fisher's and Student's over clusters. p is adjusted for the
   number of words (Benjamini and Hochberg).
   """
-  own = row_weights.of(cluster, edit.edited)
-  code = None if own is None else np.unique(own, return_inverse=True)[1]
+  cluster, code = options.cluster, None
+  if cluster is not None:
+    code = options.of(edit.edited).units(0)
   d = decisions(scores, limits)
   flip = (d != decisions(edit.scores, limits)).mean(0) >= 0.5
   under = (d != decisions(edit.control, limits)).mean(0) >= 0.5
@@ -370,10 +339,7 @@ def by_word(
     }
     if changes is not None:
       one['mean change of score'] = row_means.mean(
-        changes[None, rows],
-        options,
-        (-1.0, 1.0),
-        cluster=row_weights.of(cluster, rows),
+        changes[None, rows], options.of(rows), (-1.0, 1.0)
       )
     out.append(one)
   adjusted = significance.adjusted([one['p'] for one in out], 'bh')
@@ -386,8 +352,6 @@ def compare(
   ours: tuple[np.ndarray, EditScores, float | Sequence[float]],
   theirs: tuple[np.ndarray, EditScores, float | Sequence[float]],
   options: IntervalOptions,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
-  weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[dict]:
   """Flips of two models under the same swap: ours − theirs, a row a pair.
 
@@ -413,12 +377,7 @@ def compare(
     if not a.shape[1] or a.shape != b.shape:
       continue
     # Excesses differ by up to 2; halved, they are shares again.
-    one = row_means.difference(
-      (a - b) / scale,
-      options,
-      cluster=row_weights.of(cluster, rows),
-      weight=row_weights.of(weight, rows),
-    )
+    one = row_means.difference((a - b) / scale, options.of(rows))
     for key in ('value', 'low', 'high'):
       one[key] = None if one[key] is None else one[key] * scale
     one['seeds'] = [v * scale for v in one['seeds']]

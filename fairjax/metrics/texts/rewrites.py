@@ -18,7 +18,7 @@ import collections
 from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
-from jaxtyping import Float, Integer
+from jaxtyping import Float
 
 from fairjax.core import alignment
 from fairjax.metrics.inference import intervals, ratios
@@ -138,7 +138,6 @@ def estimates(
   compute: Callable[[np.ndarray], dict[str, np.ndarray]],
   how: IntervalOptions,
   bounds: tuple[float, float] = intervals.SHARES,
-  cluster: Integer[np.ndarray, ' n'] | None = None,
   ends: ratios.Edges | None = None,
 ) -> dict[str, dict]:
   """Each measure of Σ rows with its bootstrap interval over texts.
@@ -146,7 +145,7 @@ def estimates(
   `ends` are those of other measures than `measures`, where they have some.
   """
   ends = edges(rows) if compute is measures else ends
-  values, draws = ratios.drawn(rows[None], compute, how, ends, bounds, cluster)
+  values, draws = ratios.drawn(rows[None], compute, how, ends, bounds)
   return {
     name: intervals.of_mean(
       value,

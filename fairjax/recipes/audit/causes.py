@@ -8,7 +8,7 @@ Thresholds of groups narrow it without training: they are chosen on half of the
 rows and judged on the other half (metrics/group_thresholds.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, labels, readers
 from fairjax.metrics import group_thresholds, measures
 from fairjax.metrics.group_thresholds import CRITERIA
+from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.recipes.audit import measure
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
@@ -210,7 +211,7 @@ def can_equalize(
   table: pd.DataFrame,
   groups: Who,
   classes: Sequence[str],
-  sample: Mapping[str, np.ndarray | None],
+  sample: IntervalOptions,
 ) -> None:
   """Raises UserError where no thresholds could be found for these rows."""
   criterion = config.audit.equalize
@@ -227,7 +228,7 @@ def can_equalize(
   )
   if why:
     raise UserError(_cannot(criterion, why))
-  own, _ = group_thresholds.halves(len(table), HALF, config.seed, **sample)
+  own, _ = group_thresholds.halves(len(table), HALF, sample)
   column = next(iter(groups.columns.values()))
   group_thresholds.need_rows(
     measure.truth(config, table, 2), column, criterion, own
@@ -246,7 +247,7 @@ def thresholds(
   table: pd.DataFrame,
   one: Measured,
   groups: Who,
-  sample: Mapping[str, np.ndarray | None],
+  sample: IntervalOptions,
 ) -> Equalized | None:
   """Those that the config asks for; None where it asks for none."""
   criterion = config.audit.equalize
@@ -268,8 +269,8 @@ def thresholds(
     next(iter(groups.columns.values())),
     criterion=criterion,
     holdout=HALF,
-    cluster=sample['cluster'],
-    sample_weight=sample['weight'],
+    cluster=sample.cluster,
+    sample_weight=sample.weight,
     min_group=config.measures.min_group,
     threshold=limit[0] if isinstance(limit, list) else limit,
     confidence_level=config.measures.confidence_level,

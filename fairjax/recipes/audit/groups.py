@@ -20,6 +20,7 @@ from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.metrics import contrasts
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.inference import clusters, row_weights
+from fairjax.metrics.inference.intervals import IntervalOptions, options_of
 
 DEFAULTS = ('measures.groups', 'data.group')
 
@@ -122,10 +123,10 @@ class Clusters(NamedTuple):
   remarks: list[str]
   weight: np.ndarray | None = None
 
-  @property
-  def sample(self) -> dict[str, np.ndarray | None]:
+  def sample(self, config: Config) -> IntervalOptions:
     """As measures take it."""
-    return {'cluster': self.cluster, 'weight': self.weight}
+    own = options_of(config)
+    return own._replace(cluster=self.cluster, weight=self.weight)
 
   def among(self, rows: np.ndarray) -> np.ndarray | None:
     """Which of some rows hang together."""

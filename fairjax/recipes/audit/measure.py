@@ -166,8 +166,8 @@ def threshold_of(config, model, valid, classes) -> float | str:
 def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   """Everything of one model."""
   config, table, valid, classes, groups, edits, hang = given
-  sample, once = hang.sample, hang.once(len(table))
-  options, least = options_of(config), config.measures.min_group
+  options, once = hang.sample(config), hang.once(len(table))
+  least = config.measures.min_group
   chances = chances_of(model, config, table, classes)
   model = decided(model, chances)
   scores = of_positive(config, chances)
@@ -182,7 +182,6 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
     threshold=0.5 if labels is None and wanted == 'eer' else wanted,
     options=options,
     min_group=least,
-    **sample,
   )
   limit = one['threshold']
   if 'text' in table:
@@ -200,11 +199,11 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   out = Measured(
     *(model.name, scores, chances, decisions, one, limit, edits, group)
   )
-  _calibrated(out, labels, groups, options, least, model.hard, sample)
-  _beside_reference(out, labels, groups, config, options, sample)
-  _impact(out, groups, config, options, sample)
-  _given_controls(out, labels, groups, options, least, sample)
-  _priced(out, labels, groups, config, options, sample)
+  _calibrated(out, labels, groups, options, least, model.hard)
+  _beside_reference(out, labels, groups, config, options)
+  _impact(out, groups, config, options)
+  _given_controls(out, labels, groups, options, least)
+  _priced(out, labels, groups, config, options)
   if labels is not None:
     out.slices = slices.worst(
       (decisions != labels).mean(0)[once],
@@ -280,22 +279,22 @@ def _add(out: Measured, groups: Who, measured: Callable) -> None:
     out.set['fairness'] |= {groups.key(kind, k): v for k, v in fair.items()}
 
 
-def _calibrated(out, labels, groups, options, least, hard, sample) -> None:
+def _calibrated(out, labels, groups, options, least, hard) -> None:
   if labels is None or hard:
     return
   measured = lambda members: calibration.measure(
-    labels, out.scores, members, options, least, **sample
+    labels, out.scores, members, options, least
   )
   _add(out, groups, measured)
   members, names = groups.members[:0], []
   if groups.kinds:
     members, names = groups.of(groups.kinds[0])
   out.reliability = calibration.reliability(
-    labels, out.scores, members, names, options.level, **sample
+    labels, out.scores, members, names, options
   )
 
 
-def _beside_reference(out, labels, groups, config, options, sample) -> None:
+def _beside_reference(out, labels, groups, config, options) -> None:
   """Each group against the reference; of many classes only who is right."""
   reference = config.audit.reference
   binary = out.scores.ndim == 2
@@ -323,7 +322,6 @@ def _beside_reference(out, labels, groups, config, options, sample) -> None:
       options,
       config.measures.min_group,
       rates,
-      **sample,
     )
     out.contrasts += [{**row, 'attribute': kind} for row in rows]
   # The page counts the tests of all attributes, so all are corrected together.
@@ -336,7 +334,7 @@ def _beside_reference(out, labels, groups, config, options, sample) -> None:
       row['rate'] = 'accuracy'
 
 
-def _impact(out, groups, config, options, sample) -> None:
+def _impact(out, groups, config, options) -> None:
   """Impact ratios of each attribute, where the task is hiring or a gate asks.
 
   Where there are scores, also of the share above the sample's median.
@@ -355,13 +353,12 @@ def _impact(out, groups, config, options, sample) -> None:
     about = {'attribute': kind, 'unknown': int((~members.any(0)).sum())}
     for name, chosen in of.items():
       rows = contrasts.impact_ratios(
-        *(chosen, members, names, options, config.measures.min_group),
-        **sample,
+        *(chosen, members, names, options, config.measures.min_group)
       )
       out.impact += [{**about, 'of': name, **row} for row in rows]
 
 
-def _given_controls(out, labels, groups, options, least, sample) -> None:
+def _given_controls(out, labels, groups, options, least) -> None:
   if not groups.controls or not groups.columns or out.scores.ndim == 3:
     return
   levels = group_rates.memberships(groups.controls, intersections=True)
@@ -371,7 +368,7 @@ def _given_controls(out, labels, groups, options, least, sample) -> None:
   for kind in groups.columns:
     members, _ = groups.of(kind)
     # As of every gap: a group of few rows would empty the levels too.
-    rows = [row_weights.rows(sample['weight'], one) for one in members]
+    rows = [options.rows(one) for one in members]
     large = [g for g, count in enumerate(rows) if count >= least]
     if len(large) < 2:
       continue
@@ -382,20 +379,19 @@ def _given_controls(out, labels, groups, options, least, sample) -> None:
       masks[keep],
       [names[i] for i in keep],
       options,
-      **sample,
     )
     out.set['fairness'] |= {groups.key(kind, k): v for k, v in fair.items()}
     out.within += [{'attribute': kind, **row} for row in within]
     out.left_out += left
 
 
-def _priced(out, labels, groups, config, options, sample) -> None:
+def _priced(out, labels, groups, config, options) -> None:
   price = prices(config.audit.costs)
   if price is None or labels is None or out.scores.ndim == 3:
     return
   least = config.measures.min_group
   measured = lambda members: contrasts.costs(
-    labels, out.decisions, members, price, options, least, **sample
+    labels, out.decisions, members, price, options, least
   )
   _add(out, groups, measured)
 
@@ -456,10 +452,9 @@ def _edited(
   predict = lambda texts: scored(model, config, texts, classes)
   edit = audit_edits.score(edits, list(table['text']), out.scores, predict)
   limit = 0.0 if out.limit == 'argmax' else out.limit
-  options = options_of(config)
+  options = hang.sample(config)
   result = flips.measure(
-    *(labels, out.scores, edit, groups.members, groups.names, limit, options),
-    **hang.sample,
+    *(labels, out.scores, edit, groups.members, groups.names, limit, options)
   )
   many = len(config.audit.swaps) > 1
   prefix = f'{edits.name}/' if many else ''
@@ -477,8 +472,7 @@ def _edited(
   out.quantiles[edits.name] = result.quantiles
   if labels is not None and out.scores.ndim == 2:
     out.wordings[edits.name] = flips.by_value(
-      *(labels, out.scores, edit, edits.wording, edits.values, limit, options),
-      **hang.sample,
+      *(labels, out.scores, edit, edits.wording, edits.values, limit, options)
     )
   words = [
     [f'{old.lower()} → {new.lower()}' for _, _, old, new in spans]
@@ -489,6 +483,6 @@ def _edited(
     [words[row] for row in once],
     out.scores[:, once],
     flips.of_rows(edit, once),
-    *(limit, options, config.measures.min_group),
-    cluster=hang.among(once),
+    *(limit, options_of(config).over(hang.among(once))),
+    config.measures.min_group,
   )

@@ -21,7 +21,6 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, readers
 from fairjax.metrics import gate, measures
 from fairjax.metrics import paired as paired_tests
-from fairjax.metrics.inference import intervals
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
@@ -82,7 +81,7 @@ def audit(
     say(words)
   edits = audit_edits.make(config, table)
   train = audit_causes.training(models[0], config, groups)
-  audit_causes.can_equalize(config, table, groups, classes, hang.sample)
+  audit_causes.can_equalize(config, table, groups, classes, hang.sample(config))
   given = audit_measure.AuditInputs(
     config, table, rows.valid, classes, groups, edits, hang
   )
@@ -107,7 +106,7 @@ def audit(
   if causes:
     results.sections.append(causes)
   focus.equalized = audit_causes.thresholds(
-    config, table, focus, groups, hang.sample
+    config, table, focus, groups, hang.sample(config)
   )
   if focus.equalized:
     results.sections.append(
@@ -177,7 +176,7 @@ def _results(
       name: {'sets': {_data(config): one.set}} for name, one in measured.items()
     },
     focus=models[0].name,
-    tests=tests(config, table, measured, groups, hang.sample),
+    tests=tests(config, table, measured, groups, hang.sample(config)),
     notes=[
       *remarks,
       *(words for one in edits for words in one.remarks),
@@ -370,8 +369,7 @@ def tests(config, table, measured, groups, sample) -> list[dict]:
         own.scores,
         members,
         group_names,
-        **sample,
-        **_inference(config, own, one),
+        **_inference(config, own, one, sample),
       )
       named = lambda measure, kind=kind: (
         groups.key(kind, measure) if measures.is_gap(measure) else measure
@@ -388,8 +386,7 @@ def tests(config, table, measured, groups, sample) -> list[dict]:
       changes = flips.compare(
         (one.scores, one.edits[swap][1], _limit(one)),
         (own.scores, own.edits[swap][1], _limit(own)),
-        intervals.options_of(config),
-        **sample,
+        sample,
       )
       lines += [{**t, 'measure': prefix + t['measure']} for t in changes]
     out += [
@@ -409,7 +406,7 @@ def _kept(measure: str, labels, *both: Measured) -> bool:
   return bool(measures.leading([measure])) and not (hard and measure == 'auc')
 
 
-def _inference(config: Config, own: Measured, other: Measured) -> dict:
+def _inference(config: Config, own: Measured, other: Measured, sample) -> dict:
   """Options of a paired test; two models may have thresholds of their own."""
   limit = own.limit
   if limit == 'argmax':
@@ -421,4 +418,4 @@ def _inference(config: Config, own: Measured, other: Measured) -> dict:
       f'the models have different thresholds, {limit} and {other.limit}; '
       'compare them at one, with --config.measures.threshold'
     )
-  return stages.inference(config, limit)
+  return stages.inference(config, limit) | {'options': sample}

@@ -351,7 +351,7 @@ def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   ragged = model.encode(texts)
   total, count = text_likelihood.totals(model.log_p(ragged), ragged)
   how, hang = intervals.options_of(config), clusters.of_texts(texts)
-  result = text_likelihood.perplexity(total, count, how, hang)
+  result = text_likelihood.perplexity(total, count, how.over(hang))
   quality = {f'perplexity_{key}': value for key, value in result.items()}
   said = clusters.words(hang, 'equal texts')
   one = {'rows': len(texts), 'quality': quality}

@@ -206,7 +206,7 @@ def said(
   first, *others = right
   each = {}
   for name, one in right.items():
-    title, value = TITLES[name], fairscore.share(one, how, pair)
+    title, value = TITLES[name], fairscore.share(one, how.over(pair))
     each[title] = value
     e.add(title, WORDS, {'rows': len(pair), 'quality': {'top_vote': value}})
     seeds = ', '.join(str(int(k)) for k in one.sum(1))
@@ -215,7 +215,7 @@ def said(
   tests = [
     {'set': WORDS, 'ours': TITLES[first], 'theirs': TITLES[name]}
     | {'measure': 'top_vote'}
-    | fairscore.compare(right[first], right[name], how, pair)
+    | fairscore.compare(right[first], right[name], how.over(pair))
     for name in others
   ]
   e.tests += stages.adjusted(tests)

@@ -97,7 +97,7 @@ def share(
   how = intervals.options_of(config)
   if cluster is None:
     return estimates.of_share(int(right.sum()), len(right), how.level)
-  return fairscore.share(right[None], how, cluster)
+  return fairscore.share(right[None], how.over(cluster))
 
 
 @functools.cache

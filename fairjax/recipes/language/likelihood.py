@@ -40,7 +40,7 @@ def run(e: Experiment) -> Results:
   )
   total, count = text_likelihood.totals(token_logs(model, texts), texts)
   hang, by = stages.clusters_of(table)
-  estimates = text_likelihood.perplexity(total, count, e.how, hang)
+  estimates = text_likelihood.perplexity(total, count, e.how.over(hang))
   with np.errstate(invalid='ignore', divide='ignore'):
     each = np.exp(-total / count)
   columns = {'id': table['id'], 'log_likelihood': total, 'tokens': count}

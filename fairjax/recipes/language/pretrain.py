@@ -268,9 +268,8 @@ def shares(
       for i, name in enumerate(names)
       if 'loss' not in name
     },
-    how,
+    how.over(hang),
     (none + np.roll(none, k), none),
-    cluster=hang,
   )
   return {
     name: intervals.of_mean(
@@ -322,7 +321,7 @@ def resampled(
   """
   seeds, n, width = sums.shape
   k = width // 2
-  items = resampling.blocks(n, how.seed, hang)
+  items = resampling.blocks(n, how.over(hang))
   draws = resampling.draw(items, how.resamples, how.seed)
   total = np.zeros((len(items.size), seeds, width))
   np.add.at(total, items.item, sums.swapaxes(0, 1))

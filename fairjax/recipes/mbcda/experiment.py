@@ -226,7 +226,7 @@ def quality_of_pairs(
       }
       sums.append(counterfactual.means(columns))
     planes = contenders.over_seeds(sums, seeds)
-    parts[name] = {'pairs': [counterfactual.drawn(planes, options, hang)]}
+    parts[name] = {'pairs': [counterfactual.drawn(planes, options.over(hang))]}
   contenders.grid(e, parts, len(test), ('dictionary',))
 
 

@@ -173,12 +173,13 @@ def graded(e: Experiment) -> None:
     return
   how, who = intervals.options_of(e.config), (FAIRTUNED, ORIGINAL)
   for key, rows in e.sets.items():
-    label, hang = rows['label'].to_numpy(np.int64), stages.clusters_of(rows)[0]
+    label = rows['label'].to_numpy(np.int64)
+    own = how.over(stages.clusters_of(rows)[0])
     each = {name: grades.grades(e.chances[name][key]) for name in who}
     for name, predicted in each.items():
-      r = grades.pearson(label, predicted, how, hang)
+      r = grades.pearson(label, predicted, own)
       e.contenders[name]['sets'][key]['quality']['pearson'] = r
-    one = grades.compare(label, *each.values(), how, hang)
+    one = grades.compare(label, *each.values(), own)
     sides = dict(zip(('ours', 'theirs'), who))
     e.tests.append({'set': key, **sides, 'measure': 'pearson', **one})
 

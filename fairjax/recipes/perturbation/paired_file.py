@@ -162,16 +162,19 @@ class Some(NamedTuple):
     }
     return self._replace(pairs=self.pairs[rows], decided=own)
 
+  @property
+  def sample(self) -> intervals.IntervalOptions:
+    return self.how.over(stages.clusters_of(self.pairs)[0])
+
   def share(self, right: np.ndarray, less: np.ndarray | None = None, rows=...):
     """The share of rows, or less another, over texts and seeds.
 
     Perturbations of one text are dependent, as equal texts are elsewhere.
     """
-    of = stages.clusters_of(self.pairs)[0]
-    of = None if of is None else of[rows]
+    how = self.sample.of(rows)
     if less is None:
-      return fairscore.share(right[:, rows], self.how, of)
-    return fairscore.excess(right[:, rows], less[:, rows], self.how, of)
+      return fairscore.share(right[:, rows], how)
+    return fairscore.excess(right[:, rows], less[:, rows], how)
 
 
 def measure(
@@ -210,11 +213,11 @@ def measure(
 
 def _score(some: Some, name: str) -> dict:
   """Measures of one contender on some rows."""
-  own, of = some.decided[name], stages.clusters_of(some.pairs)[0]
+  own = some.decided[name]
   labels = some.pairs['label'].to_numpy(np.int32)
   both = own['text'], own['perturbed']
   have = (some.pairs['control'] != '').to_numpy()
-  return fairscore.fairscore(labels, *both, some.how, of) | {
+  return fairscore.fairscore(labels, *both, some.sample) | {
     'different': some.share(own['flips']),
     'floor': some.share(own['floor'], rows=have),
     'excess': some.share(own['flips'], own['floor'], have),
@@ -224,9 +227,8 @@ def _score(some: Some, name: str) -> dict:
 def _test(some: Some, where: str) -> dict:
   """The last contender's flips against the first one's."""
   theirs, ours = some.decided
-  of = stages.clusters_of(some.pairs)[0]
   flips = (some.decided[name]['flips'] for name in (ours, theirs))
-  one = fairscore.compare(*flips, some.how, of)
+  one = fairscore.compare(*flips, some.sample)
   sides = {'set': where, 'ours': ours, 'theirs': theirs, 'measure': 'different'}
   return sides | {k: v for k, v in one.items() if not k.startswith('only_')}
 

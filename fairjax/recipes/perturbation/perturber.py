@@ -201,7 +201,7 @@ def labelled(
     out[name] = (
       of_share(int(ok.sum()), len(ok), how.level)  # Wilson's
       if own is None
-      else fairscore.share(ok.astype(bool)[None], how, own)
+      else fairscore.share(ok.astype(bool)[None], how.over(own))
     )
   return out
 
@@ -218,11 +218,9 @@ def measure(
   e.contenders |= {who: {'sets': {}} for who in written}
   for part, mask in parts.items():
     of = clusters.of_texts(list(held['text'][mask]))
-    exact = {}
+    exact, hang = {}, how.over(of)
     for who, rows in counted.items():
-      quality = rewrites.estimates(
-        rows[mask], rewrites.measures, how, cluster=of
-      )
+      quality = rewrites.estimates(rows[mask], rewrites.measures, hang)
       if of is None:
         quality['exact'] = rewrites.exact(rows[mask], how)
       some = np.array(written[who], object)[mask]
@@ -231,7 +229,7 @@ def measure(
       exact[who] = rows[mask][:, 6].astype(bool)[None]
     for ours, rival in itertools.product((LEARNED, FORMS), RIVALS):
       if ours in exact and rival in exact:
-        one = fairscore.compare(exact[ours], exact[rival], how, of)
+        one = fairscore.compare(exact[ours], exact[rival], hang)
         one = {k: v for k, v in one.items() if not k.startswith('only_')}
         sides = {'set': part, 'ours': ours, 'theirs': rival}
         e.tests.append({**sides, 'measure': 'exact', **one})

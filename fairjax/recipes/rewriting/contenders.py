@@ -124,7 +124,7 @@ def measure(
 
   def add(name, where, *each: Sums) -> None:
     sums = over_seeds(each, seeds)
-    parts[name][where].append(counterfactual.drawn(sums, options, hang))
+    parts[name][where].append(counterfactual.drawn(sums, options.over(hang)))
 
   shows = attribute(config, test)
   for name, chances in transferred(config, tables, rewrites).items():
@@ -375,7 +375,7 @@ def gold(
     own = pairs[where]
     hang = clusters.of_texts([source for source, _ in own])
     sums = [measure(own, list(texts)) for texts in versions]
-    return counterfactual.drawn(over_seeds(sums, seeds), options, hang)
+    return counterfactual.drawn(over_seeds(sums, seeds), options.over(hang))
 
   tested = (counted, beyond) if unlisted else (counted,)
   parts = {

@@ -257,9 +257,10 @@ def estimates(
     for name, value in ratios(names, sums).items()
     if 'loss' not in name
   }
+  how = how.over(cluster)
   return rewrites.estimates(
-    rows, compute, how, intervals.POSITIVE, cluster
-  ) | rewrites.estimates(rows, shares, how, cluster=cluster, ends=ends)
+    rows, compute, how, intervals.POSITIVE
+  ) | rewrites.estimates(rows, shares, how, ends=ends)
 
 
 def _measured(

@@ -50,7 +50,7 @@ def _parities(config, rows: GroupTexts, every, how) -> list[dict]:
     return []
   score = rows.table['score'].to_numpy(float)
   above = (score >= config.writing.bound).astype(float)
-  by_name = dict(zip(rows.groups, rows.members))
+  by_name, how = dict(zip(rows.groups, rows.members)), how.over(rows.cluster)
   pair, out = rows.table['pair'].to_numpy(object), []
   for a, b in every:
     # The texts of the two groups whose prompts are matched.
@@ -59,13 +59,13 @@ def _parities(config, rows: GroupTexts, every, how) -> list[dict]:
     one, other = by_name[a] & known, by_name[b] & known
     if not one.any():
       continue
-    weak = group_means.difference(above, one, other, rows.cluster, how)
+    weak = group_means.difference(above, one, other, how)
     out.append(
       {
         'attribute': rows.attribute,
         'groups': (a, b),
         'texts': int(one.sum() + other.sum()),
-        'strong': group_means.distance(score, one, other, rows.cluster, how),
+        'strong': group_means.distance(score, one, other, how),
         'weak': weak,
       }
     )

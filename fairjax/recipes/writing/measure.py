@@ -96,7 +96,6 @@ def _above(config: Config, parts: Sequence[GroupTexts], one: dict) -> None:
   cluster = clusters.distinct(joined['cluster'].to_numpy(object))
   if cluster is not None and len(np.unique(cluster)) < 2:
     cluster = None
-  options = options_of(config)
   found = assess(
     np.zeros(len(joined), np.int64),
     joined['score'].to_numpy(float)[None],
@@ -104,9 +103,8 @@ def _above(config: Config, parts: Sequence[GroupTexts], one: dict) -> None:
     names,
     attributes=[a for a, _ in kinds],
     threshold=config.writing.bound,
-    options=options,
+    options=options_of(config).over(cluster),
     min_group=config.measures.min_group,
-    cluster=cluster,
   )
   audit_measure.without_labels(found)
   for key in ('quality', 'fairness', 'groups'):
@@ -145,7 +143,7 @@ def _gap_of(
     by_group[group][key], _ = clusters.mean(
       values[member], code[member], how, bounds=(0.0, 1.0)
     )
-  draws = group_means.drawn(values, members, code, how)
+  draws = group_means.drawn(values, members, how.over(code))
   return {f'{key}_gap': group_means.gap(*draws, how)}
 
 
@@ -159,7 +157,8 @@ def _over_nobody(rows: GroupTexts, by_group, how) -> list[dict]:
     score[rows.nobody], rows.cluster[rows.nobody], how, bounds=(0.0, 1.0)
   )
   for group, member in zip(rows.groups, rows.members):
-    one = group_means.difference(score, member, rows.nobody, rows.cluster, how)
+    own = how.over(rows.cluster)
+    one = group_means.difference(score, member, rows.nobody, own)
     by_group[group]['over_no_group'] = one
     out.append(
       {
@@ -182,12 +181,10 @@ def _company(rows: GroupTexts, targets: Sequence[str], how) -> dict:
     return {}
   somebody = ~rows.nobody
   whole = list(rows.table['whole'][somebody])
-  code = rows.cluster[somebody]
-  out = {
-    'association_bias': cooccurrence.association(whole, own, targets, code, how)
-  }
+  how = how.over(rows.cluster[somebody])
+  out = {'association_bias': cooccurrence.association(whole, own, targets, how)}
   if len(own) == 2:
     out['cooccurrence_bias'] = cooccurrence.cooccurrence(
-      whole, own, targets, code, how
+      whole, own, targets, how
     )
   return {k: v for k, v in out.items() if v['value'] is not None}
