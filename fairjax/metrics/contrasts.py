@@ -65,21 +65,12 @@ def differences(
   shown: Sequence[str] = SHOWN,
 ) -> list[dict]:
   """A row a group and rate: its value, the reference's, the difference, p."""
-  n = decisions.shape[1]
-  truth = np.zeros(n, np.int64) if labels is None else labels
   shown = [k for k in shown if labels is not None or k == 'selection_rate']
   base = reference_of(members, names, reference, options.weight)
   own = [g for g in range(len(members)) if g != base]
   masks = [members[g] for g in own]
   others = [~members[g] if base is None else members[base] for g in own]
-  table = counts.tabulate(
-    truth,
-    decisions,
-    [*masks, *others, np.ones(n, bool)],
-    2,
-    options,
-  )
-  rates = _rates(table, options)
+  _, rates = counts.decided(labels, decisions, [*masks, *others], options)
   out = []
   for i, g in enumerate(own):
     for name in shown:
@@ -118,9 +109,7 @@ def impact_ratios(
   The highest is chosen from the same rows, so the intervals hold together:
   each at 1 − α / g, of the drawn ratios.
   """
-  every = [*members, np.ones(decisions.shape[1], bool)]
-  truth = np.zeros(decisions.shape[1], np.int64)
-  rates = _rates(counts.tabulate(truth, decisions, every, 2, options), options)
+  _, rates = counts.decided(None, decisions, members, options)
   r = groups.NAMES.index('selection_rate')
   own = rates.values[:, 0, :-1, r]
   enough = rates.rows[0, :-1, r] >= min_group
@@ -153,10 +142,6 @@ def correct(rows: Sequence[dict]) -> None:
   tested = [row for row in rows if not row['few']]
   for row, p in zip(tested, significance.adjusted([r['p'] for r in tested])):
     row['adjusted'] = p
-
-
-def _rates(table: counts.Table, options: IntervalOptions) -> counts.Rates:
-  return counts.rates(table, counts.draw(table, options), options)
 
 
 def _difference(rates, at, beside, options) -> dict:
@@ -222,12 +207,8 @@ def conditional(
 
   Groups of one attribute, two or more, without overlap.
   """
-  n = decisions.shape[1]
-  truth = np.zeros(n, np.int64) if labels is None else labels
-  cells = (members[:, None] & levels[None]).reshape(-1, n)
-  masks = [*cells, np.ones(n, bool)]
-  table = counts.tabulate(truth, decisions, masks, 2, options)
-  rates = _rates(table, options)
+  cells = (members[:, None] & levels[None]).reshape(-1, decisions.shape[1])
+  table, rates = counts.decided(labels, decisions, cells, options)
   shape = (len(members), len(levels))
   values = rates.values[:, 0, :-1].reshape(len(decisions), *shape, -1)
   total = groups.denominators(table.groups.sum(0, dtype=np.float64)).min(0)
@@ -321,10 +302,7 @@ def costs(
   min_group: int = 1,
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
-  n = len(labels)
-  masks = [*members, np.ones(n, bool)]
-  table = counts.tabulate(labels, decisions, masks, 2, options)
-  rates = _rates(table, options)
+  _, rates = counts.decided(labels, decisions, members, options)
   at = groups.NAMES.index
 
   def cost(x: Float[np.ndarray, '... rate']) -> np.ndarray:
@@ -340,10 +318,10 @@ def costs(
       values[:, g],
       None if draws is None else draws[:, :, g],
       options,
-      '' if masks[g].any() else 'no rows',
+      '' if g == len(members) or members[g].any() else 'no rows',
       top,
     )
-    for g in range(len(masks))
+    for g in range(len(members) + 1)
   ]
   sizes = np.array([options.rows(one) for one in members])
   large = np.flatnonzero(sizes >= min_group)

@@ -197,6 +197,20 @@ def _adder(
   return add
 
 
+def decided(
+  labels: Integer[np.ndarray, ' n'] | None,
+  decisions: Integer[np.ndarray, 's n'],
+  members: Sequence[Bool[np.ndarray, ' n']] | Bool[np.ndarray, 'g n'],
+  options: IntervalOptions,
+) -> tuple[Table, Rates]:
+  """Rates of groups of two classes, and their table; everyone is the last."""
+  n = decisions.shape[1]
+  truth = np.zeros(n, np.int64) if labels is None else labels
+  masks = [*members, np.ones(n, bool)]
+  table = tabulate(truth, decisions, masks, 2, options)
+  return table, rates(table, draw(table, options), options)
+
+
 def rates(table: Table, draws: Draws | None, options: IntervalOptions) -> Rates:
   """Rates of every group, and of every resample."""
   values = groups.rates(table.groups.sum(0, dtype=np.float64))

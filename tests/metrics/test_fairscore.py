@@ -108,7 +108,9 @@ def test_no_flip_of_copies_says_no_more_than_of_one_each(seeds):
   )
   for end in ('low', 'high'):
     assert again[end] == pytest.approx(alone[end], rel=0.15)
-  one = fairscore.share(np.eye(2, 6, dtype=bool)[:1], HOW.over(np.zeros(6)))
+  one = fairscore.share(
+    np.eye(2, 6, dtype=bool)[:1], HOW.over(np.zeros(6, int))
+  )
   assert one['low'] < 0.1 and one['high'] > 0.7  # of one text
 
 

@@ -145,12 +145,10 @@ def _rates(name, flip, labels, members, options, binary=True) -> tuple:
   if not options.rows(np.ones(n, bool)):
     empty = estimate(np.full(seeds, np.nan), note='no row was edited')
     return {name: empty}, [empty] * len(members)
-  truth = np.zeros(n, np.int64)
+  truth = None
   if labels is not None and binary:
     truth = (labels > 0).astype(np.int64)
-  masks = [*members, np.ones(n, bool)]
-  table = counts.tabulate(truth, flip.astype(np.int64), masks, 2, options)
-  rates = counts.rates(table, counts.draw(table, options), options)
+  table, rates = counts.decided(truth, flip.astype(np.int64), members, options)
   everyone = counts.of_group(table, rates, -1, options)
   out = {name: everyone['selection_rate']}
   if labels is not None and binary:
