@@ -166,7 +166,9 @@ class Some(NamedTuple):
   def sample(self) -> intervals.IntervalOptions:
     return self.how.over(stages.clusters_of(self.pairs)[0])
 
-  def share(self, right: np.ndarray, less: np.ndarray | None = None, rows=...):
+  def share(
+    self, right: np.ndarray, less: np.ndarray | None = None, rows=slice(None)
+  ):
     """The share of rows, or less another, over texts and seeds.
 
     Perturbations of one text are dependent, as equal texts are elsewhere.
