@@ -24,7 +24,7 @@ from jaxtyping import Float, Integer
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, is_listed, need
 from fairjax.metrics.inference import row_weights
-from fairjax.metrics.inference.sample import Sample
+from fairjax.metrics.inference.sample import RowSample
 
 CRITERIA = {
   'demographic_parity': 'dp',
@@ -148,7 +148,7 @@ def fit(
 def halves(
   rows: int,
   holdout: float,
-  sample: Sample,
+  sample: RowSample,
 ) -> tuple[Integer[np.ndarray, ' a'], Integer[np.ndarray, ' b']]:
   """The rows that choose the thresholds, and those that judge them.
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import fairjax
 from fairjax import UserError
 from fairjax.metrics import group_thresholds
-from fairjax.metrics.inference.sample import Sample
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.results import plain
 
 NAMES = {  # fairlearn's names
@@ -281,7 +281,7 @@ def test_weighted_rates_are_fairlearns_and_as_fair_as_its_thresholds():
     sample_weight=w,
     n_resamples=200,
   )
-  own, held = group_thresholds.halves(len(y), 0.5, Sample())
+  own, held = group_thresholds.halves(len(y), 0.5, RowSample())
   d = found.predict(p[held], group[held])
   rate_of = lambda d, **more: fair.MetricFrame(
     metrics=fair.false_positive_rate,
@@ -386,12 +386,12 @@ def test_rows_that_hang_together_are_in_one_half_and_judge_as_one():
   y, group = rng.integers(0, 2, 120), np.tile([*'ab'], 60)
   p = np.clip(rng.normal(0.4 + 0.2 * y + 0.1 * (group == 'a'), 0.2), 0, 1)
   text, times = np.repeat(np.arange(120), 8), lambda x: np.repeat(x, 8)
-  own, held = group_thresholds.halves(960, 0.5, Sample(cluster=text))
+  own, held = group_thresholds.halves(960, 0.5, RowSample(cluster=text))
   assert not {*text[own]} & {*text[held]}
   assert sorted([*own, *held]) == [*range(960)]
   assert abs(len(own) - 480) <= 8
   for seed in range(8):  # a cluster is where its middle is, first or last
-    one = Sample(seed=seed, cluster=np.repeat([0, 1], [1, 99]))
+    one = RowSample(seed=seed, cluster=np.repeat([0, 1], [1, 99]))
     assert all(map(len, group_thresholds.halves(100, 0.5, one)))
   wide = lambda found: (
     found.price['difference']['high'] - found.price['difference']['low']

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fairjax.metrics import quality
 from fairjax.metrics.inference import resampling
-from fairjax.metrics.inference.sample import Sample
+from fairjax.metrics.inference.sample import RowSample
 
 
 def deviations(parts, weights, seed=None):
@@ -92,7 +92,7 @@ def test_auc_with_one_label_is_undefined():
 @pytest.mark.parametrize('steps', [0, 20])
 def test_placements_add_up_to_the_exact_values(steps):
   labels, scores, members = some(700, steps=steps)
-  items = resampling.blocks(len(labels), Sample())
+  items = resampling.blocks(len(labels), RowSample())
   parts = quality.placements(
     labels, quality.in_order(scores), quality.rows_of(members), items
   )
@@ -109,7 +109,7 @@ def test_placements_add_up_to_the_exact_values(steps):
 def test_everyone_has_no_background():
   labels, scores, members = some(700)
   members = np.concatenate([members, np.ones((1, 700), bool)])
-  items = resampling.blocks(700, Sample())
+  items = resampling.blocks(700, RowSample())
   parts = quality.placements(
     labels, quality.in_order(scores), quality.rows_of(members), items
   )
@@ -123,7 +123,7 @@ def test_everyone_has_no_background():
 def test_resampled_auc_is_that_of_weighted_rows():
   labels, scores, _ = some(200, seed=3)
   everyone = np.ones((1, 200), bool)
-  items = resampling.blocks(200, Sample())
+  items = resampling.blocks(200, RowSample())
   parts = quality.placements(
     labels, quality.in_order(scores), quality.rows_of(everyone), items
   )
@@ -141,7 +141,7 @@ def test_further_rows_leave_doubt_of_a_perfect_order():
   """20 rows in order: 1 − AUC reaches Newcombe's upper limit of 0.2."""
   labels = np.repeat([0, 1], 10)
   everyone = np.ones((1, 20), bool)
-  items = resampling.blocks(20, Sample())
+  items = resampling.blocks(20, RowSample())
   ordered = quality.in_order(np.arange(20.0))
   parts = quality.placements(labels, ordered, quality.rows_of(everyone), items)
   weights = resampling.draw(items, 4000, 1)
@@ -153,7 +153,7 @@ def test_further_rows_leave_doubt_of_a_perfect_order():
 
 def test_blocks_have_the_spread_of_rows():
   labels, scores, members = some(20_000, seed=4)
-  items = resampling.blocks(len(labels), Sample())
+  items = resampling.blocks(len(labels), RowSample())
   assert len(items.size) == resampling.BLOCKS
   parts = quality.placements(
     labels, quality.in_order(scores), quality.rows_of(members), items

@@ -46,7 +46,7 @@ from fairjax.metrics.inference.estimates import (
   too_few,
 )
 from fairjax.metrics.inference.resampling import SEEDS, SIGNS, quantile
-from fairjax.metrics.inference.sample import Sample
+from fairjax.metrics.inference.sample import RowSample
 
 MEASURES = 64  # measures at a time whose intervals are made
 
@@ -58,7 +58,7 @@ SHARES = (0.0, 1.0)
 TOLERANCE = 1e-6  # what rounding in float32 may leave of no difference
 
 
-IntervalOptions = Sample
+IntervalOptions = RowSample
 DEFAULTS = IntervalOptions()
 
 

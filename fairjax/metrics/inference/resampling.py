@@ -30,7 +30,7 @@ import pandas as pd
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics.inference import row_weights
-from fairjax.metrics.inference.sample import Sample
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.kernels import kernel
 
 DENSE = 1 << 16  # combinations of columns that are counted in a table
@@ -111,7 +111,7 @@ def distinct(
   return [number] if alone else [*masks]
 
 
-def blocks(n: int, how: Sample) -> Items:
+def blocks(n: int, how: RowSample) -> Items:
   """Rows, or whole clusters, dealt at random into at most BLOCKS items.
 
   A row that has a weight is a cluster of as many rows.

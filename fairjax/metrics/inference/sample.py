@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Integer, Num
 from fairjax.metrics.inference import row_weights
 
 
-class Sample(NamedTuple):
+class RowSample(NamedTuple):
   """What every interval and p is made by, beside the values of the rows.
 
   Whoever measures rows is handed one, so that nothing can be measured without
@@ -25,12 +25,12 @@ class Sample(NamedTuple):
 
   def of(
     self, rows: Integer[np.ndarray, ' m'] | Bool[np.ndarray, ' n'] | slice
-  ) -> 'Sample':
+  ) -> 'RowSample':
     """The sample that some of the rows are."""
     own = (row_weights.of(x, rows) for x in (self.cluster, self.weight))
     return self._replace(**dict(zip(('cluster', 'weight'), own)))
 
-  def over(self, cluster: Integer[np.ndarray, ' n'] | None) -> 'Sample':
+  def over(self, cluster: Integer[np.ndarray, ' n'] | None) -> 'RowSample':
     """The sample whose rows hang together like this."""
     return self._replace(cluster=cluster)
 
