@@ -102,15 +102,12 @@ def drawn_once(request):
 @pytest.fixture(scope='module')
 def small_and_alone():
   """The smallest size is smaller still; several devices compile longer."""
-  import jax
+  import small
 
   from fairjax.models import families
   from fairjax.train import mesh
 
-  axes = (jax.sharding.AxisType.Auto,) * 2
-  one = jax.make_mesh(
-    (1, 1), ('seed', 'data'), axis_types=axes, devices=jax.devices()[:1]
-  )
+  one = small.place()
   with pytest.MonkeyPatch.context() as patch:
     for size in ('nano', 'tiny'):
       patch.setitem(families.SIZES, size, (1, 64))

@@ -6,10 +6,37 @@ import jax
 
 from fairjax import config as c
 from fairjax.data.batching import tokens
-from fairjax.models import families
+from fairjax.models import families, of_module
 from fairjax.models.families import bart, encoder, gpt2
 from fairjax.models.folders import hf
+from fairjax.models.layers import places
 from fairjax.train.progress import Log
+
+SMALL = {  # by what each family's config.json calls it
+  'vocab_size': 30,
+  **dict.fromkeys(('hidden_size', 'dim', 'n_embd', 'd_model'), 16),
+  **dict.fromkeys(('num_hidden_layers', 'n_layers', 'n_layer'), 3),
+  **dict.fromkeys(('encoder_layers', 'decoder_layers'), 2),
+  **dict.fromkeys(('num_attention_heads', 'n_heads', 'n_head'), 2),
+  **dict.fromkeys(('encoder_attention_heads', 'decoder_attention_heads'), 2),
+  **dict.fromkeys(('intermediate_size', 'hidden_dim', 'n_inner'), 24),
+  **dict.fromkeys(('encoder_ffn_dim', 'decoder_ffn_dim'), 24),
+  **dict.fromkeys(('max_position_embeddings', 'n_positions'), 40),
+  'embedding_size': 8,
+  'num_key_value_heads': 1,
+  # DeBERTa-v3
+  'relative_attention': True,
+  'share_att_key': True,
+  'position_biased_input': False,
+  'norm_rel_ebd': 'layer_norm',
+  'pos_att_type': 'p2c|c2p',
+  'position_buckets': 4,
+  'type_vocab_size': 2,
+  'local_attention': 6,
+  'initializer_range': 0.25,
+  'init_std': 0.25,
+  **dict.fromkeys(('pad_token_id', 'bos_token_id', 'eos_token_id'), 1),
+}
 
 
 def config(**more) -> c.Config:
@@ -40,6 +67,26 @@ def heard() -> tuple[Log, list[str]]:
   log, lines = Log(None, main=False), []
   log.line = lines.append
   return log, lines
+
+
+def place(seed=1, data=1):
+  """A mesh of the first devices."""
+  return jax.make_mesh(
+    (seed, data),
+    ('seed', 'data'),
+    axis_types=(jax.sharding.AxisType.Auto,) * 2,
+    devices=jax.devices()[: seed * data],
+  )
+
+
+def bundle_of(module, **more):
+  """A model of the module, drawn by its seed."""
+
+  @jax.jit
+  def init(seed):
+    return module.init(jax.random.key(seed), places.blank_batch())['params']
+
+  return of_module(module, init, **more)
 
 
 def shape_of(family: str, vocab: int, positions: int = 34, **more):

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
+from small import SMALL
 
 from fairjax import models
 from fairjax.core.errors import UserError
@@ -16,8 +17,6 @@ from fairjax.data.batching import tokens
 from fairjax.models import families
 from fairjax.models.families import FAMILIES
 from fairjax.models.folders import hf, weight_files
-
-from .families.test_families import SMALL
 
 VALUES = [
   *(None, True, False, 0, 1, -1, 3, 2**63, 10**30, 0.5, -0.5, 1e-12, 1e308),

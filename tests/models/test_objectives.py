@@ -7,6 +7,7 @@ import jax
 import numpy as np
 import pytest
 from corpus import SMALL, pieces_of, whole
+from small import bundle_of
 
 from fairjax import config as c
 from fairjax.data.batching import corruption, rows
@@ -17,16 +18,6 @@ from fairjax.models.folders import hf
 from fairjax.recipes.language import pretrain
 from fairjax.recipes.language.pretrain import OBJECTIVES
 from fairjax.train import mesh
-
-
-def of_module(module):
-  def init(seed):
-    return hf.complete(module, {}, jax.random.key(seed))
-
-  def apply(params, batch, dropout=None):
-    return module.apply({'params': params}, batch, dropout)
-
-  return Bundle(init, apply, module)
 
 
 def torch_twin(folder, module, params, name):
@@ -84,7 +75,7 @@ def test_masked_loss_is_that_of_transformers(read, tmp_path):
   torch = pytest.importorskip('torch')
   plain, made = some_rows(read)
   batch = corruption.masked(plain, np.random.default_rng(0), read[1], 0.3)
-  model = of_module(families.module(SMALL, 'mask'))
+  model = bundle_of(families.module(SMALL, 'mask'))
   params = spoken(model.init(0))
   ours = total(model, params, 'mlm', rows.finish(batch, made.pieces))
   twin = torch_twin(tmp_path / 'm', model.module, params, 'BertForMaskedLM')
@@ -181,7 +172,7 @@ def test_denoising_loss_is_that_of_transformers(read, tmp_path):
   plain, made = some_rows(read)
   words = read[1]
   batch = corruption.denoised(plain, np.random.default_rng(0), words)
-  model = of_module(
+  model = bundle_of(
     bart.Bart(
       bart.BartShape(
         vocab=120,
@@ -227,7 +218,7 @@ def test_perplexity_is_that_of_a_loop_over_documents(read, tmp_path):
     jax.device_count(),
   )
   held.size = 5
-  model = of_module(
+  model = bundle_of(
     gpt2.GPT2(
       gpt2.GPT2Shape(
         vocab=120, width=32, depth=1, heads=4, hidden=48, positions=40

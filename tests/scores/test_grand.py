@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from small import SMALL, bundle_of, place, shape_of
 
 from fairjax import stages
 from fairjax.config import Config
@@ -17,80 +18,27 @@ from fairjax.data.batching import batches as packing
 from fairjax.data.batching.batches import Pool
 from fairjax.data.batching.tokens import Ragged, take
 from fairjax.models import Bundle, families
-from fairjax.models.families import encoder
-from fairjax.models.layers import exact_norms, layer_params, places, probed
+from fairjax.models.layers import exact_norms, layer_params, probed
 from fairjax.models.words import lstm, text_cnn, word_level
 from fairjax.scores.grand import grand, squares
 from fairjax.train import loop, step
 from fairjax.train.progress import Log
 
-SHAPE = encoder.EncoderShape(
-  vocab=50,
-  width=16,
-  depth=2,
-  heads=2,
-  hidden=24,
-  positions=32,
-  embedding=16,
-  deviation=0.25,
-)
-
-
-def model_of(module) -> Bundle:
-  @jax.jit
-  def init(seed):
-    return module.init(jax.random.key(seed), places.blank_batch())['params']
-
-  def apply(params, batch, dropout=None):
-    return module.apply({'params': params}, batch, dropout)
-
-  return Bundle(init, apply, module)
-
-
-MODERN = families.shape_from_hf(
-  {
-    'model_type': 'modernbert',
-    'vocab_size': 50,
-    'hidden_size': 16,
-    'num_hidden_layers': 2,
-    'num_attention_heads': 2,
-    'intermediate_size': 24,
-    'global_attn_every_n_layers': 2,
-    'local_attention': 6,
-    'initializer_range': 0.25,
-  }
-)
-
-
-DEBERTA = families.shape_from_hf(
-  {
-    'model_type': 'deberta-v2',
-    'vocab_size': 50,
-    'hidden_size': 16,
-    'num_hidden_layers': 2,
-    'num_attention_heads': 2,
-    'intermediate_size': 24,
-    'relative_attention': True,
-    'share_att_key': True,
-    'position_biased_input': False,
-    'norm_rel_ebd': 'layer_norm',
-    'pos_att_type': 'c2p|p2c',
-    'position_buckets': 6,
-    'max_position_embeddings': 32,
-    'initializer_range': 0.25,
-  }
-)
+SHAPE = shape_of('bert', 50, deviation=0.25)
+# By what a config.json of another family says.
+SAID = SMALL | {'vocab_size': 50, 'position_buckets': 6}
+SAID |= {'max_position_embeddings': 32, 'global_attn_every_n_layers': 2}
 
 
 @functools.cache  # so that tests share what they compile
 def classifier(family='bert', pooling='cls', depth=1, **options) -> Bundle:
-  if family == 'modernbert':
-    shape = dataclasses.replace(MODERN, pooling=pooling, depth=depth)
-  elif family == 'deberta-v2':
-    shape = dataclasses.replace(DEBERTA, depth=depth)
+  if family in ('modernbert', 'deberta-v2'):
+    shape = families.shape_from_hf({'model_type': family} | SAID)
+    more = {'pooling': pooling} if family == 'modernbert' else {}
+    shape = dataclasses.replace(shape, depth=depth, **more)
   else:
     shape = families.replaced(SHAPE, family=family, depth=depth)
-  return model_of(families.module(shape, 'classify', classes=2, **options))
+  return bundle_of(families.module(shape, 'classify', classes=2, **options))
 
 
 WORDS = word_level.WordShape(50, 8, 2, length=20, rate=0.5)
@@ -104,15 +52,6 @@ def pool_of(lengths, seed=0) -> Pool:
   label = rng.integers(0, 2, len(lengths)).astype(np.int32)
   weight = rng.uniform(0.5, 1.5, len(lengths)).astype(np.float32)
   return Pool(Ragged(flat, offsets), label, weight)
-
-
-def place(seed=1, data=1):
-  return jax.make_mesh(
-    (seed, data),
-    ('seed', 'data'),
-    axis_types=(jax.sharding.AxisType.Auto,) * 2,
-    devices=jax.devices()[: seed * data],
-  )
 
 
 POOL = pool_of([3, 19, 4, 12, 6, 9, 15, 2, 7, 7, 11])
@@ -210,7 +149,7 @@ def test_it_is_the_norm_of_each_examples_own_gradient(kind):
   ids=['CNN', 'LSTM'],
 )
 def test_word_level_models(module):
-  agree(model_of(module), POOL)
+  agree(bundle_of(module), POOL)
 
 
 @pytest.mark.parametrize('devices', [(1, 4), (2, 2)])
@@ -251,13 +190,10 @@ class Linear(nn.Module):
 
 def test_golden_linear_softmax():
   """‖p - y‖ √(‖x‖² + 1) = √½ √26 = √13."""
-  model = model_of(Linear())
+  model = bundle_of(Linear())
   params = loop.initial(model, [0])
   found = grand(model, params, pool_of([1]), place(), batch=1)
   np.testing.assert_allclose(found, [[3.6055513]], rtol=1e-7)
-
-
-SHALLOW = dataclasses.replace(SHAPE, depth=1)
 
 
 class Bare(nn.Module):
@@ -266,11 +202,11 @@ class Bare(nn.Module):
   @nn.compact
   def __call__(self, batch, dropout_key=None):
     shift = self.param('shift', nn.initializers.zeros, (2,))
-    return families.module(SHALLOW, 'classify', classes=2)(batch) + shift
+    return families.module(SHAPE, 'classify', classes=2)(batch) + shift
 
 
 def test_a_parameter_without_a_probe_is_named():
-  model = model_of(Bare())
+  model = bundle_of(Bare())
   with pytest.raises(UserError, match=r'parameter shift .* no probe'):
     grand(model, loop.initial(model, [0]), POOL, place(), batch=4)
 
@@ -280,12 +216,12 @@ class Twice(nn.Module):
 
   @nn.compact
   def __call__(self, batch, dropout_key=None):
-    inner = families.module(SHALLOW, 'classify', classes=2)
+    inner = families.module(SHAPE, 'classify', classes=2)
     return inner(batch) + inner(batch)
 
 
 def test_a_layer_used_twice_is_refused():
-  model = model_of(Twice())
+  model = bundle_of(Twice())
   with pytest.raises(UserError, match='is used 2 times'):
     grand(model, loop.initial(model, [0]), POOL, place(), batch=4)
 

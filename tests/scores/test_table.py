@@ -2,10 +2,10 @@
 
 import dataclasses
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
+from small import bundle_of, place, shape_of
 
 from fairjax import stages
 from fairjax.config import Config
@@ -13,26 +13,13 @@ from fairjax.core import artefacts
 from fairjax.core.artefacts import read_table
 from fairjax.core.errors import UserError
 from fairjax.data.sets import planted
-from fairjax.models import Bundle, families
-from fairjax.models.families import encoder
-from fairjax.models.layers import places
+from fairjax.models import families
 from fairjax.report import render
 from fairjax.scores import SCORES, describe, error_scores, forgetting, table
 from fairjax.stages import scoring
 from fairjax.stages.model_outputs import Predictions
 from fairjax.train import loop
 from fairjax.train.progress import Log
-
-SHAPE = encoder.EncoderShape(
-  vocab=200,
-  width=16,
-  depth=1,
-  heads=2,
-  hidden=16,
-  positions=64,
-  embedding=16,
-  deviation=0.25,
-)
 
 
 def make_config(**scoring) -> Config:
@@ -54,26 +41,11 @@ def world(tmp_path_factory):
     bundle = stages.prepare(
       dataclasses.replace(config, model='tiny'), tables, log
     )
-  shape = dataclasses.replace(SHAPE, vocab=bundle.tokenizer.get_vocab_size())
+  words = bundle.tokenizer
+  shape = shape_of('bert', words.get_vocab_size(), 64, deviation=0.25)
   module = families.module(shape, 'classify', classes=2)
-
-  @jax.jit
-  def init(seed):
-    return module.init(jax.random.key(seed), places.blank_batch())['params']
-
-  def apply(params, batch, dropout=None):
-    return module.apply({'params': params}, batch, dropout)
-
-  model = Bundle(init, apply, module)
-  device_mesh = jax.make_mesh(
-    (1, 1),
-    ('seed', 'data'),
-    axis_types=(jax.sharding.AxisType.Auto,) * 2,
-    devices=jax.devices()[:1],
-  )
-  return tables, model.replace(
-    tokenizer=bundle.tokenizer, device_mesh=device_mesh, longest=64
-  )
+  more = {'tokenizer': words, 'device_mesh': place(), 'longest': 64}
+  return tables, bundle_of(module, **more)
 
 
 def probe(config, world, folder):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy
 import sklearn.metrics
+import small
 
 from fairjax.config import Config, Train
 from fairjax.core import announce, backend, keys, memory
@@ -20,14 +21,11 @@ from fairjax.data.batching import batches
 from fairjax.data.batching.batches import Pool
 from fairjax.data.batching.tokens import Ragged, take
 from fairjax.models import Bundle, families, of_module
-from fairjax.models.families import encoder
 from fairjax.models.layers import layer_params, places
 from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 
-SHAPE = encoder.EncoderShape(
-  vocab=50, width=16, depth=1, heads=2, hidden=32, positions=32, embedding=16
-)
+SHAPE = small.shape_of('bert', 50, hidden=32)
 
 
 def tiny_model(**other) -> Bundle:
@@ -80,12 +78,7 @@ def fit(
   **rest,
 ):
   options = options or config()
-  place = jax.make_mesh(
-    devices,
-    ('seed', 'data'),
-    axis_types=(jax.sharding.AxisType.Auto,) * 2,
-    devices=jax.devices()[: devices[0] * devices[1]],
-  )
+  place = small.place(*devices)
   with Log(folder, main=main) as log:
     return loop.fit(
       model, train or TRAIN, VALID, options, folder, place, log, **rest
@@ -388,7 +381,7 @@ def test_tracking_predicts_the_training_rows_after_each_epoch(tmp_path):
 
 
 def test_runs_that_take_the_same_steps_share_their_program():
-  place = jax.make_mesh((1, 1), ('seed', 'data'), devices=jax.devices()[:1])
+  place = small.place()
   program = lambda **train: step.compiled(MODEL, Train(**train), place)
   assert program(epochs=1.0) is program(epochs=2.0, load_best=False, track=True)
   for other in (

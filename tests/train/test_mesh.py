@@ -11,6 +11,7 @@ import threading
 import jax
 import numpy as np
 import pytest
+import small
 
 from fairjax.config import Mesh
 from fairjax.core import backend
@@ -127,7 +128,7 @@ def test_a_batch_key_of_no_known_axes_is_refused():
 
 def test_a_tool_says_what_programs_are_made_for():
   assert mesh.platform() == 'cpu'
-  place = jax.make_mesh((1, 1), ('seed', 'data'), devices=jax.devices()[:1])
+  place = small.place()
   double = lambda a: mesh.over_seeds(place, lambda one: one * 2)(a)
   looped = lambda: 'scan' in str(jax.make_jaxpr(double)(np.ones((2, 3))))
   assert looped()
@@ -139,10 +140,7 @@ def test_a_tool_says_what_programs_are_made_for():
 
 def test_parameters_are_gathered_by_one_program(caplog):
   """However often a fit is evaluated."""
-  place = jax.make_mesh(
-    *((1, 4), ('seed', 'data')),
-    axis_types=(jax.sharding.AxisType.Auto,) * 2,
-  )
+  place = small.place(1, 4)
   state = {'a': np.ones((1, 512, 128), np.float32), 'b': np.zeros((1, 3))}
   held = mesh.put_held(place, state)
   assert not held['a'].sharding.is_fully_replicated

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from small import place
 from test_loop import assert_same, leaves
 
 from fairjax.config import Config, Train
@@ -33,12 +34,7 @@ def init(seed):
   }
 
 
-PLACE = jax.make_mesh(
-  (1, 1),
-  ('seed', 'data'),
-  axis_types=(jax.sharding.AxisType.Auto,) * 2,
-  devices=jax.devices()[:1],
-)
+PLACE = place()
 MODEL = Bundle(init, init, None)
 
 

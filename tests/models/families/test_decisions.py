@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
+from small import SMALL
 
 import fairjax
 from fairjax.bench.peers import minilm
@@ -18,8 +19,6 @@ from fairjax.models import families, of_module
 from fairjax.models.families import chances
 from fairjax.models.layers import places
 from fairjax.train import decisions, loop, mesh
-
-from .test_families import SMALL
 
 CLASSIFIERS = [
   n for n in families.FAMILIES if 'classify' in families.find(n).heads

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import traverse_util
+from small import SMALL
 
 from fairjax import models
 from fairjax.core.errors import UserError
@@ -19,32 +20,6 @@ from fairjax.models.layers import layer_params, places, probed
 
 from ..batches import pack, pad
 from ..small_encoder import TEXTS
-
-SMALL = {  # by what each family's config.json calls it
-  'vocab_size': 30,
-  **dict.fromkeys(('hidden_size', 'dim', 'n_embd', 'd_model'), 16),
-  **dict.fromkeys(('num_hidden_layers', 'n_layers', 'n_layer'), 3),
-  **dict.fromkeys(('encoder_layers', 'decoder_layers'), 2),
-  **dict.fromkeys(('num_attention_heads', 'n_heads', 'n_head'), 2),
-  **dict.fromkeys(('encoder_attention_heads', 'decoder_attention_heads'), 2),
-  **dict.fromkeys(('intermediate_size', 'hidden_dim', 'n_inner'), 24),
-  **dict.fromkeys(('encoder_ffn_dim', 'decoder_ffn_dim'), 24),
-  **dict.fromkeys(('max_position_embeddings', 'n_positions'), 40),
-  'embedding_size': 8,
-  'num_key_value_heads': 1,
-  # DeBERTa-v3
-  'relative_attention': True,
-  'share_att_key': True,
-  'position_biased_input': False,
-  'norm_rel_ebd': 'layer_norm',
-  'pos_att_type': 'p2c|c2p',
-  'position_buckets': 4,
-  'type_vocab_size': 2,
-  'local_attention': 6,
-  'initializer_range': 0.25,
-  'init_std': 0.25,
-  **dict.fromkeys(('pad_token_id', 'bos_token_id', 'eos_token_id'), 1),
-}
 
 
 def shape_of(family):

@@ -6,25 +6,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small import shape_of
 
 from fairjax.data.batching.tokens import Ragged
 from fairjax.models import families, warm_start
-from fairjax.models.families import bart, encoder
+from fairjax.models.families import bart
 from fairjax.models.folders import hf
 from fairjax.models.layers.places import blank_batch
 from fairjax.models.reading import detect
 
 from ..seq2seq import needs_torch
 
-SHAPE = encoder.EncoderShape(
-  vocab=50,
-  width=16,
-  depth=2,
-  heads=2,
-  hidden=24,
-  positions=40,
-  embedding=16,
-)
+SHAPE = shape_of('bert', 50, 40, depth=2)
 TEXTS = Ragged(
   np.int32([2, 7, 9, 3, 2, 11, 3, 2, 8, 12, 30, 41, 22, 3]),
   np.int64([0, 4, 7, 14]),

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small import shape_of
 from tokenizers import (
   AddedToken,
   Tokenizer,
@@ -22,7 +23,6 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens as data_tokens
 from fairjax.models import families
 from fairjax.models.decoding.decode import Options
-from fairjax.models.families import bart, encoder
 from fairjax.models.folders import hf
 from fairjax.models.reading import fill
 
@@ -88,26 +88,13 @@ def random_model(kind, tokenizer):
   token = lambda *names: next(
     i for i in map(tokenizer.token_to_id, names) if i is not None
   )
-  small = {'vocab': vocab, 'width': 16, 'depth': 1, 'heads': 2, 'hidden': 24}
   if kind == 'bart':
-    eos = token('</s>', '[SEP]')
-    shape = bart.BartShape(
-      **small,
-      decoder_depth=1,
-      decoder_heads=2,
-      decoder_hidden=24,
-      longest=128,
-      pad=token('<pad>', '[PAD]'),
-      bos=token('<s>', '[CLS]'),
-      eos=eos,
-      start=eos,
-      deviation=0.5,
-    )
-    module = bart.Bart(shape)
+    own = {'pad': token('<pad>', '[PAD]'), 'bos': token('<s>', '[CLS]')}
+    own['eos'] = own['start'] = token('</s>', '[SEP]')
+    shape = shape_of('bart', vocab, 130, deviation=0.5, **own)
+    module = families.module(shape, 'write')
   else:
-    shape = encoder.EncoderShape(
-      **small, embedding=16, deviation=0.5, positions=64
-    )
+    shape = shape_of('bert', vocab, 64, deviation=0.5)
     module = families.module(shape, 'mask')
   return module, hf.complete(module, {}, jax.random.key(3))
 
