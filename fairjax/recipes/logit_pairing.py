@@ -78,10 +78,8 @@ def paired(
     (step.Player('model', loss(weight)),),
     loop.classified,
   )
-  more = {'part': f'pairing {weight:g}', 'task': task}
-  return stages.fitted_once(
-    e.config, model, pools, e.folder, made_from, e.log, **more
-  )
+  part = f'pairing {weight:g}'
+  return e.fitted(model, pools, made_from, part=part, task=task)
 
 
 def pairs(job: loop.Job, partner: np.ndarray) -> batches.Batches:

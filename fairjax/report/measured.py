@@ -131,7 +131,17 @@ def contenders(results: Results) -> list[dict]:
   ]
   if facts:
     body.append(parts.fold('What each contender is', parts.table(facts)))
-  return [parts.section('Contenders side by side', *body, *_links(results))]
+  # Of the contenders' own runs, those below this one's folder only.
+  pages = {
+    name: one['page']
+    for name, one in results.contenders.items()
+    if re.fullmatch(r'[\w.=+-]+(/[\w.=+-]+)*', one.get('page', ''))
+    and '..' not in one['page'].split('/')
+  }
+  if pages:
+    own = {'part': 'pages', 'pages': pages}
+    body += [parts.heading('Each run'), own]
+  return [parts.section('Contenders side by side', *body)]
 
 
 def _one_set(name: str, rows: Sequence[Mapping]) -> list[dict]:
@@ -153,18 +163,6 @@ def _one_set(name: str, rows: Sequence[Mapping]) -> list[dict]:
       caption = f'{capital(key)} on {of_set(name)}; {_better(key)}.'
       pictures.append(drawn(f'contenders_{key}_{name}', plot, caption))
   return [*out, parts.fold('Pictures', *pictures)] if pictures else out
-
-
-def _links(results: Results) -> list[dict]:
-  """Pages of the contenders' own runs, below this one's folder only."""
-  pages = {
-    name: one['page']
-    for name, one in results.contenders.items()
-    if re.fullmatch(r'[\w.=+-]+(/[\w.=+-]+)*', one.get('page', ''))
-    and '..' not in one['page'].split('/')
-  }
-  own = {'part': 'pages', 'pages': pages}
-  return [parts.heading('Each run'), own] if pages else []
 
 
 def heading(key: str) -> str:

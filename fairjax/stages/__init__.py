@@ -18,7 +18,7 @@ _STAGES = {
   'loading': 'as_read load membership mitigate notes test_sets',
   'reuse': 'stage write_json write_table',
   'runs': 'begin file_name keep_config keep_predictions leave publish results '
-  'versions',
+  'versions write_predictions',
 }
 _MODULE_OF = {name: m for m, names in _STAGES.items() for name in names.split()}
 

@@ -117,15 +117,35 @@ class Experiment:
     part: str = '',
     rows: np.ndarray | None = None,
     export: bool = False,
-    config: Config | None = None,
   ) -> loop.Fitted:
     """One contender's classifier, exported where the config asks for it."""
-    config = config or self.config
-    place = self.folder, self.log
-    fit = fits.train(config, model, *pools, *place, rows=rows, part=part)
+    own = self.config, model, *pools, self.folder, self.log
+    fit = fits.train(*own, rows=rows, part=part)
     if export:
-      fits.export(config, model, fit.params, *place)
+      fits.export(self.config, model, fit.params, self.folder, self.log)
     return fit
+
+  def fitted(
+    self, model: Bundle, sets: tuple[Any, Any], made_from: str, **options: Any
+  ) -> loop.Fitted:
+    """A model trained by a task of its own: (fits.fitted_once)."""
+    own = self.config, model, sets, self.folder, made_from, self.log
+    return fits.fitted_once(*own, **options)
+
+  def answers(
+    self,
+    model: Bundle,
+    pools: Sequence[batches.Pool],
+    part: str,
+    rows: np.ndarray | None = None,
+    export: bool = False,
+  ) -> dict[str, np.ndarray]:
+    """What one contender's classifier says of the sets: (fits.answers_once)."""
+    place = self.folder, self.log
+    keep = lambda params: fits.export(self.config, model, params, *place)
+    own = self.config, model, *pools, self.sets, *place
+    kept = keep if export and self.config.train.export else None
+    return fits.answers_once(*own, rows=rows, part=part, keep=kept)
 
   def answer(
     self,

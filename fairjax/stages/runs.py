@@ -154,21 +154,31 @@ def results(config: Config, **parts) -> Results:
 def keep_predictions(
   folder: pathlib.Path, sets: Tables, chances: dict[str, dict], focus: str
 ) -> None:
-  """predictions.parquet of the contender in focus, predictions/ of others."""
+  """What each contender predicted of the sets, as `write_predictions` does."""
   from fairjax.train import mesh
 
-  if not mesh.is_main():
-    return
-  place = folder / 'predictions'
-  names = {name: f'{file_name(name)}.parquet' for name in chances}
-  artefacts.keep_only(place, '.parquet', set(names.values()))
-  for name, of in chances.items():
-    parts = [prediction_table(n, t, of[n]) for n, t in sets.items()]
-    path = place / names[name]
-    if name == focus:
-      artefacts.remove_file(path)
-      path = folder / 'predictions.parquet'
-    artefacts.write_table(path, pd.concat(parts))
+  if mesh.is_main():
+    of = lambda own: [prediction_table(n, t, own[n]) for n, t in sets.items()]
+    frames = {name: pd.concat(of(own)) for name, own in chances.items()}
+    write_predictions(folder, frames, focus)
+
+
+def write_predictions(
+  folder: pathlib.Path, frames: dict[str, pd.DataFrame], focus: str
+) -> None:
+  """predictions.parquet of the contender in focus, predictions/ of others."""
+  taken, others = set(), set()
+  for k, (name, rows) in enumerate(frames.items()):
+    stem = file_name(name)
+    # No two names are one where files of either case are the same.
+    stem = f'{stem}-{k}' if stem.casefold() in taken else stem
+    taken.add(stem.casefold())
+    path = folder / 'predictions.parquet'
+    if name != focus:
+      path = folder / 'predictions' / f'{stem}.parquet'
+      others.add(path.name)
+    artefacts.write_table(path, rows)
+  artefacts.keep_only(folder / 'predictions', '.parquet', others)
 
 
 def file_name(name: str) -> str:

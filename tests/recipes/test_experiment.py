@@ -3,9 +3,11 @@
 import pathlib
 import re
 
+import pandas as pd
 import pytest
 
 import fairjax
+from fairjax import stages
 from fairjax.config import Config
 from fairjax.stages import Experiment
 
@@ -74,3 +76,13 @@ def test_what_two_experiments_measured_is_joined():
   found = one.results(title='Two')
   assert found.title == 'Two' and found.contenders == one.contenders
   assert found.tests == [{'set': 'GECO'}]
+
+
+def test_contenders_of_like_names_keep_their_predictions(tmp_path):
+  """Names that are one as files, for their case or marks, were one file."""
+  frames = {name: pd.DataFrame({'p0': [0.5]}) for name in ('a', 'x y', 'X-y')}
+  stages.write_predictions(tmp_path, frames, 'a')
+  kept = lambda: {path.name for path in (tmp_path / 'predictions').iterdir()}
+  assert kept() == {'x-y.parquet', 'X-y-2.parquet'}
+  stages.write_predictions(tmp_path, frames, 'x y')
+  assert kept() == {'a.parquet', 'X-y-2.parquet'}

@@ -150,7 +150,11 @@ def audit(
   if 'controls' in options:
     options['controls'] = _named(frame, options['controls'], 'controls')
   for name in {'cluster', 'sample_weight'} & {*options}:
-    options[name] = _named_one(frame, options[name], name)
+    given = '' if options[name] is None else options[name]
+    columns = _named(frame, given, name)
+    if len(columns) > 1:
+      raise UserError(f'{name} has {len(columns)} columns; give one')
+    options[name] = columns[0] if columns else ''
   doors.configured(config, OPTIONS, options)
   rows = audit_table.of_frame(frame, config)
   config.measures.pos_label = _positive(pos_label, rows.classes)
@@ -242,14 +246,6 @@ def _named(frame: pd.DataFrame, given: Any, field: str) -> tuple[str, ...]:
       )
     frame[name] = values
   return tuple(columns)
-
-
-def _named_one(frame: pd.DataFrame, given: Any, field: str) -> str:
-  """The name of one column; '' for none."""
-  names = _named(frame, '' if given is None else given, field)
-  if len(names) > 1:
-    raise UserError(f'{field} has {len(names)} columns; give one')
-  return names[0] if names else ''
 
 
 def _positive(given: Any, classes: Sequence[str]) -> int:

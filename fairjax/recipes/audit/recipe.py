@@ -311,23 +311,13 @@ def keep(
 
   if not mesh.is_main():
     return
-  name, taken, others = _data(config), set(), set()
-  for k, (model, one) in enumerate(measured.items()):
-    frame = table if 'label' in table else table.assign(label=-1)
-    rows = stages.prediction_table(name, frame, one.chances)
+  frame = table if 'label' in table else table.assign(label=-1)
+  frames = {}
+  for model, one in measured.items():
+    rows = stages.prediction_table(_data(config), frame, one.chances)
     rows['group'] = one.group
-    if 'label' not in table:
-      rows = rows.drop(columns='label')
-    stem = stages.file_name(model)
-    stem = f'{stem}-{k}' if stem.casefold() in taken else stem
-    taken.add(stem.casefold())
-    place = folder / 'predictions' / f'{stem}.parquet'
-    artefacts.write_table(
-      folder / 'predictions.parquet' if not k else place, rows
-    )
-    if k:
-      others.add(place.name)
-  artefacts.keep_only(folder / 'predictions', '.parquet', others)
+    frames[model] = rows if 'label' in table else rows.drop(columns='label')
+  stages.write_predictions(folder, frames, next(iter(frames)))
   first = next(iter(measured.values()))
   if first.equalized:
     first.equalized.save(folder / 'thresholds.json')

@@ -119,23 +119,3 @@ def with_weights(config: Config, inputs: Inputs, rows: np.ndarray) -> Inputs:
     pool=inputs.pool._replace(weight=weight[0]),
     valid=inputs.valid._replace(weight=weight[1]),
   )
-
-
-def answers(
-  e: Experiment,
-  inputs: Inputs,
-  rows: np.ndarray,
-  part: str,
-  folder: pathlib.Path | None = None,
-  export: bool = False,
-) -> dict[str, np.ndarray]:
-  """Trains on these rows and twins [s, n], and predicts the sets of `e`."""
-  config, folder = e.config, folder or e.folder
-  model, place = inputs.model, (folder, e.log)
-  keep = lambda params: stages.export(config, model, params, *place)
-  return stages.answers_once(
-    *(config, model, inputs.pool, inputs.valid, e.sets, *place),
-    rows=rows,
-    part=part,
-    keep=keep if export and config.train.export else None,
-  )

@@ -59,7 +59,8 @@ def by_rows(e: Experiment, inputs: Inputs, name: str, rows: np.ndarray) -> None:
   counts = (plural(facts[k + 's'], k) for k in ('row', 'twin'))
   e.log.line(f'{name}: {", ".join(counts)}')
   ours = name == config.diet.ranking
-  e.answer(name, diets.answers(e, own, rows, name, export=ours), facts)
+  pools = own.pool, own.valid
+  e.answer(name, e.answers(own.model, pools, name, rows, ours), facts)
   if ours:
     e.notes += diet_rows.notes(train, rows, config)
 
@@ -69,9 +70,7 @@ def by_method(e: Experiment, inputs: Inputs, name: str) -> None:
   config, tables = diets.with_method(e.config, name), inputs.mitigated[name]
   model = stages.prepare(config, tables, e.log)  # it may learn its words there
   pools = stages.pools(model, tables)
-  chances = stages.answers_once(
-    config, model, *pools, e.sets, e.folder, e.log, part=name
-  )
+  chances = e.of(config).answers(model, pools, name)
   rows = len(tables['train'])
   e.answer(name, chances, {'rows': rows, 'twins': 0, 'total': rows})
   e.notes += [f'{name}: {note}' for note in stages.notes(tables)]

@@ -224,7 +224,8 @@ def work(e: Experiment, inputs: Inputs, cell: Cell, rows, made_from) -> None:
   """Trains and measures a cell; its weights go when its numbers are kept."""
   path = cell_path(e.folder, made_from)
   own = diets.with_weights(e.config, inputs, rows)
-  chances = diets.answers(e, own, rows, title(cell), path)
+  here, pools = e.of(e.config, f'cells/{made_from}'), (own.pool, own.valid)
+  chances = here.answers(own.model, pools, title(cell), rows)
   numbers = stages.assess(e.config, e.sets, chances)
   if mesh.is_main():
     with artefacts.atomic(path / PREDICTIONS) as part:

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from fairjax import stages
 from fairjax.config import LINEAR, Config, changed
 from fairjax.core import keys
 from fairjax.core.errors import UserError
@@ -76,16 +75,10 @@ def _perceptron(e: Experiment, name: str, sets: tuple) -> Any:
   own |= {'max_grad_norm': 1.0, 'evals': 1 / epochs}
   config = changed(e.config, seeds=1, train=LINEAR | own)
   model = head_model(sets[0][0].shape[1])
-  fit = stages.fitted_once(
-    config,
-    model.replace(device_mesh=mesh.make(config.mesh, 1)),
-    sets,
-    e.folder / 'head',
-    identity(config, ('training', 'attributes'), *sets[0], *sets[1]),
-    e.log,
-    part=f'head {name}',
-    task=HEAD,
-  )
+  model = model.replace(device_mesh=mesh.make(config.mesh, 1))
+  made_from = identity(config, ('training', 'attributes'), *sets[0], *sets[1])
+  own, part = e.of(config, 'head'), f'head {name}'
+  fit = own.fitted(model, sets, made_from, part=part, task=HEAD)
   params = jax.tree.map(lambda a: a[0], mesh.to_host(fit.params))
   return functools.partial(_margin, params)
 
@@ -217,7 +210,7 @@ def fit_flow(
   model = model.replace(device_mesh=mesh.make(config.mesh, config.seeds))
   wanted = flow.FlowObjective(options.rho, options.margin, options.leak)
   loss = flow_loss(wanted)
-  train, valid_set = ((vector[own], side[own]) for own in (~valid, valid))
+  sets = tuple((vector[own], side[own]) for own in (~valid, valid))
 
   def source(job, _):
     return instances.paired(
@@ -228,16 +221,9 @@ def fit_flow(
     return {'loss': _mean_loss(job, params, loss)}
 
   task = loop.Task(source, (Player('flow', loss),), measure)
-  fit = stages.fitted_once(
-    config,
-    model,
-    (train, valid_set),
-    e.folder / part.replace(' ', '_'),
-    identity(config, ('training', 'flow'), vector, side, valid),
-    e.log,
-    part=part,
-    task=task,
-  )
+  made_from = identity(config, ('training', 'flow'), vector, side, valid)
+  own = e.of(config, part.replace(' ', '_'))
+  fit = own.fitted(model, sets, made_from, part=part, task=task)
   return model, fit.params, fit
 
 

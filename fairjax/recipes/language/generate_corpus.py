@@ -227,10 +227,7 @@ def _pairs(
       'steps': np.zeros(len(texts), np.int32),
     }
   )
-  texts_out = table['generated'].tolist()
-  for i, text in zip(good, result):
-    texts_out[i] = text
-  table['generated'] = texts_out
+  table.loc[good, 'generated'] = result
   table.loc[good, 'tokens'] = np.asarray(outputs, np.int32)
   table.loc[good, 'steps'] = np.asarray(steps, np.int32)
   with np.errstate(invalid='ignore'):

@@ -10,7 +10,6 @@ net.deterministic). What comes out is a folder that transformers loads and that
 --config.model=FOLDER continues from.
 """
 
-import dataclasses
 import functools
 import math
 import pathlib
@@ -21,7 +20,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from fairjax import stages
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, rows
@@ -97,7 +96,7 @@ def fitted(e: Experiment, place: str = '') -> tuple[Text, Bundle, loop.Fitted]:
     device_mesh=device_mesh,
   )
   e.log.line(f'model {config.model}: {parameters(model):,} parameters')
-  made = fit(config, text, model, folder, e.log)
+  made = fit(e.of(config, place), text, model)
   save(config, model, made.params, folder / 'export')
   return text, model, made
 
@@ -178,17 +177,14 @@ def check_vocabulary(objective: str, words: corruption.Vocabulary) -> None:
     )
 
 
-def fit(
-  config: Config, text: Text, model: Bundle, folder: pathlib.Path, log
-) -> loop.Fitted:
+def fit(e: Experiment, text: Text, model: Bundle) -> loop.Fitted:
   """The one training loop, with rows for data."""
-  device_mesh, options = model.device_mesh, config.train
+  config, device_mesh = e.config, model.device_mesh
   if config.pretrain.steps:
-    per_epoch = math.ceil(text.train.count / options.batch)
-    options = dataclasses.replace(
-      options, epochs=config.pretrain.steps / per_epoch
-    )
-  config = dataclasses.replace(config, train=options)
+    per_epoch = math.ceil(text.train.count / config.train.batch)
+    epochs = config.pretrain.steps / per_epoch
+    config = changed(config, train={'epochs': epochs})
+  options = config.train
   objective = OBJECTIVES[config.pretrain.objective]
   made_from = identity(config, ('training', 'pretraining'), text.made_from)
 
@@ -210,15 +206,8 @@ def fit(
 
   loss = step.Loss(*objectives.loss(objective.terms))
   task = loop.Task(source, (step.Player('model', loss),), measure)
-  return stages.fitted_once(
-    config,
-    model,
-    (text.train, text.valid),
-    folder,
-    made_from,
-    log,
-    task=task,
-  )
+  sets = text.train, text.valid
+  return e.of(config).fitted(model, sets, made_from, task=task)
 
 
 def document_sums(

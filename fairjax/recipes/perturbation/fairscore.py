@@ -57,7 +57,14 @@ def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
   device_mesh, out = mesh.make(config.mesh, 1), {}
   for path in (config.audit.against, config.model):
     if path:
-      name = _name(path, out)
+      # The end of the folder's path that no other has.
+      parts = pathlib.Path(path).parts
+      ends = ('/'.join(parts[-k:]) for k in range(1, len(parts) + 1))
+      name = next((end for end in ends if end not in out), '')
+      if not name:
+        raise UserError(
+          f'audit.against is {path!r}, the model itself; name another one'
+        )
       model, params = classifier(path)
       chances.require_one(model.config, model.classes, path)
       reads, _ = audited.reader(pathlib.Path(path).expanduser())
@@ -89,15 +96,3 @@ def classifier(path: str) -> tuple[Bundle, Any]:
   seeds = [load(one, 'classify') for one in exported or (path,)]
   params = [one.params for one in seeds]
   return seeds[0], jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
-
-
-def _name(path: str, known: dict) -> str:
-  """The end of a folder's path that no other has."""
-  parts = pathlib.Path(path).parts
-  for k in range(1, len(parts) + 1):
-    name = '/'.join(parts[-k:])
-    if name not in known:
-      return name
-  raise UserError(
-    f'audit.against is {path!r}, the model itself; name another one'
-  )

@@ -143,7 +143,7 @@ def swept(e: Experiment, model: Bundle, tables: Tables, name: str) -> Fits:
   for lr, batch in itertools.product(rates, sizes):
     own = changed(config, train={'lr': lr, 'batch': batch})
     part = f'{name} {lr:g} {batch}' if len(rates) * len(sizes) > 1 else ''
-    fit = stages.train(own, model, *pools, e.folder / name, e.log, part=part)
+    fit = e.of(own, name).fit(model, pools, part)
     logits = loop.predict(model, fit.params, pools[1], model.device_mesh, batch)
     result = loop.quality(logits, pools[1], train.metric_for_best)
     chosen = loop.chosen(result, train.metric_for_best)

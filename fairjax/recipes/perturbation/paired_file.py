@@ -196,8 +196,13 @@ def measure(
       quality = _score(some, name)
       e.add(name, where, {'rows': len(some.pairs), 'quality': quality})
       kept.append(preserved(some, by, name))
-    if len(decided) == 2:
-      e.tests.append(_test(some, where))
+    if len(decided) == 2:  # the last contender's flips against the first's
+      theirs, ours = decided
+      flips = (some.decided[name]['flips'] for name in (ours, theirs))
+      sides = {'set': where, 'ours': ours, 'theirs': theirs}
+      one = fairscore.compare(*flips, some.sample)
+      one = {k: v for k, v in one.items() if not k.startswith('only_')}
+      e.tests.append({**sides, 'measure': 'different', **one})
     by_part += _by_part(some, by)
   out = [section('Labels after perturbation', table(kept, screen=True))]
   if by_part:
@@ -224,15 +229,6 @@ def _score(some: Some, name: str) -> dict:
     'floor': some.share(own['floor'], rows=have),
     'excess': some.share(own['flips'], own['floor'], have),
   }
-
-
-def _test(some: Some, where: str) -> dict:
-  """The last contender's flips against the first one's."""
-  theirs, ours = some.decided
-  flips = (some.decided[name]['flips'] for name in (ours, theirs))
-  one = fairscore.compare(*flips, some.sample)
-  sides = {'set': where, 'ours': ours, 'theirs': theirs, 'measure': 'different'}
-  return sides | {k: v for k, v in one.items() if not k.startswith('only_')}
 
 
 def preserved(some: Some, by: str, name: str) -> dict:

@@ -19,7 +19,6 @@ import optax
 import pandas as pd
 from tokenizers import Tokenizer
 
-from fairjax import stages
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, seq2seq
@@ -223,10 +222,8 @@ def fit(e: Experiment, pairs: pd.DataFrame) -> rewriter.Rewriter:
   )
   parts = [part for pool in pools.values() for part in rewriter.parts(pool)]
   made_from = identity(config, ('training', 'rewriting'), 'tagger', *parts)
-  sets, how = (pools['train'], pools['valid']), {'part': 'rewriter'}
-  kept = stages.fitted_once(
-    config, model, sets, e.folder, made_from, e.log, task=task, **how
-  )
+  sets = pools['train'], pools['valid']
+  kept = e.fitted(model, sets, made_from, part='rewriter', task=task)
   rows, how = sums(model, kept.params, pools['test'])[0], options_of(config)
   hang = clusters.of_texts(pairs['test']['text'].tolist())
   quality = rewriter.estimates(NAMES, rows, means, how, hang)

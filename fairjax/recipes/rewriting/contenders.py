@@ -324,8 +324,7 @@ def answers(
   # One vocabulary for all: that of the texts and their reference twins.
   model = stages.prepare(config, {**plain, 'test': test}, e.log)
   pools = stages.pools(model, plain | {'train': mine['train']})
-  place, part = e.folder / 'classifiers', f'classifier {name}'
-  fit = stages.train(config, model, *pools, place, e.log, part=part)
+  fit = e.of(config, 'classifiers').fit(model, pools, f'classifier {name}')
   of = lambda column: stages.probabilities(
     config, model, fit.params, test, column
   )[..., 1]

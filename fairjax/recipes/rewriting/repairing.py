@@ -126,19 +126,16 @@ def _written(
   if filler.can == 'infill':
     result = fill.infill_texts(*args, SPAN, slots)
   else:
-    result = fill.fill_texts(*args, never=no_words(filler))
+    # Tokens that cannot stand for a word: pieces and punctuation.
+    words = corruption.vocabulary(filler.tokenizer)
+    able = np.array(words.begins) & ~np.array(words.special)
+    names = filler.tokenizer.decode_batch([[k] for k in range(words.size)])
+    able &= np.array([attributes.is_word(name.strip()) for name in names])
+    never = np.flatnonzero(~able).tolist()
+    result = fill.fill_texts(*args, never=never)
   for i, words in zip(rows, result.spans):
     out[i] = repair.filled(masks[i], swaps[i], words)
   return out
-
-
-def no_words(filler: Bundle) -> list[int]:
-  """Tokens that cannot stand for a word: pieces and punctuation."""
-  words = corruption.vocabulary(filler.tokenizer)
-  able = np.array(words.begins) & ~np.array(words.special)
-  names = filler.tokenizer.decode_batch([[k] for k in range(words.size)])
-  able &= np.array([attributes.is_word(name.strip()) for name in names])
-  return np.flatnonzero(~able).tolist()
 
 
 def _fitting(filler: Bundle, texts: Sequence[str]) -> list:

@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 from tokenizers import Tokenizer
 
-from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import announce
 from fairjax.core.errors import UserError
@@ -118,10 +117,8 @@ def fit(
     else [],
     *content,
   )
-  sets, how = (pools['train'], pools['valid']), {'part': 'rewriter'}
-  kept = stages.fitted_once(
-    config, model, sets, e.folder, made_from, e.log, task=task, **how
-  )
+  sets = pools['train'], pools['valid']
+  kept = e.fitted(model, sets, made_from, part='rewriter', task=task)
   last = 'test' if 'test' in pools else 'valid'
   hang = clusters.of_texts(texts[last])
   rows = sums(model, kept.params, pools[last], config.train.batch)

@@ -75,7 +75,7 @@ def trained(
     e.log.line(f'{name}: {len(own["train"])} training rows')
     model, kept = models[plus], name == focus
     pools = stages.pools(model, own)
-    fit = e.fit(model, pools, name, export=kept, config=config)
+    fit = e.of(config).fit(model, pools, name, export=kept)
     chances = stages.of_sets(config, model, fit.params, e.sets)
     e.answer(name, chances, more=AT)
 

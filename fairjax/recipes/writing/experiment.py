@@ -15,13 +15,14 @@ import pandas as pd
 
 from fairjax import results as shape
 from fairjax import stages
-from fairjax.config import Config, Mesh
+from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.tables import labels
 from fairjax.metrics import gate, measures
 from fairjax.metrics.inference import significance
 from fairjax.metrics.texts import hurtful
+from fairjax.recipes.benchmarks import asked as models
 from fairjax.recipes.language import generate_corpus
 from fairjax.recipes.writing import (
   measure,
@@ -90,7 +91,9 @@ def write(
   scorer = None
   if classifier is not None or own.classifier:
     scorer = scores.load(config, classifier)
-  encoder = _encoder(config)
+  encoder = None
+  if own.encoder:
+    encoder = models.load(own.encoder, config).vectors
   for sentence in remarks:
     say(sentence)
   name, texts, how = _texts(config, frame, writer, log)
@@ -143,15 +146,6 @@ def _check_written(table: pd.DataFrame, name: str) -> None:
       f'{name} writes nothing but empty texts for all groups but '
       f'{len(alive)}; there is no gap to measure'
     )
-
-
-def _encoder(config: Config):
-  if not config.writing.encoder:
-    return None
-  from fairjax.models.reading import judge
-
-  placement = mesh.placement(mesh.make(Mesh(), 1))
-  return judge.load(config.writing.encoder, config, placement).vectors
 
 
 def _results(

@@ -68,8 +68,12 @@ def _persons(name: str) -> Iterator[tuple[str, str, str, str]]:
       )
     return
   axis = table.load(name)
-  rows = {form: [_written(row) for row in axis.rows if row.form == form]
-          for form in ('noun', 'adjective')}  # fmt: skip
+  # Of each value the word that is written first; '' where there is none.
+  first = lambda cell: next((word.text for word in cell if word.text), '')
+  rows = {
+    form: [[*map(first, row.cells)] for row in axis.rows if row.form == form]
+    for form in ('noun', 'adjective')
+  }
   nouns = [(f'noun {k}', w) for k, w in enumerate(rows['noun']) if all(w)]
   found = [(which, NOBODY, words) for which, words in nouns]
   for words in rows['adjective'][:1]:
@@ -85,10 +89,3 @@ def _persons(name: str) -> Iterator[tuple[str, str, str, str]]:
     yield axis.name, which, '', plain
     for group, word in zip(axis.values, words):
       yield axis.name, which, group, word
-
-
-def _written(row: table.Row) -> list[str]:
-  """The word of each value that is written first; '' where there is none."""
-  return [
-    next((word.text for word in cell if word.text), '') for cell in row.cells
-  ]
