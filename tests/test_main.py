@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from small import changed
 from test_stated import refused
 
 from fairjax import main
@@ -115,12 +116,9 @@ def test_a_mistake_names_where_what_and_the_remedy(words, parts):
 )
 def test_what_a_recipe_would_not_do_is_said_first(recipe, field, value):
   """Such a knob did nothing, without a word."""
-  config = Config(recipe=recipe)
-  validate(config)
-  section, _, name = field.partition('.')
-  setattr(getattr(config, section), name, value)
+  validate(config := Config(recipe=recipe))
   with pytest.raises(UserError, match=f'{field} is .*recipe .?{recipe}'):
-    validate(config)
+    changed(config, **{field.replace('.', '__'): value})
 
 
 OTHER = {
@@ -143,14 +141,11 @@ def test_a_knob_that_a_recipe_does_not_read_is_refused(recipe):
   leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
   ignores = RECIPES[recipe].ignores
   for name, own in ignores.items():
-    config = Config(recipe=recipe)
-    section, _, last = name.rpartition('.')
     default = leaves[name].default
     any_other = {bool: True, int: 7, float: 0.5, str: 'x', tuple: ('none',)}
     other = OTHER.get(name, any_other[type(default)])
-    setattr(getattr(config, section) if section else config, last, other)
     with pytest.raises(UserError) as error:
-      validate(config)
+      changed(Config(recipe=recipe), **{name.replace('.', '__'): other})
     says = f'{name} is {other!r}; recipe {recipe!r} does not read it; '
     assert str(error.value).startswith(says)
     if own:

@@ -200,12 +200,7 @@ def test_kept_weights_take_the_place_of_those_before():
   assert best['a'][:, 0, 0].tolist() == [2.0, 1.0]
 
 
-SLOW = pytest.mark.slow  # more of the same
-
-
-@pytest.mark.parametrize(
-  'after', [4, 7, pytest.param(1, marks=SLOW), pytest.param(14, marks=SLOW)]
-)
+@pytest.mark.parametrize('after', [4, 7])
 def test_a_resumed_run_is_the_uninterrupted_one(
   whole, tmp_path, after, monkeypatch
 ):
@@ -228,12 +223,8 @@ def test_seed_s_of_a_stacked_run_is_the_single_run(whole, tmp_path):
   assert single.kept == whole.kept[1:]
 
 
-@pytest.mark.parametrize(
-  'devices',
-  [(2, 2), pytest.param((1, 4), marks=SLOW), pytest.param((2, 1), marks=SLOW)],
-)
-def test_the_number_of_devices_changes_nothing(whole, tmp_path, devices):
-  spread = fit(tmp_path, devices=devices)
+def test_the_number_of_devices_changes_nothing(whole, tmp_path):
+  spread = fit(tmp_path, devices=(2, 2))
   assert_same(spread.params, whole.params, atol=2e-5)
 
 
