@@ -7,7 +7,9 @@ missing test, or a change that changes nothing.
 """
 
 import ast
+import collections
 import importlib
+import json
 import os
 import pathlib
 import random
@@ -15,6 +17,9 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TABLES = ['tests/data/tables', 'tests/test_doors.py']
@@ -25,6 +30,7 @@ ROOMS = {  # sources, and the tests that are to see their mutants
 }
 # Loaded once, before the forks.
 LOADED = 'pandas', 'scipy.stats', 'sklearn.metrics', 'jax', 'hypothesis'
+FIRST = 30  # tests that are asked before the slower ones
 SECONDS = 300  # a mutant that takes longer has made a loop endless: seen
 PAIRS = (
   *((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.Lt, ast.LtE)),
@@ -69,28 +75,99 @@ def mutants() -> list[tuple[str, int, list[str]]]:
   ]
 
 
-def fails(copy: pathlib.Path, tests: list[str]) -> bool:
-  """Whether one of the tests fails, in a fork that has the libraries."""
+def in_fork(copy: pathlib.Path, work) -> bool:
+  """Whether `work` exits with anything but 0, in a fork with the libraries."""
   child = os.fork()
   if not child:
-    import pytest
-
-    signal.alarm(SECONDS)
     os.chdir(copy)
     sys.path[:0] = [str(copy)]
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
-    os._exit(pytest.main(['-x', '-q', '-p', 'no:cacheprovider', *tests]))
+    os._exit(int(work()))
   return os.waitpid(child, 0)[1] != 0
 
 
-def killed(copy: pathlib.Path, path: str, tests: list[str]) -> bool:
-  """Its own test file first, which fails soonest; then those of its room."""
-  name = f'**/test_{pathlib.Path(path).stem}.py'
-  own = [p for test in tests for p in ROOT.glob(f'{test}/{name}')]
-  own = [str(p.relative_to(ROOT)) for p in own]
-  return bool(own and fails(copy, own)) or fails(copy, tests)
+def fails(copy: pathlib.Path, tests: list[str]) -> bool:
+  """Whether one of the tests fails."""
+
+  def work():
+    signal.alarm(SECONDS)
+    return pytest.main(['-x', '-q', '-p', 'no:cacheprovider', *tests])
+
+  return in_fork(copy, work)
+
+
+class Seen:
+  """Notes which functions of `root` each test calls, and its seconds.
+
+  What a fixture calls counts for every test of the file; what is compiled or
+  kept is called by the first alone, so `killed` asks all tests of a kernel.
+  """
+
+  def __init__(self, root: pathlib.Path):
+    self.root, self.tests = str(root / 'fairjax'), {}
+
+  @pytest.hookimpl(wrapper=True)
+  def pytest_runtest_protocol(self, item):
+    called, start = set(), time.process_time()
+
+    def note(frame, event, arg):
+      if (path := frame.f_code.co_filename).startswith(self.root):
+        called.add((path, frame.f_code.co_qualname.split('.<locals>')[0]))
+
+    sys.settrace(note)
+    try:
+      return (yield)
+    finally:
+      sys.settrace(None)
+      spent = time.process_time() - start
+      self.tests[item.nodeid] = spent, [*called]
+
+
+def who_calls(copy: pathlib.Path, tests: set[str]) -> dict[tuple, list[str]]:
+  """{(path, function): the tests that call it, the fastest first}."""
+  told = copy.parent / 'seen.json'
+
+  def work():
+    seen = Seen(copy)
+    code = pytest.main(['-q', '-p', 'no:cacheprovider', *tests], [seen])
+    told.write_text(json.dumps(seen.tests))
+    return code
+
+  if in_fork(copy, work):
+    sys.exit('the tests fail without a mutant; mend them first')
+  out = collections.defaultdict(list)
+  each = json.loads(told.read_text()).items()
+  for test, (_, called) in sorted(each, key=lambda one: one[1][0]):
+    for path, name in called:
+      out[str(pathlib.Path(path).relative_to(copy)), name].append(test)
+  return out
+
+
+def function_of(tree: ast.Module, node: ast.AST) -> tuple[str, bool]:
+  """The function or method of a module that a node is in; is it a kernel?"""
+  of = lambda parent, before: [
+    (before + one.name, one)
+    for one in parent.body
+    if isinstance(one, ast.FunctionDef)
+  ]
+  every = of(tree, '')
+  for one in tree.body:
+    if isinstance(one, ast.ClassDef):
+      every += of(one, f'{one.name}.')
+  for name, one in every:
+    if one.lineno <= node.lineno <= one.end_lineno:
+      return name, bool(one.decorator_list)
+  return '', True
+
+
+def killed(copy, path: str, tests: list[str], callers: list[str]) -> bool:
+  """The fastest tests that call the function first, then the others."""
+  if not callers:
+    return fails(copy, tests)
+  parts = callers[:FIRST], callers[FIRST:]
+  return any(fails(copy, part) for part in parts if part)
 
 
 def main(count: str = '100', seed: str = '0', only: str = '') -> None:
@@ -100,18 +177,19 @@ def main(count: str = '100', seed: str = '0', only: str = '') -> None:
   random.Random(int(seed)).shuffle(chosen)
   alive, tried = 0, min(int(count), len(chosen))
   with tempfile.TemporaryDirectory() as name:
-    copy = pathlib.Path(name, 'tree')
+    copy = pathlib.Path(name, 'tree').resolve()
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns('.*'))
     (copy.parent / 'shared').symlink_to(ROOT.parent / 'shared')
-    if fails(copy, [test for tests in ROOMS.values() for test in tests]):
-      sys.exit('the tests fail without a mutant; mend them first')
+    callers = who_calls(copy, {t for *_, own in chosen[:tried] for t in own})
     for path, k, tests in chosen[:tried]:
       tree = ast.parse((ROOT / path).read_text())
       node, field = places(tree)[k]
+      function, whole = function_of(tree, node)
       before = ast.unparse(node).splitlines()[0]
       setattr(node, field, kind_of(node, field))
       (copy / path).write_text(ast.unparse(tree))
-      if not killed(copy, path, tests):
+      own = [] if whole else callers[path, function]
+      if not killed(copy, path, tests, own):
         alive += 1
         after = ast.unparse(node).splitlines()[0]
         print(f'{path}:{node.lineno}: {before} → {after}', flush=True)

@@ -81,9 +81,9 @@ def cells(
   values = np.flatnonzero(rows)
   first = _first(codes, values)
   order = np.argsort(first)  # items are numbered as they appear
-  number = np.zeros(len(rows), np.int64)
+  number = np.zeros(len(rows), np.int32)
   number[values[order]] = np.arange(len(values))
-  return Items(number[codes], rows[values[order]], True, first[order])
+  return Items(number.take(codes), rows[values[order]], True, first[order])
 
 
 def _first(codes: np.ndarray, values: np.ndarray) -> Integer[np.ndarray, ' m']:
