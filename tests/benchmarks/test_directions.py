@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.benchmarks import BENCHMARKS, bbq, lpbs
+from fairjax.benchmarks import BENCHMARKS, bbq, crows, lpbs
 from fairjax.benchmarks.shared.measure import evaluate, measure, read
 from fairjax.config import Benchmarks, Config, Data, Measures, Method
 from fairjax.core.errors import UserError
@@ -148,6 +148,12 @@ def test_crows(tmp_path):
   assert share['antistereo'] == pytest.approx(100 * 2 / 3)
   assert share['gender'] == pytest.approx(100 / 3)
   assert share['age'] == pytest.approx(50)
+  table = crows.read(tmp_path / 'crows_pairs.csv')
+  both = (table[side].map(by_marks).to_numpy() for side in ('more', 'less'))
+  frame = crows.decided(table, *both, 'original')
+  parts = crows.rows(frame, IntervalOptions(0.95, 50, 0))
+  corrected = [row['part'] for row in parts if 'p_holm' in row]
+  assert corrected == ['age', 'gender']  # kinds of bias together, no more
 
 
 def stereoset_item(k, level, marks):
