@@ -272,7 +272,7 @@ def registries() -> dict[str, dict]:
 
 def own_flags() -> dict[str, str]:
   """The flags of main.py that are no knobs."""
-  module = flags.FLAGS.find_module_defining_flag('workdir')
+  module = flags.FLAGS.find_module_defining_flag('workdir') or ''
   own = flags.FLAGS.flags_by_module_dict().get(module, [])
   return {
     '--help': 'this, or the help of the command or config before it',

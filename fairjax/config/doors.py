@@ -119,7 +119,7 @@ def door(
 
   def decorate(function: Callable[P, T]) -> Callable[P, T]:
     @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call(*args: Any, **kwargs: Any) -> T:
       try:
         if known:
           more = kwargs.pop('options', None)
@@ -133,10 +133,11 @@ def door(
           error.surface = surface(call, own)
         raise
 
+    made: Any = call
     if known:
-      call.__signature__ = _signature(function, known)
-      call.__doc__ = _documented(function.__doc__, known)
-    return call
+      made.__signature__ = _signature(function, known)
+      made.__doc__ = _documented(function.__doc__, known)
+    return made
 
   return decorate
 
@@ -159,8 +160,10 @@ def _documented(doc: str | None, known: Mapping[str, knobs.Leaf]) -> str:
   lines = []
   for name, leaf in known.items():
     value = f' [{leaf.default!r}]'
-    indents = {'initial_indent': ' ' * 4, 'subsequent_indent': ' ' * 6}
-    lines += textwrap.wrap(f'{name}: {leaf.about}{value}', 80, **indents)
+    about = f'{name}: {leaf.about}{value}'
+    lines += textwrap.wrap(
+      about, 80, initial_indent=' ' * 4, subsequent_indent=' ' * 6
+    )
   return (doc or '').replace('    {options}', '\n'.join(lines))
 
 

@@ -9,6 +9,7 @@ from fairjax.core.knobs import (
   existing,
   knob,
   one_of,
+  rule,
 )
 
 # Those of GLUE's tasks that Qian et al. (2022) fairtune on.
@@ -45,17 +46,11 @@ AXES = {
 PAPER_AXES = ('gender', 'race', 'age')
 
 
-def _an_attribute(value: str) -> str:
-  return (
-    ''
-    if any(value in names for names in AXES.values())
-    else f'it must be {_an_attribute.wanted}'
-  )
-
-
-_an_attribute.wanted = (
+_an_attribute = rule(
+  lambda value: any(value in names for names in AXES.values()),
   'a value of an axis, as man, woman, non-binary; black, white, asian; child, '
-  'senior; muslim, christian'
+  'senior; muslim, christian',
+  'it must be {}',
 )
 
 

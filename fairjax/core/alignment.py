@@ -7,6 +7,7 @@ subsequence (rapidfuzz, 64 parts an operation), WINDOW parts at a time.
 
 import difflib
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
@@ -17,12 +18,12 @@ Parts = Sequence[Hashable]
 Block = tuple[int, int, int]  # old[a : a + n] == new[b : b + n]
 
 
-def blocks(old: Parts, new: Parts) -> list[Block]:
+def blocks(old: Parts, new: Parts) -> Sequence[Block]:
   """Where the two are equal, in order, and (len(old), len(new), 0)."""
   return _matcher(old, new).get_matching_blocks()
 
 
-def changes(old: Parts, new: Parts) -> list[tuple[str, int, int, int, int]]:
+def changes(old: Parts, new: Parts) -> Sequence[tuple[str, int, int, int, int]]:
   """(kind, a, b, c, d): what new[c:d] is to old[a:b], as difflib's opcodes."""
   return _matcher(old, new).get_opcodes()
 
@@ -30,7 +31,7 @@ def changes(old: Parts, new: Parts) -> list[tuple[str, int, int, int, int]]:
 def _matcher(old: Parts, new: Parts) -> difflib.SequenceMatcher:
   if max(len(old), len(new)) <= LONG:
     return difflib.SequenceMatcher(None, old, new, autojunk=False)
-  matcher = difflib.SequenceMatcher(None, '', '')
+  matcher: Any = difflib.SequenceMatcher(None, '', '')
   matcher.matching_blocks = _long(old, new)
   return matcher
 
@@ -43,8 +44,8 @@ def _long(old: Parts, new: Parts) -> list[Block]:
   while not last:
     one, two = old[a : a + WINDOW], new[b : b + WINDOW]
     last = a + len(one) == len(old) and b + len(two) == len(new)
-    found = [(len(one), len(two), 0)]
-    found = [*LCSseq.opcodes(one, two).as_matching_blocks()[:-1]] or found
+    found: list = [*LCSseq.opcodes(one, two).as_matching_blocks()[:-1]]
+    found = found or [(len(one), len(two), 0)]
     if not last:  # what is near the cut may be equal to what comes behind it
       found = found[: max(1, len(found) * 3 // 4)]
     for i, j, n in found:

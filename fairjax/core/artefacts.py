@@ -54,7 +54,9 @@ class CannotWrite(UserError):
 
 def cannot_write(path: str | os.PathLike, error: OSError) -> CannotWrite:
   """The sentence for it."""
-  remedy = REMEDIES.get(error.errno, 'choose another folder with --workdir')
+  remedy = REMEDIES.get(
+    error.errno or 0, 'choose another folder with --workdir'
+  )
   why = error.strerror or error
   return CannotWrite(f'cannot write {path}: {why}; {remedy}')
 
@@ -103,7 +105,7 @@ def sweep(folder: str | os.PathLike) -> None:
   here, me = _owner().rsplit('.', 1)
   found = [
     pathlib.Path(root, name)
-    for root, folders, names in os.walk(folder)
+    for root, folders, names in os.walk(str(folder))
     for name in fnmatch.filter(folders + names, '.????????.*.????????.part*')
   ]
   for part in found:

@@ -81,8 +81,10 @@ def compiler_options() -> dict[str, bool]:
 
 CPUINFO = '/proc/cpuinfo'
 # Instructions that decide how fast products are, as Linux names them.
-INTEL = ('avx2', 'avx512f', 'avx512_bf16', 'avx512_vnni', 'avx_vnni')
-INTEL = (*INTEL, 'amx_bf16', 'amx_int8')
+INTEL = (
+  *('avx2', 'avx512f', 'avx512_bf16', 'avx512_vnni', 'avx_vnni'),
+  *('amx_bf16', 'amx_int8'),
+)
 ARM = ('bf16', 'i8mm', 'asimddp')  # the last: products of 8-bit integers
 BFLOAT16 = {'avx512_bf16', 'amx_bf16', 'bf16'}
 INT8 = {'avx512_vnni', 'avx_vnni', 'amx_int8', 'i8mm', 'asimddp'}

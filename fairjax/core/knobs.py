@@ -56,7 +56,7 @@ def rule(
   )
 
 
-def _worded(rule: Rule, wanted: str | Callable[[], str]) -> Rule:
+def _worded(rule: Any, wanted: str | Callable[[], str]) -> Rule:
   rule.wanted = wanted  # read by `wanted`
   return rule
 
@@ -239,7 +239,7 @@ class Leaf(NamedTuple):
   path: bool
 
 
-def leaves(kind: type, prefix: str = '', changes=()) -> Iterator[Leaf]:
+def leaves(kind: Any, prefix: str = '', changes=()) -> Iterator[Leaf]:
   """Every knob of a dataclass and of its sections."""
   for field in dataclasses.fields(kind):
     if dataclasses.is_dataclass(field.type):
@@ -297,7 +297,7 @@ def of_tree(kind: type, tree: Any, where: Any = 'config.json') -> Any:
   """The config that plain values hold, checked; fields that it has no more
   are left out."""
 
-  def filled(kind: type, values: Any, section: str):
+  def filled(kind: Any, values: Any, section: str):
     if not isinstance(values, dict):
       raise UserError(
         f'{where} has {values!r:.60} for {section or "a config"}, where '
@@ -324,10 +324,10 @@ def of_tree(kind: type, tree: Any, where: Any = 'config.json') -> Any:
 def check(config: Any, kind: type) -> None:
   """Raises UserError with one sentence for the first wrong field."""
   for field in dataclasses.fields(kind):
-    inner = getattr(config, field.name)
-    if dataclasses.is_dataclass(field.type):
-      if not isinstance(inner, field.type):
-        want = f'it must be a config.{field.type.__name__}'
+    inner, wanted = getattr(config, field.name), field.type
+    if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
+      if not isinstance(inner, wanted):
+        want = f'it must be a config.{wanted.__name__}'
         raise UserError(where=field.name, got=inner, expected=want)
   for leaf in leaves(kind):
     result = value(config, leaf.name)

@@ -18,7 +18,7 @@ class Entry(NamedTuple):
 
 
 @functools.cache
-def entry_points() -> importlib.metadata.EntryPoints:
+def entry_points() -> Any:
   """Those of every package that is installed; a scan of some milliseconds."""
   return importlib.metadata.entry_points()
 

@@ -21,7 +21,7 @@ from fairjax.metrics.inference import clusters
 DRAWS = 5  # of the larger group, at most
 EVEN = 73  # their stream
 # What a classifier reads; two of different kinds make different mistakes.
-KINDS = {
+KINDS: dict[str, dict] = {
   'words': {'token_pattern': r'(?u)\b\w+\b'},
   'characters': {'analyzer': 'char_wb', 'ngram_range': (2, 4)},
 }
@@ -85,7 +85,7 @@ def chances(
   `texts` are all texts to learn from; `rewrites` name versions of those at
   `rows`, in their order. `kind` is a key of KINDS.
   """
-  texts, attribute = np.array(list(texts), object), np.asarray(attribute)
+  whole, attribute = np.array(list(texts), object), np.asarray(attribute)
   fold = folds(texts, attribute, k)
   out = {name: np.zeros(len(rows)) for name in rewrites}
   for number in range(k):
@@ -94,8 +94,8 @@ def chances(
     for train in draws if len(mine) else ():
       words = TfidfVectorizer(sublinear_tf=True, **KINDS[kind])
       model = LogisticRegression(C=10.0, max_iter=1000)
-      model.fit(words.fit_transform(texts[train]), attribute[train])
+      model.fit(words.fit_transform(whole[train]), attribute[train])
       for name, versions in rewrites.items():
-        read = words.transform([versions[i] for i in mine])
+        read = words.transform([versions[int(i)] for i in mine])
         out[name][mine] += model.predict_proba(read)[:, 1] / len(draws)
   return out

@@ -11,6 +11,9 @@ Only training rows are augmented, since the paper measures every model on the
 same validation rows; how='all' does the same to the validation rows.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -47,7 +50,7 @@ def augment(tables: Tables, config: Config) -> Tables:
   return out
 
 
-def chosen_splits(tables: Tables, config: Config) -> list[str]:
+def chosen_splits(tables: Tables, config: Config) -> Sequence[str]:
   """The training split, or with how='all' the validation split as well."""
   own = config.method
   how = way(own.name if own.name in WAYS else 'augment', own.how)
@@ -65,7 +68,7 @@ def share(rows: int, config: Config) -> int:
 def source(table: pd.DataFrame, config: Config) -> str:
   """Which twins `counterparts` takes: the table's own, or swapped ones."""
   method = config.method
-  must_swap = method.words or method.names_file or method.tagger
+  must_swap: Any = method.words or method.names_file or method.tagger
   must_swap = must_swap or method.axis != 'gender' or method.scope != 'all'
   must_swap = must_swap or method.direction != 'opposite'
   return SWAPPED if must_swap or 'twin' not in table else OWN

@@ -161,7 +161,7 @@ def _vote(pairs, queries, train, seeds, depth, criterion) -> np.ndarray:
         check_input=False,
       )
       total = total + tree.predict_proba(queries, check_input=False)
-  return total
+  return np.asarray(total)
 
 
 def logistic(

@@ -25,7 +25,7 @@ DEFINING = tuple(map(tuple, paths.csv_lines(_FILE, 'word pairs')))
 def remove_gender(
   words: Sequence[str],
   vectors: np.ndarray,
-  defining: Sequence[tuple[str, str]] = DEFINING,
+  defining: Sequence[tuple[str, ...]] = DEFINING,
   equalised: Sequence[tuple[str, str]] | None = None,
 ) -> np.ndarray:
   """Vectors [n, d] of `words` with the gender direction removed.

@@ -27,8 +27,8 @@ class Bundle:
   trained has no `params`, a language model no `labels`.
   """
 
-  init: Callable | None  # init(seed: int) -> params, a plain nested dict
-  apply: Callable | None  # apply(params, batch, dropout=None) -> logits [b, c]
+  init: Any  # init(seed: int) -> params, a plain nested dict
+  apply: Any  # apply(params, batch, dropout=None) -> logits [b, c]
   module: Any  # the Linen module, for scores that need its probes
   params: Any = None  # of one seed, where a folder gives all of them
   tokenizer: Any = None

@@ -13,7 +13,6 @@ distance of the logits. The twin has no label of its own, so unlike augmentation
 beside no mitigation and CDA, with the same seeds.
 """
 
-from collections.abc import Sequence
 
 import jax.numpy as jnp
 import numpy as np
@@ -64,7 +63,7 @@ def run(e: Experiment) -> Results:
 def paired(
   e: Experiment,
   model: Bundle,
-  pools: Sequence[batches.Pool],
+  pools: tuple[batches.Pool, batches.Pool],
   partner: np.ndarray,
   weight: float,
 ) -> loop.Fitted:

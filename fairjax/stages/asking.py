@@ -75,7 +75,7 @@ def imported(
   if here not in sys.path:
     sys.path.insert(0, here)
   try:
-    target = importlib.import_module(module)
+    target: Any = importlib.import_module(module)
     for part in path.split('.'):
       target = getattr(target, part)
   except (KeyboardInterrupt, Interrupted):
@@ -272,7 +272,9 @@ def kept(
     return model
   ask, size = model.predict, batch if model.kind == 'function' else PIECE
   source = '' if place is None else _identity(model, first, place)
-  home = place and place.folder / 'scores' / stages.file_name(model.name)
+  name, home, reuse = stages.file_name(model.name), pathlib.Path(), ''
+  if place:
+    home, reuse = place.folder / 'scores' / name, place.reuse
 
   def predict(texts: Sequence[str]) -> np.ndarray:
     rows = size * max(1, -(-len(texts) // (64 * size)))
@@ -283,12 +285,10 @@ def kept(
         if source:
           made_from = artefacts.fingerprint(source, list(piece))
           path = home / f'{made_from}.npy'
-          found = artefacts.finished(path, made_from, place.reuse) is not None
+          found = artefacts.finished(path, made_from, reuse) is not None
           again += found
           make = lambda path, piece=piece: write(path, piece)
-          out.append(
-            stages.stage(path, made_from, make, np.load, reuse=place.reuse)
-          )
+          out.append(stages.stage(path, made_from, make, np.load, reuse=reuse))
         else:
           out.append(ask(piece))
         add(len(piece))
@@ -340,7 +340,7 @@ def tell_noise(
   found: dict,
 ) -> None:
   """Asks a function again; a warning where the same texts got other answers."""
-  if first is None:
+  if first is None or model.predict is None:
     return
   last = model.predict([texts[row] for row in first.rows])
   before, after = (aligned(x, model, classes) for x in (first.scores, last))

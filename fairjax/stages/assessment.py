@@ -103,10 +103,13 @@ def compare(
     for name, table in sets.items():
       for limit in (config.measures.threshold, *more):
         end = f' at {limit}' if limit in more else ''
+        truth, one, other = of_positive(
+          config, table, chances[ours][name], chances[theirs][name]
+        )
         lines = difference(
-          *of_positive(
-            config, table, chances[ours][name], chances[theirs][name]
-          ),
+          truth,
+          one,
+          other,
           *membership(config, table),
           **inference(config, limit, hang[name]),
         )

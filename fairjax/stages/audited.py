@@ -131,7 +131,8 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
   if FUNCTION.fullmatch(name):
     target = asking.imported(name)
     made_from = functools.partial(asking.made_from, name)
-    return [_asked(target, name, config, table, classes, made_from)]
+    one = _asked(target, name, config, table, classes, made_from)
+    return [one] if one else []
   from fairjax.models.folders import hub
 
   try:

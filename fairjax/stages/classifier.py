@@ -149,7 +149,8 @@ class Classifier:
       rule = self._rule(thresholds, groups)
       limits = (*rule.thresholds.values(), rule.otherwise)
       found = self.deciding_at(limits).predict_proba(texts, batch_size)
-      return self.classes_[rule.decide(found[:, 1], list(groups))]
+      own = [] if groups is None else list(groups)
+      return self.classes_[rule.decide(found[:, 1], own)]
     found = self.predict_proba(texts, batch_size)
     if self.problem == chances.EACH:
       return found >= 0.5

@@ -87,7 +87,8 @@ def _places(path: str, texts: Sequence[str], scores: np.ndarray) -> dict:
 
 def apart(models: Sequence[AuditedModel], path: str) -> list[AuditedModel]:
   """Models whose edits are known: a column of `path` is of one model alone."""
-  out, owner = [], {}
+  out = []
+  owner: dict = {}
   for model in models:
     first = owner.setdefault(model.edited, model.name)
     if model.edited and first != model.name:

@@ -113,16 +113,16 @@ class Experiment:
   def fit(
     self,
     model: Bundle,
-    pools: Sequence[batches.Pool],
+    pools: tuple[batches.Pool, batches.Pool],
     part: str = '',
     rows: np.ndarray | None = None,
     export: bool = False,
   ) -> loop.Fitted:
     """One contender's classifier, exported where the config asks for it."""
-    own = self.config, model, *pools, self.folder, self.log
-    fit = fits.train(*own, rows=rows, part=part)
+    config, folder, log = self.config, self.folder, self.log
+    fit = fits.train(config, model, *pools, folder, log, rows=rows, part=part)
     if export:
-      fits.export(self.config, model, fit.params, self.folder, self.log)
+      fits.export(config, model, fit.params, folder, log)
     return fit
 
   def fitted(
@@ -135,7 +135,7 @@ class Experiment:
   def answers(
     self,
     model: Bundle,
-    pools: Sequence[batches.Pool],
+    pools: tuple[batches.Pool, batches.Pool],
     part: str,
     rows: np.ndarray | None = None,
     export: bool = False,

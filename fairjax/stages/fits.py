@@ -163,9 +163,9 @@ def fitted_once(
   )
 
 
-def pools(model: Bundle, tables: Tables) -> list[batches.Pool]:
+def pools(model: Bundle, tables: Tables) -> tuple[batches.Pool, batches.Pool]:
   """What a fit trains on, and what it stops by."""
-  return [pool(model, tables[name]) for name in ('train', 'valid')]
+  return pool(model, tables['train']), pool(model, tables['valid'])
 
 
 def pool_parts(pool: batches.Pool) -> tuple:
@@ -278,7 +278,7 @@ def answers_once(
     chances = of_sets(config, model, fit.params, sets)
     if mesh.is_main():
       with artefacts.atomic(path) as temporary:
-        np.savez(temporary, **chances)
+        np.savez(temporary, allow_pickle=False, **chances)
 
   path = folder / 'answers' / f'{made_from}.npz'
   if keep:

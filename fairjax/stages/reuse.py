@@ -23,7 +23,7 @@ def stage(
 
   All of them call make(path); the main one writes and seals.
   """
-  source = artefacts.finished(path, made_from, reuse)
+  source: Any = artefacts.finished(path, made_from, reuse)
   if not mesh.any_process(source is None):
     if log:
       log.line(f'{path.parent.name}/{path.name}: taken from {source}')

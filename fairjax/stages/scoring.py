@@ -66,7 +66,7 @@ def score(
     _content(table),
     [config.model, seed_list(config)],
     *(np.asarray(leaf) for leaf in checkpoint.flatten(params).values()),
-    *(np.load(tracks[epoch]) for epoch in sorted(tracks or {})),
+    *(np.load(path) for _, path in sorted((tracks or {}).items())),
   )
 
   def make():
@@ -234,10 +234,10 @@ def over_epochs(
   tables: Tables,
   folder: pathlib.Path,
   log: Log,
-  epochs: Sequence[float | int] = (1, 2, 3, 4, 5),
+  epochs: Sequence[float] = (1, 2, 3, 4, 5),
 ) -> dict[str, pd.DataFrame]:
   """Scores after several epochs of one run of `train.epochs`, by epoch."""
-  at = [moment(f'epoch {e:g}', config.train.epochs) for e in epochs]
+  at = [moment(f'epoch {e:g}', config.train.epochs) or 0.0 for e in epochs]
   run = tracked_run(config, schedule(config, config.train.epochs))
   run = run or schedule(config, config.train.epochs)
   table, folder = tables['train'], pathlib.Path(folder)

@@ -93,7 +93,8 @@ def _told(checkpoints) -> Iterator[None]:
 
 def reason(error: BaseException) -> str:
   """What is behind an error of orbax: the disk, or its first line."""
-  text, one = '', error
+  text = ''
+  one: BaseException | None = error
   while one is not None:
     text += f'{one}\n'
     one = one.__cause__ or one.__context__
@@ -180,7 +181,7 @@ def restore(checkpoints, like, log):
 
 def flatten(tree, prefix: str = '') -> dict[str, np.ndarray]:
   """A nested dict as one flat dict with names joined by '/'."""
-  flat = {}
+  flat: dict = {}
   for name, value in tree.items():
     if isinstance(value, dict):
       flat |= flatten(value, f'{prefix}{name}/')

@@ -59,8 +59,9 @@ def predict(
   pool = pool._replace(weight=plain)
   forward = step.forward(model, device_mesh)
   params = layer_params.as_read(model.module, params, smallest(pool))
-  options = {'batch': batch, 'layout': layout}
-  return over_examples(forward, params, pool, device_mesh, **options)
+  return over_examples(
+    forward, params, pool, device_mesh, batch=batch, layout=layout
+  )
 
 
 def smallest(pool: Pool) -> dict:

@@ -81,9 +81,9 @@ def start(
     jax.distributed.initialize(address, count, index)
   elif join or in_a_cluster():
     try:
-      address, count, index = _found_by_jax()
-      if address and count and count > 1:
-        peers.join(address, count, index, jax.distributed.initialize)
+      found, number, own = _found_by_jax()
+      if found and number and number > 1:
+        peers.join(found, number, own or 0, jax.distributed.initialize)
       else:
         jax.distributed.initialize()
     except (OSError, ValueError, RuntimeError) as error:
@@ -112,7 +112,7 @@ def _found_by_jax() -> tuple[str | None, int | None, int | None]:
 
 def keep_programs() -> None:
   """Compiled programs are kept where jax was told to, or in the cache."""
-  own = jax.config.jax_compilation_cache_dir
+  own = jax.config.read('jax_compilation_cache_dir')
   place = cache.usable(pathlib.Path(own)) if own else cache.kept('xla')
   jax.config.update('jax_compilation_cache_dir', place and str(place))
   # A disk that fills up costs the next run its seconds, and no more.
@@ -329,7 +329,7 @@ def spec(mesh: Mesh, leaf, fsdp: bool, along=None) -> P:
 
   `along` may choose another of the axes that the devices divide.
   """
-  rest = [None] * (leaf.ndim - 1)
+  rest: list[str | None] = [None] * (leaf.ndim - 1)
   ways = mesh.shape['data']
   if fsdp and ways > 1 and np.prod(leaf.shape[1:]) >= FSDP_SMALLEST:
     able = [i for i, n in enumerate(leaf.shape[1:]) if n % ways == 0]

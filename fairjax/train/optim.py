@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from fairjax.config import Train
@@ -59,7 +60,7 @@ def held_factor() -> optax.GradientTransformation:
 _times = jax.jit(jnp.multiply)
 
 
-def lowered(opt, factor: jax.Array):
+def lowered(opt, factor: jax.Array | np.ndarray):
   """The state of optimisers with each seed's rate times its factor [s]."""
   held = lambda part: isinstance(part, Held)
   lower = lambda one: Held(_times(one.factor, factor)) if held(one) else one
@@ -107,7 +108,7 @@ def rate(train: Train, step, total) -> jax.Array:
 
 def owned(params: dict, pattern: str, prefix: str = '') -> dict:
   """The leaves whose name, such as 'encoder/word/embedding', has a match."""
-  out = {}
+  out: dict = {}
   for name, value in params.items():
     if isinstance(value, dict):
       inner = owned(value, pattern, f'{prefix}{name}/')

@@ -114,10 +114,9 @@ def _lost(name: str) -> None:
 
 def _front(port: int, inner: int, count: int) -> None:
   """Listens for the others at process 0; jax's words go on to its service."""
-  both = {'family': socket.AF_INET6, 'dualstack_ipv6': True}
-  server = socket.create_server(
-    ('', port), **(both if socket.has_dualstack_ipv6() else {})
-  )
+  both = socket.has_dualstack_ipv6()
+  family = socket.AF_INET6 if both else socket.AF_INET
+  server = socket.create_server(('', port), family=family, dualstack_ipv6=both)
 
   def meet(peer: socket.socket) -> None:
     first = _lasting(peer).recv(len(MARK), socket.MSG_WAITALL)

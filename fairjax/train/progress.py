@@ -53,7 +53,10 @@ class Log:
     self.part, self.start = '', time.monotonic()
     self.noted: set[str] = set()
     self.live: list[Progress] = []  # the innermost last
-    self.rows = self.text = self.events = self.wandb = None
+    self.rows: Any = None
+    self.text: Any = None
+    self.events: Any = None
+    self.wandb: Any = None
     self.held = contextlib.ExitStack()
     if not main or folder is None:
       return
@@ -266,7 +269,7 @@ class Progress:
     self.last = (*self.began, 0)  # when, and how far, at the last update
     self.drawn = -math.inf if self.draws else self.began[0]
     self.wait = FIRST
-    self.past = collections.deque([(*self.began, 0)])
+    self.past: Any = collections.deque([(*self.began, 0)])
 
   def __enter__(self) -> Self:
     self.log.live.append(self)

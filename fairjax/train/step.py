@@ -3,7 +3,7 @@
 import functools
 import types
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -61,7 +61,7 @@ class Player(NamedTuple):
   name: str
   loss: Loss
   parameters: str = ''  # a regular expression, searched in their names
-  options: Train | None = None  # of its optimiser; None takes config.train
+  options: Any = None  # a Train, of its optimiser; None takes config.train
   # Whether it moves at step t: turns[t % len(turns)]. A discriminator of two
   # steps to each of its generator has (1, 1, 0), the generator (0, 0, 1).
   turns: tuple[int, ...] = (1,)
@@ -146,7 +146,9 @@ def _gradient(
 ) -> tuple[dict, dict]:
   """What the active players log, and the gradient of each by its number."""
   dropout = keys.dropout(seed, step)
-  own, values, grads = parts(players, params), {}, {}
+  own = parts(players, params)
+  values: dict = {}
+  grads: dict = {}
   for loss in dict.fromkeys(players[i].loss for i in active):
     ours = [i for i in active if players[i].loss == loss]
 
@@ -237,7 +239,9 @@ def _compiled(
   compiler_options: tuple[tuple[str, bool], ...],
 ):
   # Reading an option that is not among these raises.
-  options = [types.SimpleNamespace(**dict(p.options)) for p in players]
+  options: list[Any] = [
+    types.SimpleNamespace(**dict(p.options or ())) for p in players
+  ]
   transforms = [optim.transform(option) for option in options]
 
   def shared(tree):
@@ -283,7 +287,8 @@ def _compiled(
     return run(turn(players, rest[-2]), state, batch, *rest)
 
   # Of step 0, for tools that compile it for devices that are not here.
-  train_step.trace = functools.partial(run.trace, turn(players, 0))
+  made: Any = train_step
+  made.trace = functools.partial(run.trace, turn(players, 0))
 
   @jax.jit
   def start(params):
@@ -295,7 +300,7 @@ def _compiled(
       }
     )
 
-  return train_step, start
+  return made, start
 
 
 def compiled(

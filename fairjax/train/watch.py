@@ -73,7 +73,7 @@ class Recent:
   def rates(self, done: int) -> dict[str, Callable]:
     """The rate of each player in the step that led to `done`."""
     players, train = self.job.task.players, self.job.config.train
-    rates = {}
+    rates: dict[str, Callable] = {}
     for i, player in enumerate(players):
       options = player.options or train
       rate = lambda options=options: float(
