@@ -9,6 +9,7 @@ import functools
 import inspect
 import numbers
 import os
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
@@ -164,7 +165,8 @@ def _documented(doc: str | None, known: Mapping[str, knobs.Leaf]) -> str:
     lines += textwrap.wrap(
       about, 80, initial_indent=' ' * 4, subsequent_indent=' ' * 6
     )
-  return (doc or '').replace('    {options}', '\n'.join(lines))
+  # Python 3.13 takes the indentation off docstrings.
+  return re.sub(r' *\{options\}', lambda _: '\n'.join(lines), doc or '')
 
 
 def retell(

@@ -61,7 +61,7 @@ def squares(model: Bundle, params, batch: dict) -> Float[jax.Array, ' b']:
     return jnp.sum(jnp.where(real, each, 0.0))
 
   result = jax.grad(loss)(probed.zero_probes(model.module, params, batch))
-  return sum(jax.tree.leaves(result))
+  return sum(jax.tree.leaves(result), jnp.zeros(()))
 
 
 def compiled(model: Bundle, device_mesh):

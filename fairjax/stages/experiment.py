@@ -100,8 +100,8 @@ class Experiment:
         reuse.write_table(file(path, name), make(name))
 
     read = lambda path: {n: artefacts.read_table(file(path, n)) for n in names}
-    place, earlier = self.folder / place, self.config.reuse
-    return reuse.stage(place, made_from, do, read, self.log, earlier)
+    path, earlier = self.folder / place, self.config.reuse
+    return reuse.stage(path, made_from, do, read, self.log, earlier)
 
   def load(self, trains: bool = True) -> Tables:
     """The tables; `sets` become those of the config's test sets."""
