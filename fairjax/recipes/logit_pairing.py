@@ -13,7 +13,6 @@ distance of the logits. The twin has no label of its own, so unlike augmentation
 beside no mitigation and CDA, with the same seeds.
 """
 
-
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
