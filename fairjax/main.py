@@ -412,13 +412,13 @@ def main(argv: list[str]) -> None:
     validate(config)
     check_folder(folder)
     greet(config.recipe, folder)
+    from fairjax import stages
+    from fairjax.core import memory
     from fairjax.core.registry import find
     from fairjax.recipes import RECIPES
 
-    recipe = find(RECIPES, 'recipe', config.recipe)
-    from fairjax import stages
-    from fairjax.core import memory
-
+    with memory.uncollected():  # modules stay
+      recipe = find(RECIPES, 'recipe', config.recipe)
     memory.keep()
     stages.begin(
       config,

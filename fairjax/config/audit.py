@@ -12,6 +12,9 @@ from fairjax.core.knobs import (
   one_of,
 )
 
+# Of predictions, and of any table.
+FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
+
 
 @dataclasses.dataclass(slots=True)
 class Audit:
@@ -99,3 +102,9 @@ class Audit:
     between(0, 65535),
   )
   batch: int = knob(64, 'texts a model is given at once', at_least(1))
+
+  @property
+  def computes(self) -> bool:
+    """Whether a model may be asked; predictions in files need no device."""
+    named = [name.lower() for name in (self.model, self.against) if name]
+    return bool(self.training) or not all(n.endswith(FILES) for n in named)

@@ -77,7 +77,6 @@ def kept() -> Iterator[bool]:
 
 def keep() -> bool:
   """`kept` until the process ends, for one that does nothing else."""
-  in_the_asking_thread()
   block = kept()
   # Closed while the names of this module are still there.
   atexit.register(block.__exit__, None, None, None)

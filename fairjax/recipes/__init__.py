@@ -1,8 +1,8 @@
 """Recipes by name; adding one is one file and one line here."""
 
 import dataclasses
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from fairjax.config.language import Generate
 from fairjax.core.registry import Entry, installed, listed
@@ -26,6 +26,8 @@ class Recipe(NamedTuple):
   seeds_at: str = ''  # the knob of how many models it trains, if not seeds
   remade: bool = False  # its one fit is made again from its config
   measures: str = 'texts'  # what its page calls 100 of
+  # Whether models may be asked; else the run starts without jax.
+  computes: Callable[[Any], bool] = lambda config: True
   # A sentence and the command to type next, of {run} or made {again}.
   then: tuple[str, ...] = ()
 
@@ -92,6 +94,7 @@ RECIPES = {
   'audit': Recipe(
     'fairjax.recipes.audit.recipe:run',
     'any classifier, or its predictions alone, into one page',
+    computes=lambda config: config.audit.computes,
     then=(
       'Next, let a build fail where this gets worse:',
       "{again} --config.audit.fail_if='eqodd<0.8'",

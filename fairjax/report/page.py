@@ -15,7 +15,7 @@ from typing import Any
 
 from fairjax import results as parts
 from fairjax.config import Config, ignored_knobs
-from fairjax.core import artefacts
+from fairjax.core import artefacts, memory
 from fairjax.metrics import measures
 from fairjax.report import (
   documents,
@@ -288,7 +288,9 @@ def publish(folder: str | os.PathLike, results: Results) -> Results:
   results.verdicts = verdict.settled(results)
   results.findings = findings.as_rows(findings.of(results))
   results = write_results(folder, results)
-  artefacts.write_text(pathlib.Path(folder) / 'report.html', report(folder))
+  with memory.uncollected():  # each picture makes thousands of objects
+    html = report(folder)
+  artefacts.write_text(pathlib.Path(folder) / 'report.html', html)
   return results
 
 

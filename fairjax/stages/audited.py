@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config, ignored_knobs
+from fairjax.config.audit import FILES
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables import answers, join, labels, readers
@@ -28,7 +29,6 @@ from fairjax.models.families import chances
 from fairjax.stages import asking, edited
 from fairjax.stages.asking import AuditedModel
 
-FILES = ('.csv', '.tsv', '.json', '.jsonl', '.parquet', '.gz')
 THEIRS = 'the table of predictions'
 FUNCTION = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_][\w.]*')
 

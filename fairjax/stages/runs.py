@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pandas as pd
 
 import fairjax
-from fairjax.config import Config, doors, seed_list
+from fairjax.config import Config, doors, ignored_knobs, seed_list
 from fairjax.core import artefacts, lock
 from fairjax.core.errors import UserError, need
 from fairjax.data.tables import published
@@ -26,6 +26,8 @@ from fairjax.stages.assessment import prediction_table
 from fairjax.train.progress import Log
 
 ANSWERS = 'Probabilities are computed with'  # train/decisions.py
+# By these jax finds other processes.
+JOINED = {'JAX_COORDINATOR_ADDRESS', 'SLURM_NTASKS'}
 PACKAGES = ('jax', 'jaxlib', 'flax', 'optax', 'orbax-checkpoint', 'numpy')
 
 
@@ -33,13 +35,16 @@ def begin(
   config: Config, folder, address='', count=0, index=-1, join=False
 ) -> None:
   """Joins the processes and writes down what is about to run."""
-  from fairjax.models.kernels import kernel_table
-  from fairjax.train import mesh
-
   published.check(config)
-  mesh.start(address, count, index, join)
-  kernel_table.choose(config.net.kernels)
-  if not mesh.is_main():
+  row = ignored_knobs.row(config.recipe)
+  several = address or count or join or JOINED & {*os.environ}
+  if several or row is None or row.computes(config):
+    from fairjax.models.kernels import kernel_table
+    from fairjax.train import mesh
+
+    mesh.start(address, count, index, join)
+    kernel_table.choose(config.net.kernels)
+  if not is_main():
     return
   if folder.exists() and not folder.is_dir():
     raise UserError(f'{folder} is a file; name a folder with --workdir')
@@ -53,6 +58,12 @@ def begin(
     known = {'seconds': 0.0, 'answers': []}  # by earlier commands here
     known |= {key: before[key] for key in known if key in before}
     artefacts.write_json(path, versions(config) | known)
+
+
+def is_main() -> bool:
+  """Whether this process writes; one that needs no devices is alone."""
+  mesh = sys.modules.get('fairjax.train.mesh')
+  return mesh is None or mesh.is_main()
 
 
 def keep_config(config: Config, folder: pathlib.Path) -> None:
@@ -119,15 +130,13 @@ def software() -> dict:
 
 def versions(config: Config) -> dict:
   """What the run's numbers depend on beside its config."""
-  from fairjax.core import backend
-  from fairjax.train import mesh
+  made = {**software(), 'command': sys.argv}
+  if mesh := sys.modules.get('fairjax.train.mesh'):
+    from fairjax.core import backend
 
-  return {
-    **software(),
-    'precision': backend.resolved(config.net.precision),
-    **mesh.layout(),
-    'command': sys.argv,
-  }
+    made['precision'] = backend.resolved(config.net.precision)
+    made |= mesh.layout()
+  return made
 
 
 def results(config: Config, **parts) -> Results:
@@ -155,9 +164,7 @@ def keep_predictions(
   folder: pathlib.Path, sets: Tables, chances: dict[str, dict], focus: str
 ) -> None:
   """What each contender predicted of the sets, as `write_predictions` does."""
-  from fairjax.train import mesh
-
-  if mesh.is_main():
+  if is_main():
     of = lambda own: [prediction_table(n, t, own[n]) for n, t in sets.items()]
     frames = {name: pd.concat(of(own)) for name, own in chances.items()}
     write_predictions(folder, frames, focus)
@@ -204,9 +211,7 @@ def keep_note(folder: pathlib.Path, results: Results) -> None:
 
 def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   """results.json, the page made of it, and the summary on the screen."""
-  from fairjax.train import mesh
-
-  if not mesh.is_main():
+  if not is_main():
     return results
   known = folder / 'hygiene.json'
   if not results.classes and known.exists():

@@ -10,6 +10,7 @@ import csv
 import functools
 import gzip
 import io
+import itertools
 import os
 import pathlib
 import re
@@ -50,6 +51,7 @@ MARKS = {  # longest first: UTF-32 begins as UTF-16 does
   b'\xfe\xff': 'utf-16',
 }
 TIMES = 16  # memory that a table takes, to the bytes of its text
+BLOCK = 1 << 15  # records at a time
 LOOKED_AT = 4096  # bytes from which an encoding without a mark is guessed
 _FIELD_LIMIT = threading.Lock()
 
@@ -327,16 +329,19 @@ def _records(path: str, text: str, mark: str) -> pd.DataFrame:
 
 def _wide_as_header(path: str, text: str, mark: str, **how) -> pd.DataFrame:
   """csv records, each as wide as the header; else a sentence with the line."""
-  reader = csv.reader(io.StringIO(text, newline=''), delimiter=mark, **how)
-  rows, ends = [], []
+  # A StringIO would hold four bytes a character.
+  data = io.BytesIO(text.encode('utf-8', 'surrogatepass'))
+  lines = io.TextIOWrapper(data, 'utf-8', 'surrogatepass', newline='')
+  reader = csv.reader(lines, delimiter=mark, **how)
   with _FIELD_LIMIT:  # csv's one setting is global; texts may be long
     before = csv.field_size_limit(len(text) + 1)
     try:
       header = next(filter(None, reader), [])
-      for row in reader:
-        if row:
-          rows.append(row)
-          ends.append(reader.line_num)
+      rows = _of_width(path, reader, len(header), SEPARATORS[mark])
+      columns: list[list[str]] = [[] for _ in header]
+      while block := list(itertools.islice(rows, BLOCK)):
+        for column, cells in zip(columns, zip(*block)):
+          column += cells
     except csv.Error as error:
       raise UserError(
         f'{path} is not well-formed near line {reader.line_num} ({error}); '
@@ -344,14 +349,23 @@ def _wide_as_header(path: str, text: str, mark: str, **how) -> pd.DataFrame:
       ) from error
     finally:
       csv.field_size_limit(before)
-  for row, end in zip(rows, ends):
-    if len(row) != len(header):
+  frame = pd.DataFrame(dict(enumerate(columns)), dtype=object)
+  frame.columns = header
+  return frame
+
+
+def _of_width(
+  path: str, reader, width: int, between: str
+) -> Iterator[list[str]]:
+  for row in reader:
+    if row and len(row) != width:
       raise UserError(
         f'{path} has {len(row)} field{"s"[: len(row) != 1]} in the record that '
-        f'ends in line {end} and {len(header)} in its header; quote texts that '
-        f'contain {SEPARATORS[mark]}'
+        f'ends in line {reader.line_num} and {width} in its header; quote '
+        f'texts that contain {between}'
       )
-  return pd.DataFrame(rows, columns=header, dtype=object)
+    if row:
+      yield row
 
 
 def _lines_of_json(path: str, text: str) -> pd.DataFrame:

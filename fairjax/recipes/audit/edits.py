@@ -8,9 +8,11 @@ Every different text is scored once.
 """
 
 import dataclasses
+import functools
 import os
 import pathlib
 import re
+import sys
 from collections.abc import Callable, Container, Sequence
 from typing import NamedTuple
 
@@ -19,7 +21,7 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.config.axes import AXES
-from fairjax.core import alignment
+from fairjax.core import alignment, announce, processes
 from fairjax.core.errors import UserError
 from fairjax.data.tables.files import column
 from fairjax.metrics.texts.flips import EditScores
@@ -38,6 +40,7 @@ GENDERS = frozenset(
   'female male woman man women men girl boy girls boys f m'.split()
 )
 TOKEN = re.compile(r'\w+')
+BLOCK = 1 << 14  # rows that a process edits at once
 
 
 class Edits(NamedTuple):
@@ -49,7 +52,7 @@ class Edits(NamedTuple):
   words: frozenset[str] | None  # of its list; None of texts that stand written
   twins: list[str]  # equal to the text where nothing was edited
   controls: list[str | None]
-  spans: list[list[dictionary.Span]]
+  spans: list[Sequence[dictionary.Span]]
   side: np.ndarray  # as metrics.texts.flips.EditScores
   values: tuple[str, ...]  # of an axis of more than two sides
   wording: np.ndarray  # [2, n]: the one that the text, and its twin, names
@@ -113,60 +116,116 @@ def make(config: Config, table: pd.DataFrame) -> list[Edits]:
   return [_one(name, texts, table, config) for name in config.audit.swaps]
 
 
+class Written(NamedTuple):
+  """Some rows of a swap: what it wrote, and the value that each text names."""
+
+  twins: list[str]
+  controls: list[str | None]
+  spans: list[Sequence[dictionary.Span]]
+  left: np.ndarray  # whether words stayed that have no sure counterpart
+  side: np.ndarray
+  wording: np.ndarray
+
+
 def _one(name: str, texts: list[str], table, config: Config) -> Edits:
-  left, words, axis = np.zeros(len(texts), int), None, ''
-  side, values, foreign = np.zeros(len(texts), np.int64), (), False
-  wording = np.full((2, len(texts)), axis_values.NEITHER)
+  words, axis, values, foreign, options = None, '', (), False, {}
   if name.startswith('column:'):
     twins = list(column(table, name.removeprefix('column:'), 'audit.swaps'))
     twins = [
       twin if isinstance(twin, str) and twin.strip() else text
       for text, twin in zip(texts, twins)
     ]
-    spans = [differences(a, b) for a, b in zip(texts, twins)]
     how = 'the texts of a column'
   else:
-    options = _options(name, config)
-    swapped = dictionary.swap(texts, **options)
-    twins, spans = swapped.texts, swapped.spans
-    left = np.array(swapped.left)
-    how = 'word lists and rules'
-    axis = options['axis']
+    twins, options = texts, _options(name, config)
+    how, axis = 'word lists and rules', options['axis']
     if axis != 'gender':
       words, values = exchange.words(axis), exchange.values(axis)
       if len(values) > 2 and options['direction'] == 'opposite':
         how += '; a text turns to one other value, drawn by the seed'
-      wording = np.stack(
-        [axis_values.single(some, axis) for some in (texts, twins)]
-      )
     else:
       known = word_lists.load(options['words'])
       foreign = bool(known.sides) and not word_lists.is_english(known.rows)
       words = frozenset(word for row in known.rows for word in row)
       axis = 'gender' if known.sides else ''
-      if known.sides:
-        named = axis_values.single(texts, **options)  # male is 0, female 1
-        side = np.where(named < 0, 0, 2 * named - 1)
-        words |= _genders()
-  written: list[str | None] = [None] * len(texts)
-  if config.audit.control:
-    written = controls.controls(texts, spans, config.seed).texts
-  edited = np.array([bool(s) for s in spans])
-  controlled = sum(text is not None for text in written)
+      words |= _genders() if known.sides else frozenset()
+  seed = config.seed if config.audit.control else None
+  made = functools.partial(_written, options=options, axis=axis, seed=seed)
+  out = _joined(made, texts, twins)
+  edited = np.array([bool(s) for s in out.spans])
+  controlled = sum(text is not None for text in out.controls)
   facts = {
     'swap': _shown(name),
     'by': how,
     'rows edited': int(edited.sum()),
     'share of rows': float(edited.mean()),
-    'words changed a row': float(np.mean([len(s) for s in spans if s] or [0])),
-    'rows with words left as they are': int((left > 0).sum()),
+    'words changed a row': float(
+      np.mean([len(s) for s in out.spans if s] or [0])
+    ),
+    'rows with words left as they are': int(out.left.sum()),
     'rows with a control': int(controlled),
   }
-  facts |= _against_twins(table, twins, edited, name)
+  facts |= _against_twins(table, out.twins, edited, name)
   return Edits(
-    *(_shown(name), _what(name), axis, words, twins, written, spans, side),
-    *(values, wording, facts, _remarks(texts, facts, foreign)),
+    *(_shown(name), _what(name), axis, words, out.twins, out.controls),
+    *(out.spans, out.side, values, out.wording, facts),
+    _remarks(texts, facts, foreign),
   )
+
+
+def _joined(
+  made: Callable[..., Written], texts: list[str], twins: list[str]
+) -> Written:
+  """The rows of all blocks, made by all cores."""
+  cuts = range(0, len(texts), BLOCK)
+  blocks = [(texts[k : k + BLOCK], twins[k : k + BLOCK]) for k in cuts]
+  out: tuple[list, list, list] = ([], [], [])
+  parts = []
+  with announce.counting(len(texts), 'texts edited') as add:
+    for (own, _), one in zip(blocks, processes.in_order(made, blocks)):
+      # An unchanged text comes back as nothing.
+      twins = [t if w is None else w for t, w in zip(own, one.twins)]
+      for whole, some in zip(out, (twins, one.controls, one.spans)):
+        whole += some
+      parts.append(one[3:])
+      add(len(own))
+  return Written(*out, *(np.concatenate(each, -1) for each in zip(*parts)))
+
+
+def _written(
+  block: tuple[list[str], list[str]],
+  options: dict,
+  axis: str,
+  seed: int | None,
+) -> Written:
+  """The edits of some texts; without options the twins stand written."""
+  texts, twins = block
+  left, side = np.zeros(len(texts), bool), np.zeros(len(texts), np.int64)
+  wording = np.full((2, len(texts)), axis_values.NEITHER)
+  if not options:
+    spans = [differences(a, b) for a, b in zip(texts, twins)]
+  else:
+    swapped = dictionary.swap(texts, **options)
+    twins, spans = swapped.texts, swapped.spans
+    left = np.array(swapped.left) > 0
+  if axis == 'gender':
+    named = axis_values.single(texts, **options)  # male is 0, female 1
+    side = np.where(named < 0, 0, 2 * named - 1)
+  elif axis:
+    both = texts, twins
+    wording = np.stack([axis_values.single(some, axis) for some in both])
+  written: list[str | None] = [None] * len(texts)
+  if seed is not None:
+    written = controls.controls(texts, spans, seed).texts
+  twins = [w if w != t else None for t, w in zip(texts, twins)]
+  spans = [[*map(_shared, each)] if each else () for each in spans]
+  return Written(twins, written, spans, left, side, wording)
+
+
+def _shared(span: dictionary.Span) -> dictionary.Span:
+  """With one copy of each word, however many rows have it."""
+  start, end, old, new = span
+  return start, end, sys.intern(old), sys.intern(new)
 
 
 def _options(name: str, config: Config) -> dict:

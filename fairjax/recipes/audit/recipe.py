@@ -36,9 +36,7 @@ from fairjax.train.progress import Log
 
 def run(config: Config, folder: pathlib.Path) -> Results:
   """The audit of `audit.model`, published; fails where the gate does."""
-  from fairjax.train import mesh
-
-  with Log(folder, config, main=mesh.is_main()) as log:
+  with Log(folder, config, main=stages.is_main()) as log:
     rows = audit_table.read(config)
     if not config.audit.edited:
       check_scored(folder)
@@ -307,9 +305,7 @@ def keep(
   measured: Mapping[str, Measured],
 ) -> None:
   """predictions.parquet of the first model, predictions/ of others."""
-  from fairjax.train import mesh
-
-  if not mesh.is_main():
+  if not stages.is_main():
     return
   frame = table if 'label' in table else table.assign(label=-1)
   frames = {}
@@ -322,17 +318,17 @@ def keep(
   if first.equalized:
     first.equalized.save(folder / 'thresholds.json')
   if 'text' in table and not first.edits:
-    lines = [
-      {'edit': f'{one.name} {kind}', 'text': text}
-      for one in first.swaps
-      for kind, texts in (('swap', one.twins), ('control', one.controls))
-      for text, edited in zip(texts, one.edited)
-      if edited and text is not None
-    ]
-    if lines:
+    wanted: dict[str, str] = {}  # each text once
+    for one in first.swaps:
+      for kind, texts in (('swap', one.twins), ('control', one.controls)):
+        for text, edited in zip(texts, one.edited):
+          if edited and text is not None:
+            wanted.setdefault(text, f'{one.name} {kind}')
+    if wanted:
       check_scored(folder)
-      frame = pd.DataFrame(lines).drop_duplicates('text')
-      artefacts.write_text(folder / TO_SCORE, frame.to_csv(index=False))
+      frame = pd.DataFrame({'edit': [*wanted.values()], 'text': [*wanted]})
+      with artefacts.atomic(folder / TO_SCORE) as part:
+        frame.to_csv(part, index=False)
 
 
 def tests(config, table, measured, groups, sample) -> list[dict]:

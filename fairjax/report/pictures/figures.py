@@ -215,7 +215,11 @@ def save(figure: 'Figure', path: str | os.PathLike) -> None:
   figure.set_facecolor('white')
   figure.set_dpi(160)
   with _style(), atomic(path) as part:
-    FigureCanvasAgg(figure).print_png(part, metadata={'Software': None})
+    FigureCanvasAgg(figure).print_png(
+      part,
+      metadata={'Software': None},
+      pil_kwargs={'compress_level': 6},  # a quarter of the time of 9
+    )
 
 
 def svg(figure: 'Figure', title: str = '') -> str:
