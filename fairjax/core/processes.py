@@ -14,7 +14,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-T, U = TypeVar('T'), TypeVar('U')
+T = TypeVar('T')
+U = TypeVar('U')
 
 
 def in_order(function: Callable[[T], U], blocks: Sequence[T]) -> Iterator[U]:
