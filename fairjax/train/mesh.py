@@ -13,6 +13,7 @@ import pathlib
 import urllib.request
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -112,7 +113,8 @@ def _found_by_jax() -> tuple[str | None, int | None, int | None]:
 
 def keep_programs() -> None:
   """Compiled programs are kept where jax was told to, or in the cache."""
-  own = jax.config.read('jax_compilation_cache_dir')
+  known: Any = jax.config
+  own = known.jax_compilation_cache_dir
   place = cache.usable(pathlib.Path(own)) if own else cache.kept('xla')
   jax.config.update('jax_compilation_cache_dir', place and str(place))
   # A disk that fills up costs the next run its seconds, and no more.

@@ -116,7 +116,7 @@ def make(config: Config, table: pd.DataFrame) -> list[Edits]:
   return [_one(name, texts, table, config) for name in config.audit.swaps]
 
 
-class Written(NamedTuple):
+class EditedRows(NamedTuple):
   """Some rows of a swap: what it wrote, and the value that each text names."""
 
   twins: list[str]
@@ -174,8 +174,8 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
 
 
 def _joined(
-  made: Callable[..., Written], texts: list[str], twins: list[str]
-) -> Written:
+  made: Callable[..., EditedRows], texts: list[str], twins: list[str]
+) -> EditedRows:
   """The rows of all blocks, made by all cores."""
   cuts = range(0, len(texts), BLOCK)
   blocks = [(texts[k : k + BLOCK], twins[k : k + BLOCK]) for k in cuts]
@@ -189,7 +189,7 @@ def _joined(
         whole += some
       parts.append(one[3:])
       add(len(own))
-  return Written(*out, *(np.concatenate(each, -1) for each in zip(*parts)))
+  return EditedRows(*out, *(np.concatenate(each, -1) for each in zip(*parts)))
 
 
 def _written(
@@ -197,7 +197,7 @@ def _written(
   options: dict,
   axis: str,
   seed: int | None,
-) -> Written:
+) -> EditedRows:
   """The edits of some texts; without options the twins stand written."""
   texts, twins = block
   left, side = np.zeros(len(texts), bool), np.zeros(len(texts), np.int64)
@@ -219,7 +219,7 @@ def _written(
     written = controls.controls(texts, spans, seed).texts
   twins = [w if w != t else None for t, w in zip(texts, twins)]
   spans = [[*map(_shared, each)] if each else () for each in spans]
-  return Written(twins, written, spans, left, side, wording)
+  return EditedRows(twins, written, spans, left, side, wording)
 
 
 def _shared(span: dictionary.Span) -> dictionary.Span:
