@@ -31,7 +31,13 @@ from absl import app, flags, logging
 from ml_collections import config_flags
 
 from fairjax.cli import commands
-from fairjax.config import RENAMED, Config, config_folder, validate
+from fairjax.config import (
+  RENAMED,
+  Config,
+  config_folder,
+  ignored_knobs,
+  validate,
+)
 from fairjax.config.knob_aliases import ALIASES
 from fairjax.core import knobs, paths
 from fairjax.core.errors import (
@@ -377,7 +383,7 @@ def _behind() -> str:
 
 def greet(recipe: str, folder: pathlib.Path) -> None:
   """On a terminal, a line before what takes seconds to load."""
-  if recipe == 'swap':
+  if ignored_knobs.row(recipe).reads_text:
     return
   if PROCESS.value < 1 and sys.stderr is not None and sys.stderr.isatty():
     print(f'fairjax {recipe}: starts; results go to {folder}', file=sys.stderr)
@@ -402,7 +408,8 @@ def main(argv: list[str]) -> None:
   flag: Any = flags.FLAGS['config']
   stem = pathlib.Path(flag.config_filename).stem
   folder = pathlib.Path(WORKDIR.value or pathlib.Path('runs') / stem)
-  if config.recipe == 'swap' and not WORKDIR.value:  # the answer is printed
+  row = ignored_knobs.row(config.recipe)
+  if row and row.reads_text and not WORKDIR.value:  # the answer is printed
     folder = pathlib.Path(tempfile.mkdtemp(prefix='fairjax-'))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
   os.environ.setdefault('TRANSFORMERS_VERBOSITY', 'error')

@@ -384,7 +384,7 @@ def own_of_clusters(rng, how, groups, icc=0.15, shared=True):
   everyone, _, gaps = own.measured(
     {'hit': lambda y, d: np.mean(y == d)},
     *(label, decided, decided, np.stack([side, ~side])),
-    *(['a', 'b'], ['g', 'g'], how, code),
+    *(['a', 'b'], ['g', 'g'], how.over(code)),
   )
   gap = gaps['hit_difference']
   return {

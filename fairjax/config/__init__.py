@@ -193,7 +193,7 @@ def validate(config: Config) -> None:
         f'become that; add {axis} to --config.perturb.axes, or name attributes '
         'of its axes'
       )
-  if config.recipe == 'writing':
+  if recipe.continues:
     writer(config.model)
   gendered, way = config.method.axis == 'gender', config.method.direction
   if gendered and way not in GENDERED:

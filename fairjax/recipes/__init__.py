@@ -20,6 +20,7 @@ class Recipe(NamedTuple):
   ignores: Mapping[str, str] = {}
   reads_text: bool = False  # the sentence --config.text
   writes: bool = False  # its model only writes texts, so int8 will do
+  continues: bool = False  # its model continues prompts: no masked one can
   exports: bool = True  # it keeps classifiers that train.export can write
   takes_method: bool = True  # else it trains on the rows as they are
   data_at: str = ''  # the knob that names its data, if not data.name
@@ -175,6 +176,7 @@ RECIPES = {
       'seeds': 'writing.samples',
     },
     writes=True,
+    continues=True,
     measures='texts after prompts',
   ),
   'augment_corpus': Recipe(
