@@ -47,6 +47,6 @@ def test_the_action_fails_where_the_gate_does(place, rule, code):
 def test_the_hook_passes_where_the_gate_does(place):
   (hook,) = yaml.safe_load((ROOT / '.pre-commit-hooks.yaml').read_text())
   line = hook['entry'] + ' predictions.csv --groups=group'
-  code, said = ran(place, line + " '--config.audit.fail_if=dp<0.01'")
+  code, said = ran(place, line + " --config.audit.fail_if 'dp<0.01'")
   assert code == 0, said
   assert (place / 'runs' / 'audit' / 'report.html').exists()
