@@ -118,7 +118,7 @@ def assess(
   members, group_names, attributes, code = found
   if not columns:
     members = np.zeros((0, len(labels)), bool)
-  sample = intervals.IntervalOptions(
+  sample = intervals.RowSample(
     *(confidence_level, n_resamples, random_state),
     clusters.given(cluster, len(labels)),
     row_weights.given(_listed(sample_weight), len(labels)),
@@ -322,7 +322,7 @@ def thresholds(
   decided_by = judged_by
   if decide_by is not None:
     decided_by = _one_column(decide_by, len(labels), 'decide_by')
-  sample = intervals.IntervalOptions(
+  sample = intervals.RowSample(
     seed=random_state,
     cluster=clusters.given(_listed(cluster), len(labels)),
     weight=row_weights.given(_listed(sample_weight), len(labels)),

@@ -34,11 +34,11 @@ from fairjax.metrics.inference import (
   row_means,
   row_weights,
 )
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.measures import MEASURES
 from fairjax.metrics.texts import counterfactual
 
-draws = lambda *own: IntervalOptions(0.95, *own)
+draws = lambda *own: RowSample(0.95, *own)
 
 RESAMPLES = 1000
 SETS = 200  # of a cell: standard error .015
@@ -457,7 +457,7 @@ def measured(world, sets, seed=0, **options):
   rng, found = np.random.default_rng(seed), {}
   for k in range(sets):
     # Draws of their own: those of one seed are a little too wide or narrow.
-    how = IntervalOptions(0.95, RESAMPLES, seed + k)
+    how = RowSample(0.95, RESAMPLES, seed + k)
     for name, one in world(rng, how, **options).items():
       found.setdefault(name, []).append(one)
   out = {}

@@ -3,6 +3,7 @@
 import functools
 
 import jax
+from golden.make_encoders import DEBERTA_V3
 
 from fairjax import config as c
 from fairjax.data.batching import tokens
@@ -24,14 +25,7 @@ SMALL = {  # by what each family's config.json calls it
   **dict.fromkeys(('max_position_embeddings', 'n_positions'), 40),
   'embedding_size': 8,
   'num_key_value_heads': 1,
-  # DeBERTa-v3
-  'relative_attention': True,
-  'share_att_key': True,
-  'position_biased_input': False,
-  'norm_rel_ebd': 'layer_norm',
-  'pos_att_type': 'p2c|c2p',
-  'position_buckets': 4,
-  'type_vocab_size': 2,
+  **DEBERTA_V3,
   'local_attention': 6,
   'initializer_range': 0.25,
   'init_std': 0.25,

@@ -19,7 +19,7 @@ class Benchmark(NamedTuple):
     estimate(items, scores, how) -> a set of a contender (report/SCHEMA.md):
       'quality' and 'fairness' {measure: Estimate}, 'groups' {bias type or
       term: {'rows', measure: Estimate}}, 'warnings'; `how` is an
-      IntervalOptions, and every measure is a row of metrics/measures.csv
+      RowSample, and every measure is a row of metrics/measures.csv
 
   It may say LIMITS, what its number cannot, and how two models are compared:
 

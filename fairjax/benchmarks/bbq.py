@@ -29,7 +29,7 @@ import pandas as pd
 from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference import clusters
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.results import ANY
 
 CATEGORIES = (
@@ -297,7 +297,7 @@ def numbers(kind: str) -> dict[str, Number]:
 
 
 def rows(
-  frame: pd.DataFrame, answer: np.ndarray, metric: str, options: IntervalOptions
+  frame: pd.DataFrame, answer: np.ndarray, metric: str, options: RowSample
 ) -> list[dict]:
   """The numbers of either kind of context."""
   out, each = [], sums(frame, answer)
@@ -314,12 +314,12 @@ def rows(
   return out
 
 
-def _how(one: Number, options: IntervalOptions) -> tuple:
+def _how(one: Number, options: RowSample) -> tuple:
   return one.measure, options, one.null, one.bounds, one.edges
 
 
 def by_category(
-  frame: pd.DataFrame, answer: np.ndarray, metric: str, options: IntervalOptions
+  frame: pd.DataFrame, answer: np.ndarray, metric: str, options: RowSample
 ) -> list[dict]:
   """The rows of each category, with p by Holm; none where there is one."""
   category, out = frame['category'].to_numpy(), []
@@ -387,7 +387,7 @@ def compared(
   items: pd.DataFrame,
   ours: pd.DataFrame,
   theirs: pd.DataFrame,
-  options: IntervalOptions,
+  options: RowSample,
 ) -> list[dict]:
   """Each number of one model less that of another, on the same items.
 

@@ -37,7 +37,7 @@ from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.core.errors import count as counted
 from fairjax.core.errors import quoted
 from fairjax.data.batching.tokens import Ragged
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import text_likelihood
 
 FILES = ('crows_pairs_anonymized.csv', 'crows_pairs*.csv')
@@ -159,7 +159,7 @@ def decided(
   return frame[np.isfinite(gap)].reset_index(drop=True)
 
 
-def rows(frame: pd.DataFrame, options: IntervalOptions) -> list[dict]:
+def rows(frame: pd.DataFrame, options: RowSample) -> list[dict]:
   """The score of all pairs, of either direction, and of each bias type."""
   decisive, stereo = frame['value'] != 0.5, frame['stereo'].astype(bool)
   parts = [('all', frame)]

@@ -24,7 +24,7 @@ import pandas as pd
 
 from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.metrics.inference import clusters
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 FILES = ('Equity-Evaluation-Corpus.csv', 'eec*.csv')
 VERSIONS = {
@@ -100,7 +100,7 @@ def paired(frame: pd.DataFrame) -> list[str]:
   ]
 
 
-def rows(wide: pd.DataFrame, side: str, options: IntervalOptions) -> list[dict]:
+def rows(wide: pd.DataFrame, side: str, options: RowSample) -> list[dict]:
   out = []
   for part, some in [('all', wide), *wide.groupby('Emotion', sort=True)]:
     values = some['value'].to_numpy()

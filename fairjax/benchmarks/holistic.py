@@ -26,7 +26,7 @@ from fairjax.benchmarks.shared.forms import TEXT
 from fairjax.core.errors import UserError
 from fairjax.core.knobs import rule
 from fairjax.metrics.inference import clusters, significance, tails
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import text_likelihood
 from fairjax.results import ANY
 
@@ -212,7 +212,7 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
   )
 
 
-def rows(table: pd.DataFrame, options: IntervalOptions) -> list[dict]:
+def rows(table: pd.DataFrame, options: RowSample) -> list[dict]:
   """The share of pairs that differ, overall, by axis and by template."""
   table = table.copy()
   table['paper'] = table['p'] < 0.05  # as the authors' code has it

@@ -30,7 +30,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.axes import table
 from fairjax.data.sets import template_lists
 from fairjax.metrics.inference import significance
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.pairs.axes import exchange
 
 # {} is the group's word and the attribute.
@@ -184,7 +184,7 @@ def compared(
   items: pd.DataFrame,
   ours: pd.DataFrame,
   theirs: pd.DataFrame,
-  options: IntervalOptions,
+  options: RowSample,
 ) -> list[dict]:
   """d of each value by one model less that by another."""
   items, out = items.reset_index(drop=True), []

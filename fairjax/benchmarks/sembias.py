@@ -17,7 +17,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import readers
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.estimates import of_value
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 FILES = ('SemBias', 'SemBias.txt', 'sembias*')
 VERSIONS = {
@@ -70,7 +70,7 @@ def choices(table: pd.DataFrame, vectors: dict[str, np.ndarray]) -> np.ndarray:
 def rows(
   table: pd.DataFrame,
   chosen: np.ndarray,
-  options: IntervalOptions,
+  options: RowSample,
   part: str = 'all',
 ) -> list[dict]:
   real = chosen >= 0

@@ -29,7 +29,7 @@ from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference import clusters
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.results import ANY
 
 FILES = ('dev.json', 'stereoset*.json', 'test.json')
@@ -202,7 +202,7 @@ def icat(lm: np.ndarray, ss: np.ndarray) -> np.ndarray:
   return lm * np.minimum(ss, 100 - ss) / 50
 
 
-def rows(frame: pd.DataFrame, options: IntervalOptions) -> list[dict]:
+def rows(frame: pd.DataFrame, options: RowSample) -> list[dict]:
   """LM, SS, ICAT of each level, all domains and each, over terms."""
   out = []
   for level, some in frame.groupby('level', sort=True):

@@ -34,7 +34,7 @@ from fairjax.benchmarks.shared import association, forms, result_rows, sources
 from fairjax.core.errors import UserError, quoted
 from fairjax.data.tables import readers
 from fairjax.metrics.inference import clusters
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.results import ANY
 
 PARTS = ('targ1', 'targ2', 'attr1', 'attr2')
@@ -162,7 +162,7 @@ def scored(test: Test, ids: Collection[str]) -> Test:
 def row(
   test: Test,
   s: np.ndarray,
-  options: IntervalOptions,
+  options: RowSample,
   samples: int = association.SAMPLES,
   metric: str = 'weat_effect',
 ) -> dict:
@@ -322,7 +322,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
 
 
 def summary(
-  encoding: str, part: str, tests: list[dict], options: IntervalOptions
+  encoding: str, part: str, tests: list[dict], options: RowSample
 ) -> list[dict]:
   """The mean |d| of some tests, and how many of 100 are significant.
 
@@ -345,7 +345,7 @@ def compared(
   items: pd.DataFrame,
   ours: pd.DataFrame,
   theirs: pd.DataFrame,
-  options: IntervalOptions,
+  options: RowSample,
 ) -> list[dict]:
   """d of one model less that of another, test by test, by each encoding."""
   out = []

@@ -16,7 +16,7 @@ from fairjax.benchmarks.shared import contrast, forms, result_rows, sources
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.estimates import of_value
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 VERSIONS = {
   '1db72808f40718a79375e5a0df6c619f': 'the published 720 sentences',
@@ -96,7 +96,7 @@ def read(folder: str | pathlib.Path) -> pd.DataFrame:
 
 
 def correlation(
-  x: np.ndarray, y: np.ndarray, options: IntervalOptions
+  x: np.ndarray, y: np.ndarray, options: RowSample
 ) -> tuple[dict, float | None]:
   """Spearman's ρ; interval and p by atanh ρ, se² = (1 + ρ²/2) / (n − 3)."""
   n = len(x)

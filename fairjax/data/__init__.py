@@ -5,7 +5,7 @@ or label; `load_tables` is the one way in that gives tables to work with.
 """
 
 from fairjax.core.registry import Entry, find, installed, listed
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 
 # Each is load(config: fairjax.config.Config) ->
 # fairjax.data.tables.schema.Tables

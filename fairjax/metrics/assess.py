@@ -27,7 +27,7 @@ def assess(
   *,
   attributes: Sequence[str] = (),
   threshold: str | float = '0.5',
-  options: intervals.IntervalOptions = intervals.DEFAULTS,
+  options: intervals.RowSample = intervals.DEFAULTS,
   min_group: int = MIN_GROUP,
   code: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict:
@@ -119,7 +119,7 @@ class Case(NamedTuple):
   # The groups, and everyone as the last: many rows, so no copy.
   masks: Sequence[Bool[np.ndarray, ' n']]
   groups: dict[str, list[int]]  # the numbers of each attribute's groups
-  options: intervals.IntervalOptions
+  options: intervals.RowSample
   min_group: int
   code: Integer[np.ndarray, ' n'] | None = None
 

@@ -31,7 +31,7 @@ from fairjax.metrics.inference import (
   row_weights,
 )
 from fairjax.metrics.inference.estimates import estimate
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 BINS = 10
 
@@ -51,7 +51,7 @@ def measure(
   labels: Integer[np.ndarray, ' n'],
   scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
   members: Bool[np.ndarray, 'g n'],
-  options: IntervalOptions,
+  options: RowSample,
   min_group: int = 1,
 ) -> tuple[dict, list[dict], dict]:
   """(quality, a dict a group, fairness): ece, overconfidence, ece_max."""
@@ -175,7 +175,7 @@ def reliability(
   scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
   members: Bool[np.ndarray, 'g n'],
   group_names: Sequence[str],
-  options: IntervalOptions = intervals.DEFAULTS,
+  options: RowSample = intervals.DEFAULTS,
 ) -> dict[str, list[dict]]:
   """{group: bins with rows}: mean score, share positive with its interval.
 
@@ -217,7 +217,7 @@ def reliability(
   return out
 
 
-def _effect(y, sample: IntervalOptions, share: float) -> float:
+def _effect(y, sample: RowSample, share: float) -> float:
   """How many times the variance of a share over clusters is that of its rows.
 
   Where all rows agree nothing says how alike a cluster's are: they count once.

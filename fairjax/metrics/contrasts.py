@@ -27,7 +27,7 @@ from fairjax.metrics.inference import (
   tails,
 )
 from fairjax.metrics.inference.estimates import estimate
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 SHOWN = ('selection_rate', 'fpr', 'fnr')
 REST = 'the rest'
@@ -60,7 +60,7 @@ def differences(
   members: Bool[np.ndarray, 'g n'],
   names: Sequence[str],
   reference: str,
-  options: IntervalOptions,
+  options: RowSample,
   min_group: int = 1,
   shown: Sequence[str] = SHOWN,
 ) -> list[dict]:
@@ -101,7 +101,7 @@ def impact_ratios(
   decisions: Integer[np.ndarray, 's n'],
   members: Bool[np.ndarray, 'g n'],
   names: Sequence[str],
-  options: IntervalOptions,
+  options: RowSample,
   min_group: int = 1,
 ) -> list[dict]:
   """Each group's selection rate over the highest one's (29 CFR 1607.4 D).
@@ -201,7 +201,7 @@ def conditional(
   members: Bool[np.ndarray, 'g n'],
   levels: Bool[np.ndarray, 'k n'],
   level_names: Sequence[str],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> tuple[dict, list[dict], list[str]]:
   """Measures given the controls, gaps within each level, and what was left out.
 
@@ -298,7 +298,7 @@ def costs(
   decisions: Integer[np.ndarray, 's n'],
   members: Bool[np.ndarray, 'g n'],
   price: tuple[float, float],
-  options: IntervalOptions,
+  options: RowSample,
   min_group: int = 1,
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""

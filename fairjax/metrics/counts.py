@@ -16,7 +16,7 @@ from fairjax.metrics.inference import (
   row_weights,
 )
 from fairjax.metrics.inference.estimates import estimate
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 DENSE = 0.25  # share of items in a group from which one product is faster
 
@@ -69,7 +69,7 @@ def tabulate(
   decisions: Integer[np.ndarray, 's n'],
   masks: Sequence[Bool[np.ndarray, ' n']],
   classes: int,
-  options: IntervalOptions,
+  options: RowSample,
   code: Integer[np.ndarray, ' n'] | None = None,
 ) -> Table:
   """Counts of the cells of rows, or of blocks where there are many cells.
@@ -140,7 +140,7 @@ def _confusion(labels, decisions, classes, items) -> np.ndarray:
   return out.reshape(m, len(decisions), classes, classes)
 
 
-def draw(table: Table, options: IntervalOptions, runs: int = 1) -> Draws | None:
+def draw(table: Table, options: RowSample, runs: int = 1) -> Draws | None:
   """Measures of every resample; None where no resamples are asked for.
 
   Rates have Jeffreys's half a row of either kind: a rate of x of n has draws
@@ -201,7 +201,7 @@ def decided(
   labels: Integer[np.ndarray, ' n'] | None,
   decisions: Integer[np.ndarray, 's n'],
   members: Sequence[Bool[np.ndarray, ' n']] | Bool[np.ndarray, 'g n'],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> tuple[Table, Rates]:
   """Rates of groups of two classes, and their table; everyone is the last."""
   n = decisions.shape[1]
@@ -211,7 +211,7 @@ def decided(
   return table, rates(table, draw(table, options), options)
 
 
-def rates(table: Table, draws: Draws | None, options: IntervalOptions) -> Rates:
+def rates(table: Table, draws: Draws | None, options: RowSample) -> Rates:
   """Rates of every group, and of every resample."""
   values = groups.rates(table.groups.sum(0, dtype=np.float64))
   rows = table.rows
@@ -233,9 +233,7 @@ def _halves(rng: np.random.Generator, shape: tuple) -> np.ndarray:
   return out
 
 
-def of_everyone(
-  table: Table, draws: Draws | None, options: IntervalOptions
-) -> dict:
+def of_everyone(table: Table, draws: Draws | None, options: RowSample) -> dict:
   """Accuracy, balanced accuracy, F1 and Matthews."""
   values = quality.from_confusion(table.confusion.sum(0, dtype=np.float64))
   return {
@@ -253,7 +251,7 @@ def of_everyone(
 def _of_totals(
   table: Table,
   totals: Float[np.ndarray, 'resample s c c'],
-  options: IntervalOptions,
+  options: RowSample,
   runs: int,
 ) -> dict[str, Float[np.ndarray, 'resample s']]:
   """The measures of every resample, with half a row right and half wrong.
@@ -284,9 +282,7 @@ def _of_totals(
   return quality.from_confusion(totals + more[0] + unseen * more[1])
 
 
-def of_group(
-  table: Table, rates: Rates, g: int, options: IntervalOptions
-) -> dict:
+def of_group(table: Table, rates: Rates, g: int, options: RowSample) -> dict:
   """The rates of one group (−1: everyone)."""
   sums = table.groups[:, :, :, g].sum(0, dtype=np.float64)  # s, k, 4
   empty = 'no rows' if not sums.any() else ''
@@ -357,7 +353,7 @@ def _all_gaps() -> list[tuple[str, str, list[int], bool]]:
 def gaps(
   rates: Rates,
   chosen: Sequence[int],
-  options: IntervalOptions,
+  options: RowSample,
   min_group: int = 1,
 ) -> dict:
   """All gaps, and the AGGREGATES of every rate, over some of the groups.
@@ -400,7 +396,7 @@ def _noise(
   draws: Float[np.ndarray, 'resample s k g1 rate'],
   index: Integer[np.ndarray, ' g'],
   values: Float[np.ndarray, 's k g rate'],
-  options: IntervalOptions,
+  options: RowSample,
   grown: Float[np.ndarray, 'k g rate'] | None,
 ) -> tuple[np.ndarray, np.ndarray]:
   """Bounds of the error of every gap over the groups `index`, [resample, s,
@@ -464,7 +460,7 @@ def _gap_estimate(
   values: Float[np.ndarray, ' s'],
   noise: Float[np.ndarray, 'resample s'] | None,
   alike: Float[np.ndarray, 'resample s'] | None,
-  options: IntervalOptions,
+  options: RowSample,
   count: int,
   min_group: int,
 ) -> dict:

@@ -11,7 +11,7 @@ from jaxtyping import Float, Integer
 
 from fairjax.metrics.inference import clusters, intervals, resampling
 from fairjax.metrics.inference.estimates import of_value
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 FEW = 'all labels or all predictions agree'
 
@@ -48,7 +48,7 @@ def _r(totals: Float[np.ndarray, '*b total']) -> Float[np.ndarray, '*b']:
 
 def weighted(
   rows: Float[np.ndarray, 's n total'],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> Float[np.ndarray, 'resample s']:
   """r of the weighted rows of every resample; all seeds share the weights."""
   items = resampling.blocks(rows.shape[1], options)
@@ -62,7 +62,7 @@ def weighted(
 def draws(
   labels: np.ndarray,
   predicted: np.ndarray,
-  options: IntervalOptions,
+  options: RowSample,
 ) -> Float[np.ndarray, 'resample s']:
   """What r may be, by resamples of the rows, or of clusters of them.
 
@@ -85,7 +85,7 @@ def draws(
   return np.tanh(_fisher(_r(whole[:, 0])) + (z - z.mean(0)) * wider)
 
 
-def _together(rows: np.ndarray, options: IntervalOptions) -> np.ndarray:
+def _together(rows: np.ndarray, options: RowSample) -> np.ndarray:
   """The totals of each cluster [s, cluster, total]."""
   code = options.units(rows.shape[1])
   sums = np.zeros((len(rows), code.max() + 1, rows.shape[-1]))
@@ -100,7 +100,7 @@ def _fisher(r: Float[np.ndarray, '*b']) -> Float[np.ndarray, '*b']:
 def pearson(
   labels: Integer[np.ndarray, ' n'],
   predicted: Float[np.ndarray, 's n'],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict:
   """The estimate of r, of seeds and rows (or clusters of rows)."""
   values = correlation(labels, predicted)
@@ -113,7 +113,7 @@ def compare(
   labels: Integer[np.ndarray, ' n'],
   ours: Float[np.ndarray, 's n'],
   theirs: Float[np.ndarray, 's n'],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict:
   """The difference of two models' r on the same rows, with its p."""
   values = correlation(labels, ours) - correlation(labels, theirs)

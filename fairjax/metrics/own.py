@@ -26,7 +26,7 @@ from fairjax.metrics.inference import (
   row_weights,
 )
 from fairjax.metrics.inference.estimates import estimate
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 MOST = 500  # draws of each interval
 SCORES = ('y_score', 'y_prob', 'y_proba')
@@ -69,7 +69,7 @@ def measured(
   members: Bool[np.ndarray, 'g n'],
   names: Sequence[str],
   attributes: Sequence[str],
-  options: IntervalOptions,
+  options: RowSample,
   min_group: int = 1,
 ) -> tuple[dict, list[dict], dict]:
   """(of everyone, a dict a group, fairness): NAME, and NAME_difference.
@@ -102,7 +102,7 @@ def measured(
   return everyone, by_group, fairness
 
 
-def _estimate(values, draws, options: IntervalOptions) -> dict:
+def _estimate(values, draws, options: RowSample) -> dict:
   if np.isnan(values).all():
     return estimate(values, note='undefined for these rows')
   return intervals.of_mean(values, draws, options)
@@ -127,7 +127,7 @@ def _takes_weights(function: Callable) -> bool:
 
 
 def _of_groups(
-  named, labels, given, masks, group_names, options: IntervalOptions
+  named, labels, given, masks, group_names, options: RowSample
 ) -> tuple[Float[np.ndarray, 's g'], np.ndarray | None]:
   """Values, and the deviations of every draw [draw, s, g]."""
   (name, function), weight = named, options.weight
@@ -176,7 +176,7 @@ def _quietly(value: Callable, rows: np.ndarray, s: int, of: str) -> float:
 
 def _drawn(
   rows: Integer[np.ndarray, ' m'],
-  options: IntervalOptions,
+  options: RowSample,
   g: int,
 ) -> tuple[Iterator[np.ndarray], np.ndarray]:
   """Rows of each draw, and how much wider than it deviations are."""

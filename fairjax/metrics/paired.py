@@ -40,7 +40,7 @@ from fairjax.metrics.inference import (
   resampling,
 )
 from fairjax.metrics.inference.estimates import estimate
-from fairjax.metrics.inference.intervals import DEFAULTS, IntervalOptions
+from fairjax.metrics.inference.intervals import DEFAULTS, RowSample
 
 EQUAL = 1e-12  # what rounding may leave of no difference
 ALIKE = 'the two are alike in every row, so that no interval is defined'
@@ -54,7 +54,7 @@ def compare(
   group_names: Sequence[str] = (),
   *,
   threshold: str | float | tuple[str | float, str | float] = '0.5',
-  options: IntervalOptions = DEFAULTS,
+  options: RowSample = DEFAULTS,
   min_group: int = MIN_GROUP,
   paired: bool = True,
 ) -> list[dict]:
@@ -114,7 +114,7 @@ def of_draws(
   name: str,
   values: tuple[Float[np.ndarray, ' s'], Float[np.ndarray, ' s']],
   draws: tuple[Float[np.ndarray, 'r s'], Float[np.ndarray, 'r s']],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict:
   """The paired test of ours − theirs of a measure, from draws made alike."""
   both = np.concatenate(values)
@@ -311,9 +311,7 @@ def _totals(weights: np.ndarray, *tables: np.ndarray) -> list[np.ndarray]:
   ]
 
 
-def _exchanged(
-  table: counts.Table, options: IntervalOptions
-) -> list[np.ndarray]:
+def _exchanged(table: counts.Table, options: RowSample) -> list[np.ndarray]:
   """Totals after exchanging rows between the two halves of the seeds."""
   rng = np.random.default_rng([options.seed, resampling.SWAPS])
   size, m = table.items.size, len(table.items.size)

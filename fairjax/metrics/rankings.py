@@ -15,8 +15,8 @@ from fairjax.metrics.inference import (
   row_weights,
 )
 from fairjax.metrics.inference.estimates import estimate
-from fairjax.metrics.inference.intervals import IntervalOptions
 from fairjax.metrics.inference.resampling import Items
+from fairjax.metrics.inference.sample import RowSample
 
 
 class Suites(NamedTuple):
@@ -34,7 +34,7 @@ def suites(
   masks: Sequence[Bool[np.ndarray, ' n']],
   items: Items,
   weights: np.ndarray | None,
-  options: IntervalOptions,
+  options: RowSample,
   runs: int = 1,
 ) -> Suites:
   """quality.SUITE of every seed and group, and of every resample."""
@@ -124,7 +124,7 @@ def of_group(suites: Suites, g: int) -> dict:
 def gaps(
   suites: Suites,
   chosen: Sequence[int],
-  options: IntervalOptions,
+  options: RowSample,
   min_group: int = 1,
 ) -> dict:
   """Largest AUC difference between groups, least AUCs, largest AEGs.
@@ -188,7 +188,7 @@ def macro_auc(
   scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
   items: Items,
   weights: np.ndarray | None,
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict | None:
   """Mean AUC over ordered pairs of classes (Hand and Till 2001).
 
@@ -221,7 +221,7 @@ def log_loss(
   scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
   items: Items,
   weights: np.ndarray | None,
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict:
   """Mean of −log p(label)."""
   m, values, totals = len(items.size), [], [items.size]

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import count
 from fairjax.metrics.inference import row_weights
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 FEW = 30  # rows below which a group's rate says little
 CONSTANT = 'constant predictor'  # as notes of what it makes meaningless begin
@@ -66,7 +66,7 @@ def of_chosen(threshold: str | float) -> list[str]:
   ]
 
 
-def of_resamples(options: IntervalOptions) -> list[str]:
+def of_resamples(options: RowSample) -> list[str]:
   """A sentence where no share of so few draws is as small as 1 − level."""
   level, count = options.level, options.resamples
   least = math.ceil(1 / (1 - level) - 1 - 1e-6)

@@ -10,7 +10,7 @@ between bars, and the tests find the cue in it.
 import functools
 import re
 
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.pairs.word_sets import SETS, pattern
 
 FAR = 1 << 30  # no reach is given

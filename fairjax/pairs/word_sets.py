@@ -6,9 +6,9 @@ A star stands for the rest of a word.
 import functools
 import re
 
-from fairjax.data import word_sets
+from fairjax.data import word_tables
 
-SETS = word_sets.read(__file__, 'word_sets.csv')
+SETS = word_tables.read(__file__, 'word_sets.csv')
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from fairjax.benchmarks.shared import result_rows
 from fairjax.core.errors import UserError
 from fairjax.data.tables import harness_logs
 from fairjax.metrics.inference import clusters, intervals
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.report import words
 from fairjax.results import Results
 from fairjax.stages import Experiment
@@ -89,7 +89,7 @@ def _parts(log: pd.DataFrame, groups: tuple[str, ...]) -> pd.DataFrame:
   )
 
 
-def _mean(table: pd.DataFrame, row: dict, how: IntervalOptions) -> dict:
+def _mean(table: pd.DataFrame, row: dict, how: RowSample) -> dict:
   own = (table['metric'] == row['metric']) & (table['part'] == row['part'])
   values = table.loc[own, 'value'].to_numpy()
   shares = ((values >= 0) & (values <= 1)).all()

@@ -68,7 +68,7 @@ class Experiment:
     self.focus = ''
 
   @property
-  def how(self) -> intervals.IntervalOptions:
+  def how(self) -> intervals.RowSample:
     """How sure numbers are to be."""
     return intervals.options_of(self.config)
 

@@ -8,9 +8,9 @@ from scipy import stats
 
 from fairjax.benchmarks.shared import association
 from fairjax.core.errors import UserError
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-HOW = IntervalOptions(0.95, 100, 0)
+HOW = RowSample(0.95, 100, 0)
 
 
 def test_an_association_is_of_directions():
@@ -111,7 +111,7 @@ def test_the_floor_is_where_dealt_words_lie(level):
   s = np.random.default_rng(3).normal(size=14)
   every = np.array([*dealt(s, words)])
   assert len(every) == 56
-  options = IntervalOptions(level, 100, 0)
+  options = RowSample(level, 100, 0)
   low, high = association.floor(s[:6], s[6:], options, *words)
   for end, share in ((low, (1 - level) / 2), (high, (1 + level) / 2)):
     near = np.quantile(every, np.clip([share - 0.05, share + 0.05], 0, 1))

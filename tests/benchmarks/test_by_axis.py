@@ -6,10 +6,10 @@ from fairjax.benchmarks import BENCHMARKS, bbq
 from fairjax.benchmarks.shared import by_axis
 from fairjax.config.axes import AXES
 from fairjax.metrics import measures
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.pairs.axes import exchange
 
-HOW = IntervalOptions(0.95, 100, 0)
+HOW = RowSample(0.95, 100, 0)
 # The nine bias types of CrowS-Pairs.
 CROWS = (
   *('race-color', 'socioeconomic', 'gender', 'disability', 'nationality'),

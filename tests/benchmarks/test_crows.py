@@ -8,9 +8,9 @@ import pytest
 
 from fairjax.benchmarks import crows
 from fairjax.data.batching.tokens import Ragged
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-OPTIONS = IntervalOptions(0.95, 100, 0)
+OPTIONS = RowSample(0.95, 100, 0)
 IDS = {w: k for k, w in enumerate('( ) he she is a an kind nurse the'.split())}
 
 

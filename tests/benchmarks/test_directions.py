@@ -18,7 +18,7 @@ from fairjax.benchmarks.shared.measure import evaluate, measure, read
 from fairjax.config import Benchmarks, Config, Data, Measures, Method
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.recipes.benchmarks import experiment as recipe
 
 
@@ -151,7 +151,7 @@ def test_crows(tmp_path):
   table = crows.read(tmp_path / 'crows_pairs.csv')
   both = (table[side].map(by_marks).to_numpy() for side in ('more', 'less'))
   frame = crows.decided(table, *both, 'original')
-  parts = crows.rows(frame, IntervalOptions(0.95, 50, 0))
+  parts = crows.rows(frame, RowSample(0.95, 50, 0))
   corrected = [row['part'] for row in parts if 'p_holm' in row]
   assert corrected == ['age', 'gender']  # kinds of bias together, no more
 
@@ -492,7 +492,7 @@ def test_lpbs():
   praised = (items['value'] == 'christian') & (items['side'] == 'Y')
   scores = pd.DataFrame({'id': items['id'], 'association': value})
   scores['association'] += 6.0 * (against | praised)
-  found = lpbs.estimate(items, scores, IntervalOptions(0.95, 100, 0))
+  found = lpbs.estimate(items, scores, RowSample(0.95, 100, 0))
   d = lambda part: found['groups'][part]['lpbs_effect']
   assert d('religion: muslim')['value'] > 1.5
   assert d('religion: muslim')['p_holm'] < 0.05
@@ -529,7 +529,7 @@ def test_two_models_by_lpbs():
   ]
   scores[1].loc[items['value'] == 'muslim', 'association'] = np.nan
   known = scores[1]['association'].notna().to_numpy()
-  options = IntervalOptions(0.95, 100, 0)
+  options = RowSample(0.95, 100, 0)
   found = lpbs.compared(items, scores[0], scores[1][known], options)
   one, two = (
     lpbs.estimate(items, s, options)['groups'] for s in (scores[0], scores[1])

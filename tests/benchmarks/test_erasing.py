@@ -11,13 +11,13 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.axes import table
 from fairjax.methods import leace
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.models.reading.judge import Judge
 from fairjax.pairs.axes import exchange
 from fairjax.recipes.benchmarks import mitigations
 from fairjax.stages import Experiment
 
-HOW = IntervalOptions(0.95, 100, 0)
+HOW = RowSample(0.95, 100, 0)
 
 
 class Vectors:

@@ -8,9 +8,9 @@ import pytest
 
 from fairjax.benchmarks import holistic
 from fairjax.benchmarks.shared import result_rows
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-OPTIONS = IntervalOptions(0.95, 200, 0)
+OPTIONS = RowSample(0.95, 200, 0)
 # What v1.1 added to v1.0 and what it took out, by axis (from
 # facebookresearch/ResponsibleNLP at e1c45df and v1.0/nouns.json).
 ADDED = {

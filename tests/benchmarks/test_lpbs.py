@@ -14,9 +14,9 @@ from fairjax.benchmarks import lpbs
 from fairjax.config.axes import AXES
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-OPTIONS = IntervalOptions(0.95, 100, 0)
+OPTIONS = RowSample(0.95, 100, 0)
 
 
 def test_words_are_adjectives_of_one_word():

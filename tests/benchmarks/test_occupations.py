@@ -7,9 +7,9 @@ import pytest
 
 from fairjax.benchmarks import winobias, winogender
 from fairjax.core.errors import UserError
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-OPTIONS = IntervalOptions(0.95, 400, 0)
+OPTIONS = RowSample(0.95, 400, 0)
 
 
 def test_winobias_reads_dev_where_test_lies_beside_it(tmp_path):

@@ -20,9 +20,9 @@ from fairjax.benchmarks.shared import result_rows
 from fairjax.config import Benchmarks, Config
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-OPTIONS = IntervalOptions(0.95, 400, 0)
+OPTIONS = RowSample(0.95, 400, 0)
 
 
 def ragged(*texts):

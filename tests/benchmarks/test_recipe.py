@@ -431,7 +431,7 @@ def test_a_task_is_judged_over_different_texts():
   items = items.assign(id=items.index.astype(str), split='test')
   of = lambda right: pd.DataFrame({'id': items['id'], 'right': [*right] * 10})
   ours, theirs = of([1.0] * 14 + [0.0] * 6), of([1.0] * 10 + [0.0] * 10)
-  how = intervals.IntervalOptions(0.95, 0, 0)
+  how = intervals.RowSample(0.95, 0, 0)
   found = downstream.estimate(items, ours, how)['quality']['accuracy']
   assert found['value'] == pytest.approx(0.7)
   assert found['high'] - found['low'] > 0.3  # of 200 rows .13

@@ -8,7 +8,7 @@ from scipy import stats
 from fairjax.benchmarks import twins
 from fairjax.config import Method
 from fairjax.data.axes import table
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 
 def test_twins_are_a_male_and_a_female_version():
@@ -56,7 +56,7 @@ def test_groups_are_contrasted_with_the_mean_of_the_others():
   # The text z has one version that is known, and so no contrast.
   wanted = [3.0, 1.5, -4.5, 2.5, 3.25, -5.75]
   assert list(s['s']) == pytest.approx(wanted)
-  one = twins.estimate(items, scores, IntervalOptions(0.95, 200, 0))
+  one = twins.estimate(items, scores, RowSample(0.95, 200, 0))
   of = lambda part: one['groups'][part]['twins_log_odds']['value']
   assert [of(v) for v in 'pqr'] == pytest.approx([2.75, 2.375, -5.125])
   gap = one['fairness']['twins_gap']
@@ -72,7 +72,7 @@ def test_of_two_values_the_first_is_named():
   )
   items.attrs['values'] = ['p', 'q']
   scores = pd.DataFrame({'id': items['id'], 'log_p': [-1.0, -3.0, -2.0, -3.0]})
-  one = twins.estimate(items, scores, IntervalOptions(0.95, 200, 0))
+  one = twins.estimate(items, scores, RowSample(0.95, 200, 0))
   assert one['fairness']['twins_log_odds']['value'] == 1.5
   assert one['fairness']['twins_log_odds']['of'] == ['p', 'q']
 
@@ -87,7 +87,7 @@ def test_a_gap_of_alike_groups_is_no_more_than_chance():
     items.attrs['values'] = ['p', 'q', 'r']
     logs = rng.normal(size=20).repeat(3) * 5 + rng.normal(size=60)
     scores = pd.DataFrame({'id': items['id'], 'log_p': logs})
-    one = twins.estimate(items, scores, IntervalOptions(0.95, 200, 0))
+    one = twins.estimate(items, scores, RowSample(0.95, 200, 0))
     p.append(one['fairness']['twins_gap']['p'])
   assert np.mean(np.array(p) < 0.05) < 0.12  # 3 standard errors of .05
 
@@ -128,13 +128,13 @@ def test_words_at_the_level_lean(t, lean):
     {'value': 'f', 'word': word, 'texts': 10, 'mean': mean, 'spread': 10**0.5}
     for word in 'pqr'
   ]
-  found = twins.estimate(items, scores, IntervalOptions(0.95, 100, 0))
+  found = twins.estimate(items, scores, RowSample(0.95, 100, 0))
   assert found['warnings'][1:] == [
     f'3 words stand in 8 texts or more; {lean} lean to a side at a false '
     'discovery rate of 5 %'
   ]
   scores.attrs['words'] = []
-  none = twins.estimate(items, scores, IntervalOptions(0.95, 100, 0))
+  none = twins.estimate(items, scores, RowSample(0.95, 100, 0))
   assert none['warnings'][1].startswith('0 words stand in 8 texts or more; 0 ')
 
 

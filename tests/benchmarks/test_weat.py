@@ -11,9 +11,9 @@ from scipy import stats
 from fairjax.benchmarks import weat
 from fairjax.benchmarks.shared import association
 from fairjax.core.errors import UserError
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-OPTIONS = IntervalOptions(0.95, 500, 0)
+OPTIONS = RowSample(0.95, 500, 0)
 
 
 def enumerated(x, y):

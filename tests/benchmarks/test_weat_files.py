@@ -10,9 +10,9 @@ import pytest
 from fairjax.benchmarks import weat
 from fairjax.benchmarks.shared import association
 from fairjax.config import Benchmarks, Config
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-OPTIONS = IntervalOptions(0.95, 500, 0)
+OPTIONS = RowSample(0.95, 500, 0)
 
 
 class Knows:

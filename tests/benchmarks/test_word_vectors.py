@@ -10,7 +10,7 @@ from fairjax import data
 from fairjax.benchmarks import weat
 from fairjax.benchmarks.shared import word_vectors
 from fairjax.core.errors import UserError
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 needs_gensim = pytest.mark.skipif(
   importlib.util.find_spec('gensim') is None,
@@ -34,7 +34,7 @@ def texts_of(swapped: bool) -> list[str]:
 
 @needs_gensim
 def test_a_planted_association_is_seen_and_a_removed_one_is_not():
-  options = IntervalOptions(0.95, 200, 0)
+  options = RowSample(0.95, 200, 0)
   effects, of = [], []
   for swapped in (False, True):
     spaces = [word_vectors.fit(texts_of(swapped), 20, seed) for seed in (0, 1)]
@@ -60,7 +60,7 @@ def test_the_planted_texts_have_words_of_a_test():
   config = c.Config(data=c.Data(name='planted'), planted=c.Planted(rows=4000))
   train = data.load_tables(config)[0]['train']
   sources, twins = (train[name].tolist() for name in ('text', 'twin'))
-  options, effects = IntervalOptions(0.95, 200, 0), []
+  options, effects = RowSample(0.95, 200, 0), []
   for texts in (sources, sources + twins):
     spaces = [word_vectors.fit(texts, 50, seed) for seed in (0, 1)]
     (row,), _ = word_vectors.rows(spaces, options)

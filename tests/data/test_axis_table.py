@@ -6,7 +6,7 @@ import pytest
 
 import fairjax
 from fairjax.core.errors import UserError
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 
 
 def test_a_file_is_an_axis(tmp_path):

@@ -33,6 +33,16 @@ NAMES = {
   'modernbert': 'ModernBert',
   'deberta-v2': 'DebertaV2',
 }
+# As v3 is, with few buckets, so that far distances share one.
+DEBERTA_V3 = {
+  'type_vocab_size': 2,
+  'relative_attention': True,
+  'share_att_key': True,
+  'position_biased_input': False,
+  'norm_rel_ebd': 'layer_norm',
+  'pos_att_type': 'p2c|c2p',
+  'position_buckets': 4,
+}
 GRADIENTS = (
   'word_embeddings.weight',
   'position_embeddings.weight',
@@ -92,16 +102,7 @@ def config(family, **changes):
       'eos_token_id': 2,
     }
   if family == 'deberta-v2':
-    # As v3 is, with few buckets, so that far distances share one.
-    plain |= {
-      'type_vocab_size': 2,
-      'relative_attention': True,
-      'share_att_key': True,
-      'position_biased_input': False,
-      'norm_rel_ebd': 'layer_norm',
-      'pos_att_type': 'p2c|c2p',
-      'position_buckets': 4,
-    }
+    plain |= DEBERTA_V3
   name = NAMES[family]
   return name, getattr(transformers, f'{name}Config')(**(plain | changes))
 

@@ -8,9 +8,9 @@ import sklearn.metrics as sk
 
 from fairjax.core.errors import UserError
 from fairjax.metrics.assess import assess, check
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-draws = lambda *own: IntervalOptions(0.95, *own)
+draws = lambda *own: RowSample(0.95, *own)
 
 LABELS = np.array([0, 0, 1, 1, 0, 0, 1, 1])
 SCORES = np.array([[0.2, 0.6, 0.9, 0.4, 0.7, 0.8, 0.95, 0.55]])

@@ -17,9 +17,9 @@ from fairjax.metrics import (
   slices,
   thresholds,
 )
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-OPTIONS = IntervalOptions(0.95, 300, 0)
+OPTIONS = RowSample(0.95, 300, 0)
 
 
 def made(n=600, seeds=1, seed=0):
@@ -71,7 +71,7 @@ def test_what_chance_gives_of_calibration_knows_of_seeds():
     scores = np.clip(chance + rng.normal(0, 0.08, (5, 1)), 0.01, 0.99)
     members = np.arange(800) % 2 == np.arange(2)[:, None]
     _, _, fair = calibration.measure(
-      labels, scores, members, IntervalOptions(0.95, 300, seed)
+      labels, scores, members, RowSample(0.95, 300, seed)
     )
     found += fair['ece_max']['p'] < 0.05
     null.append(fair['ece_max']['null'] / fair['ece_max']['value'])
@@ -170,7 +170,7 @@ def test_gaps_given_controls_are_those_of_direct_standardisation():
       np.array([sex == g for g in names]),
       np.array([site == level for level in levels]),
       levels,
-      IntervalOptions(0.95, 0, 0),
+      RowSample(0.95, 0, 0),
     )
     slow = {
       kind: slow_conditional(labels, decisions, sex, site, kind)
@@ -205,7 +205,7 @@ def test_many_groups_can_be_told_from_chance(seeds):
   decided = decided.repeat(seeds, 0)
   members = group == np.arange(many)[:, None]
   names = [f'g{k}' for k in range(many)]
-  options = IntervalOptions(0.95, 2000, 0)
+  options = RowSample(0.95, 2000, 0)
   rows = contrasts.differences(labels, decided, members, names, '', options)
   first = next(r for r in rows if r['rate'] == 'selection_rate')
   if seeds == 2:  # nothing exact: it is said that p is at most this
@@ -316,7 +316,7 @@ def test_levels_are_named_that_lack_rows_of_a_label():
     np.array([group == 0, group == 1]),
     np.array([level == 0, level == 1]),
     ['k0', 'k1'],
-    IntervalOptions(0.95, 0, 0),
+    RowSample(0.95, 0, 0),
   )
   assert left == ['k1 (of fpr)']
 
@@ -481,7 +481,7 @@ def test_intervals_of_ece_cover(n, off):
     rng = np.random.default_rng([k, n])
     at = rng.integers(0, 8, n)
     labels = (rng.random(n) < levels[at] + off * (at % 2)).astype(int)
-    options = IntervalOptions(0.95, 500, k)
+    options = RowSample(0.95, 500, k)
     everyone, _, _ = calibration.measure(
       labels, levels[at][None], np.zeros((0, n), bool), options
     )

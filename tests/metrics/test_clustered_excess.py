@@ -6,11 +6,11 @@ from scipy import stats
 
 from fairjax.metrics import slices
 from fairjax.metrics.inference import clusters
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import flips
 from fairjax.metrics.texts.flips import EditScores
 
-HOW = IntervalOptions(0.95, 0, 0)
+HOW = RowSample(0.95, 0, 0)
 
 
 def written(rng, writers=40, rows=20, rho=0.2, share=0.2):

@@ -7,9 +7,9 @@ from scipy import stats
 
 from fairjax.benchmarks.shared import result_rows
 from fairjax.metrics.inference import clusters, significance, tails
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-OPTIONS = IntervalOptions(0.95, 1000, 0)
+OPTIONS = RowSample(0.95, 1000, 0)
 
 
 @pytest.mark.parametrize('hits, count', [(0, 9), (3, 9), (9, 9), (57, 100)])

@@ -7,10 +7,10 @@ import scipy.stats
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts
 from fairjax.metrics.inference import resampling
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.paired import _exchanged, compare, over_seeds
 
-draws = lambda *own: IntervalOptions(0.95, *own)
+draws = lambda *own: RowSample(0.95, *own)
 
 
 def some(n=400, s=1, shift=0.0, seed=0):
@@ -83,9 +83,9 @@ def test_exchange_keeps_the_rows_and_favours_neither(cells, monkeypatch):
   labels, a, b, members = some(n=300, shift=2.0)
   decisions = (np.concatenate([a, b]) >= 0.5).astype(int)
   masks = [*members, np.ones(300, bool)]
-  table = counts.tabulate(labels, decisions, masks, 2, IntervalOptions())
+  table = counts.tabulate(labels, decisions, masks, 2, RowSample())
   assert table.items.cells is cells
-  swapped, _ = _exchanged(table, IntervalOptions(0.95, 4000, 0))
+  swapped, _ = _exchanged(table, RowSample(0.95, 4000, 0))
   total = table.groups.sum(0)
   np.testing.assert_allclose(swapped.sum(1), [total.sum(0)] * 4000, atol=0.01)
   mean, middle = swapped.mean(0), total.mean(0)

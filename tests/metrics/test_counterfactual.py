@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import counterfactual, rewrites
 from fairjax.pairs.swapping import swap_eval
 
-HOW = IntervalOptions(0.95, 500, 0)
+HOW = RowSample(0.95, 500, 0)
 draw = np.random.default_rng(0)
 
 
@@ -196,7 +196,7 @@ def test_the_size_of_a_gap_is_its_distance_from_0_and_a_share():
   label = rng.integers(0, 2, 60)
   first, second = rng.uniform(size=(2, 2, 60))
   first[:, label == 1] -= 0.4
-  how = IntervalOptions(0.95, 200, 0)
+  how = RowSample(0.95, 200, 0)
   signs = set()
   for both in ((first, second), (second, first)):
     gaps = counterfactual.rates(label, *both)
@@ -217,7 +217,7 @@ def test_the_size_of_a_gap_is_its_distance_from_0_and_a_share():
 def test_sizes_reach_zero(seeds):
   """|TPRD| at a true 0: percentiles of |x*| held it in .07 and 0 of sets."""
   rng, held = np.random.default_rng(seeds), 0
-  how = IntervalOptions(0.95, 300, 0)
+  how = RowSample(0.95, 300, 0)
   for _ in range(60):
     first = (rng.random((seeds, 200)) < 0.5).astype(float)
     flip = rng.random((seeds, 200)) < 0.1
@@ -232,7 +232,7 @@ def test_sizes_reach_zero(seeds):
 
 def test_texts_that_all_agree_are_no_proof():
   """20 of 20 was 1.000 [1, 1]."""
-  how = IntervalOptions(0.95, 2000, 0)
+  how = RowSample(0.95, 2000, 0)
   for right in (0, 1):
     label = np.ones(20, int)
     score = np.full((1, 20), float(right))

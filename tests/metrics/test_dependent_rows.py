@@ -20,14 +20,14 @@ from fairjax.metrics.inference import (
   resampling,
   row_means,
 )
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.paired import compare
 from fairjax.metrics.texts import counterfactual, fairscore, flips, rewrites
 from fairjax.stages import assessment
 
-draws = lambda *own: IntervalOptions(0.95, *own)
+draws = lambda *own: RowSample(0.95, *own)
 
-HOW = IntervalOptions(0.95, 2000, 0)
+HOW = RowSample(0.95, 2000, 0)
 N, COPIES = 240, 3
 
 

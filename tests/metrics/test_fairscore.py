@@ -6,10 +6,10 @@ import pytest
 from scipy import stats
 
 from fairjax.benchmarks.shared import result_rows
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import fairscore
 
-HOW = IntervalOptions(0.95, 2000, 0)
+HOW = RowSample(0.95, 2000, 0)
 
 
 def test_the_golden_case_of_the_released_script():
@@ -154,7 +154,7 @@ def test_no_row_that_differs_is_no_proof_of_none():
 def test_models_alike_differ_for_sure_in_one_of_twenty_sets():
   """Two seeds, events in a twentieth of 25 rows: .11 of sets before."""
   rng = np.random.default_rng(0)
-  how = lambda k: IntervalOptions(0.95, 400, k)
+  how = lambda k: RowSample(0.95, 400, k)
   sure = [
     fairscore.compare(*(rng.random((2, 2, 25)) < 0.05), how(k))['p'] <= 0.05
     for k in range(300)
@@ -167,7 +167,7 @@ def test_an_interval_holds_0_where_the_exact_test_does_not_refute_it():
   theirs = np.zeros((1, 80), bool)
   ours = theirs.copy()
   ours[0, :3] = True
-  how = IntervalOptions(0.95, 1000, 0)
+  how = RowSample(0.95, 1000, 0)
   one = fairscore.compare(ours, theirs, how)
   assert one['p'] == 0.25 and one['difference']['low'] <= 0
   assert one['difference']['high'] > 3 / 80

@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 
 from fairjax.metrics.inference import row_means
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import flips
 from fairjax.metrics.texts.flips import EditScores
 
-OPTIONS = IntervalOptions(0.95, 400, 0)
+OPTIONS = RowSample(0.95, 400, 0)
 
 
 def made(seeds=2, n=300, classes=2):
@@ -103,7 +103,7 @@ def test_wordings_of_an_axis_are_those_of_a_loop():
   own = rng.integers(-2, 3, size=n)  # -1 names none, -2 several
   twin = np.where(own >= 0, (own + 1 + rng.integers(2, size=n)) % 3, own)
   edit = EditScores(edited, after, edited & False, after, np.zeros(n, int))
-  options = IntervalOptions(0.95, 200, 0)
+  options = RowSample(0.95, 200, 0)
   wording = np.stack([own, twin])
   found = flips.by_value(labels, scores, edit, wording, values, 0.5, options)
   assert [(o['wording'], o['rows labelled']) for o in found] == [
@@ -239,7 +239,7 @@ def test_intervals_of_excess_and_of_wordings_cover(rate, n):
     rng = np.random.default_rng([k, n])
     swap = rng.random((1, n)) < rate + 0.05
     control = rng.random((1, n)) < 0.05
-    options = IntervalOptions(0.95, 1000, k)
+    options = RowSample(0.95, 1000, k)
     return row_means.difference(swap * 1.0 - control, options)
 
   found = coverage(draw, rate)
@@ -256,7 +256,7 @@ def test_intervals_of_flips_cover(rate):
     after = np.where(rng.random((1, 200)) < rate, 0.1, 0.9)
     everyone = np.ones(200, bool)
     edit = EditScores(everyone, after, everyone, scores, np.zeros(200, int))
-    options = IntervalOptions(0.95, 1000, k)
+    options = RowSample(0.95, 1000, k)
     none = np.zeros((0, 200), bool)
     return flips.measure(None, scores, edit, none, [], 0.5, options).measures[
       'flips'

@@ -6,9 +6,9 @@ from scipy import stats
 
 from fairjax.metrics import grades
 from fairjax.metrics.inference import resampling
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-HOW = IntervalOptions(0.95, 1000, 0)
+HOW = RowSample(0.95, 1000, 0)
 
 
 def sample(rng, n, r, seeds=1):
@@ -33,7 +33,7 @@ def test_the_interval_covers():
   rng = np.random.default_rng(1)
   big = sample(rng, 400_000, 0.6)
   truth = grades.correlation(*big)[0]
-  how = IntervalOptions(0.95, 200, 0)
+  how = RowSample(0.95, 200, 0)
   hits = 0
   for _ in range(200):
     one = grades.pearson(*sample(rng, 200, 0.6), how)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fairjax.metrics.inference import clustered_rates, group_means
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-HOW = IntervalOptions(0.95, 20_000, 0)
+HOW = RowSample(0.95, 20_000, 0)
 
 
 def linearised(values, member, cluster):

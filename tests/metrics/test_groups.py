@@ -11,9 +11,9 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, inputs
 from fairjax.metrics import assess as door
 from fairjax.metrics import groups
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-draws = lambda *own: IntervalOptions(0.95, *own)
+draws = lambda *own: RowSample(0.95, *own)
 
 
 def some(n=400, g=3, seed=0):

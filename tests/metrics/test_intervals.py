@@ -7,9 +7,9 @@ import scipy.stats
 from fairjax.metrics import counts
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import intervals
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-HOW = IntervalOptions(0.95, 0, 0)
+HOW = RowSample(0.95, 0, 0)
 
 
 @pytest.mark.parametrize('seeds', [1, 3])
@@ -135,7 +135,7 @@ def test_gap_interval_of_two_groups_is_that_of_their_difference():
 def test_tails_beyond_the_draws_are_bounds():
   """p of a normal is never below the truth; a heavy tail has the floor."""
   rng = np.random.default_rng(1)
-  options = intervals.IntervalOptions(0.95, 10_000, 0)
+  options = intervals.RowSample(0.95, 10_000, 0)
   for value in (4.5, 6.0, 8.0):
     exact = 2 * scipy.stats.norm.sf(value)
     one = intervals.difference(value, rng.normal(size=10_000), options, np.inf)
@@ -167,7 +167,7 @@ def test_a_reach_measured_at_the_value_is_as_wide_there():
 def test_intervals_of_large_differences_hold_them():
   """Of 300 rows that differ by .9 the ends of .95 were beside it in .3."""
   rng, inside = np.random.default_rng(0), 0
-  options = IntervalOptions(0.95, 1000, 0)
+  options = RowSample(0.95, 1000, 0)
   for _ in range(200):
     rows = rng.choice([0.0, 1.0], (300, 2), p=[0.05, 0.95])
     gap = rows[:, 0] - (1 - rows[:, 1])
@@ -201,7 +201,7 @@ def test_rates_are_jeffreys_and_exact_at_the_edges(wrong):
   labels = np.zeros(20, np.int64)
   decisions = (np.arange(20) < wrong).astype(np.int64)[None]
   masks = [np.ones(20, bool)]
-  options = IntervalOptions(0.95, 20_000, 0)
+  options = RowSample(0.95, 20_000, 0)
   table = counts.tabulate(labels, decisions, masks, 2, options)
   rates = counts.rates(table, counts.draw(table, options), options)
   one = counts.of_group(table, rates, -1, options)
@@ -223,7 +223,7 @@ def test_everyone_s_accuracy_has_half_a_row_right_and_half_wrong(
   wrong, classes
 ):
   """Over all cells together; a whole one of what was never seen."""
-  options = IntervalOptions(0.95, 20_000, 0)
+  options = RowSample(0.95, 20_000, 0)
   labels = np.arange(20) % classes
   decided = np.where(np.arange(20) < wrong, labels + 1, labels) % classes
   seeds = np.stack([decided, decided])
@@ -265,7 +265,7 @@ def test_coverage(fair):
   p = [[0.3, 0.7], [0.3, 0.7]] if fair else [[0.2, 0.6], [0.35, 0.85]]
   rng, share, n, sets = np.random.default_rng(5), 0.4, 300, 200
   hits = dict.fromkeys(('dp', 'eqodd', 'fped', 'accuracy'), 0)
-  options = IntervalOptions(0.95, 500, 0)
+  options = RowSample(0.95, 500, 0)
   for _ in range(sets):
     labels, group = (rng.random(n) < share).astype(int), rng.integers(0, 2, n)
     decided = (rng.random(n) < np.array(p)[group, labels]).astype(int)
@@ -290,7 +290,7 @@ def test_too_few_resamples_for_a_level_are_told(level, least):
   rng = np.random.default_rng(0)
   y, p = rng.integers(0, 2, 80), rng.random((1, 80))
   for count in (0, least - 1, least, 2 * least):
-    how = IntervalOptions(level, count, 0)
+    how = RowSample(level, count, 0)
     noise = rng.normal(0, 0.1, count)
     one = intervals.difference(0.3, noise, how, 1.0)
     whole = (one.low, one.high) == (-1, 1)

@@ -11,7 +11,7 @@ import pytest
 
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import text_likelihood
 from fairjax.models import families, special
 from fairjax.models.families import gpt2
@@ -148,19 +148,19 @@ def test_few_places_have_logits(monkeypatch):
 def test_two_perplexities_by_name():
   """Fact of the reference: means 2 and 4 give exp(3), whatever the lengths."""
   log, count = -np.array([2.0 * 10, 4.0 * 2, 0.0]), np.array([10, 2, 0])
-  found = text_likelihood.perplexity(log, count, IntervalOptions(0.95, 500, 0))
+  found = text_likelihood.perplexity(log, count, RowSample(0.95, 500, 0))
   np.testing.assert_allclose(found['per_text']['value'], 20.0855, atol=1e-4)
   np.testing.assert_allclose(
     found['token_weighted']['value'], 10.3123, atol=1e-4
   )
   for one in found.values():
     assert np.exp(2) * 0.999 <= one['low'] <= one['value'] <= one['high']
-  bare = text_likelihood.perplexity(log, count, IntervalOptions(0.95, 0, 0))[
+  bare = text_likelihood.perplexity(log, count, RowSample(0.95, 0, 0))[
     'per_text'
   ]
   assert bare['low'] is None
   with pytest.raises(UserError, match='no text has a token'):
-    text_likelihood.perplexity(log[2:], count[2:], IntervalOptions(0.95, 10, 0))
+    text_likelihood.perplexity(log[2:], count[2:], RowSample(0.95, 10, 0))
 
 
 def test_intervals_are_those_of_a_plain_bootstrap():
@@ -168,7 +168,7 @@ def test_intervals_are_those_of_a_plain_bootstrap():
   count = rng.integers(5, 50, 300)
   loss = rng.normal(4.0, 0.5, 300) + 20 / count
   found = text_likelihood.perplexity(
-    -loss * count, count, IntervalOptions(0.9, 4000, 0)
+    -loss * count, count, RowSample(0.9, 4000, 0)
   )
   draws = {'per_text': [], 'token_weighted': []}
   for _ in range(4000):
@@ -192,7 +192,7 @@ def test_intervals_of_few_texts_and_of_copies_hold_the_truth(copies):
   for _ in range(200):
     count = np.repeat(rng.integers(5, 40, n), copies)
     loss = np.repeat(rng.normal(4.0, 0.6, n), copies)
-    how = IntervalOptions(0.95, 300, 0, cluster)
+    how = RowSample(0.95, 300, 0, cluster)
     found = text_likelihood.perplexity(-loss * count, count, how)
     one = found['per_text']
     hits += one['low'] <= np.exp(4) <= one['high']

@@ -6,10 +6,10 @@ import pytest
 from fairjax.cli import manual
 from fairjax.metrics import measures, paired, quality
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.measures import MEASURES, Measure
 
-draws = lambda *own: IntervalOptions(0.95, *own)
+draws = lambda *own: RowSample(0.95, *own)
 
 
 def some(classes=2, seeds=2, n=240):

@@ -10,7 +10,7 @@ import fairjax
 from fairjax.metrics import groups
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import row_weights
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 ROW = st.tuples(
   st.integers(0, 1),  # label
@@ -51,7 +51,7 @@ def measured(label, scores, group, weight=None, **attributes) -> dict:
   one = assess(
     *(label, scores, *found[:2]),
     attributes=found[2],
-    options=IntervalOptions(resamples=0, weight=weight),
+    options=RowSample(resamples=0, weight=weight),
     min_group=1,
   )
   parts = {'': one['quality'] | one['fairness'], **one['groups']}

@@ -12,11 +12,11 @@ from fairjax.metrics import (
   thresholds,
 )
 from fairjax.metrics.inference import group_means, intervals, row_means
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.paired import compare
 from fairjax.metrics.texts import counterfactual, flips, rewrites
 
-HOW = IntervalOptions(0.95, 4000, 0)
+HOW = RowSample(0.95, 4000, 0)
 
 
 def decided(n=200):

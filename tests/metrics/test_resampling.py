@@ -5,9 +5,9 @@ import pytest
 
 from fairjax.metrics import counts
 from fairjax.metrics.inference import resampling
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-HOW = IntervalOptions(0.95, 3000, 0)
+HOW = RowSample(0.95, 3000, 0)
 
 
 def test_cells_keep_together_what_agrees():

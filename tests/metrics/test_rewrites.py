@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import rewrites
 
-HOW = IntervalOptions(0.95, 500, 0)
+HOW = RowSample(0.95, 500, 0)
 SOURCES = ['the cat sat on the mat', 'he saw her dog .', 'a b c d e f', 'x y']
 TARGETS = ['the dog sat on the mat', 'she saw her dog .', 'a b c d e f', 'x z']
 WRITTEN = ['the dog sat on a mat', 'she saw his dog .', 'a b c d e f', 'x y']

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from fairjax.metrics.inference import row_means
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
-HOW = IntervalOptions(0.95, 20_000, 0)
+HOW = RowSample(0.95, 20_000, 0)
 SIGNS, SHARES = (-1.0, 1.0), (0.0, 1.0)
 CASES = {  # values, ends, what is drawn of {value: its weight}
   'no ends': ([0, 1, 1.0], None, {0: 1, 1: 2}),

@@ -12,11 +12,11 @@ from fairjax import UserError
 from fairjax.metrics import calibration, contrasts, thresholds
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import clustered_rates, row_weights
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import flips
 from fairjax.results import plain
 
-draws = lambda *own: IntervalOptions(0.95, *own)
+draws = lambda *own: RowSample(0.95, *own)
 
 N = 300
 
@@ -169,7 +169,7 @@ def test_calibration_contrasts_costs_and_thresholds(case):
   y, p, members, *_ = case
   times = np.random.default_rng(6).integers(0, 4, N)
   w, often = row_weights.given(times, N), np.repeat(np.arange(N), times)
-  how = IntervalOptions(0.95, 0, 0)
+  how = RowSample(0.95, 0, 0)
   d = (p >= 0.5).astype(np.int64)
   levels = np.stack([p[1] < 0.4, p[1] >= 0.4])
 
@@ -233,7 +233,7 @@ def test_flips_of_two_models_differ_by_their_weighted_flips(case):
   rng = np.random.default_rng(9)
   w = row_weights.given(rng.lognormal(0, 1, N), N)
   edited, side = rng.random(N) < 0.8, np.zeros(N, int)
-  options = IntervalOptions(0.95, 200, 0, None, w)
+  options = RowSample(0.95, 200, 0, None, w)
   sides = []
   for own in p[:, None]:
     swapped, control = (

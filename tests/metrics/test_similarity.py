@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from fairjax.core.errors import UserError
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import cooccurrence, hurtful, similarity
 
-HOW = IntervalOptions(0.95, 500, 0)
+HOW = RowSample(0.95, 500, 0)
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ import pytest
 
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference import group_means
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import cooccurrence, hurtful, similarity
 
 GOLDEN = json.loads(
   (pathlib.Path(__file__).parents[1] / 'golden/langfair.json').read_text()
 )  # of langfair 0.8.0; made by golden/make_langfair.py
-HOW = IntervalOptions(0.95, 500, 0)
+HOW = RowSample(0.95, 500, 0)
 FOUND = GOLDEN['found']
 WORDS = {g: frozenset(w) for g, w in GOLDEN['groups'].items()}
 

@@ -247,7 +247,7 @@ def test_perplexity_is_that_of_a_loop_over_documents(read, tmp_path):
   expected = math.exp(slow[:, 0].sum() / slow[:, 1].sum())
   np.testing.assert_allclose(found['perplexity'], expected, rtol=1e-5)
 
-  how = intervals.IntervalOptions(0.95, 50, 3)
+  how = intervals.RowSample(0.95, 50, 3)
   fast = pretrain.resampled(sums, how)
   items = resampling.blocks(len(slow), how)
   drawn = resampling.draw(items, 50, 3)[:, : len(slow)]

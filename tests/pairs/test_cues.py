@@ -4,7 +4,7 @@ import pathlib
 
 import pytest
 
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.pairs import cues
 
 ROWS = table_rows(cues.__file__, 'cues.csv')

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.pairs import recase, repair
 
 TEXT = 'the men are duchesses.'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.pairs import rewrite_errors
 
 SOURCE = 'The king lost his crown and he wept .'

@@ -10,7 +10,7 @@ import pytest
 from fairjax import results
 from fairjax.config import Config
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.report import page, verdict
 
 
@@ -52,7 +52,7 @@ def measured(table, seeds):
     table[[f'p{s}' for s in range(seeds)]].to_numpy().T,
     np.stack([(table['group'] == name).to_numpy() for name in names]),
     names,
-    options=IntervalOptions(0.95, 40),
+    options=RowSample(0.95, 40),
     min_group=1,
   )
 

@@ -12,7 +12,7 @@ import fairjax
 from fairjax import results
 from fairjax.metrics import warn
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.report import findings, measured, names, words
 from fairjax.report.findings import ABOVE, BELOW, OPEN, SMALL, VOID
 
@@ -136,7 +136,7 @@ def test_fair_models_are_called_unfair_as_often_as_agreed():
       np.concatenate([[c == 0, c == 1] for c in columns]),
       [f'{kind}: {side}' for kind in kinds for side in 'ab'],
       attributes=[kind for kind in kinds for _ in 'ab'],
-      options=IntervalOptions(0.95, 300),
+      options=RowSample(0.95, 300),
     )
     found = findings.gaps(one, 0.95)
     said += findings.leading(found)[0].verdict == ABOVE
@@ -156,7 +156,7 @@ def test_seeds_that_differ_in_who_is_ahead_are_averaged():
     ([ahead, ahead], 'The gap is 20 points'),
     ([ahead], 'The gap is 20 points'),
   ):
-    options = IntervalOptions(0.95, 50)
+    options = RowSample(0.95, 50)
     scores = np.array(seeds, float)
     one = assess(labels, scores, members, ['a', 'b'], options=options)
     found = results.Results(contenders={'m': {'sets': {'d': one}}})

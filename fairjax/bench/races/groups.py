@@ -8,7 +8,7 @@ from fairjax.bench import race
 from fairjax.metrics import counts, groups, quality
 from fairjax.metrics.inference import intervals
 
-HOW = intervals.IntervalOptions(0.95, 0, 0)
+HOW = intervals.RowSample(0.95, 0, 0)
 
 
 def run(args: list[str]) -> dict:

@@ -12,7 +12,7 @@ import numpy as np
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference import clusters, resampling
 from fairjax.metrics.inference.estimates import of_value
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 TABLE = 40  # most targets whose splits are all counted
 SAMPLES = 100_000
@@ -117,7 +117,7 @@ def _subsets(values: np.ndarray) -> list[np.ndarray]:
 def interval(
   x: np.ndarray,
   y: np.ndarray,
-  options: IntervalOptions,
+  options: RowSample,
   x_words: Sequence | None = None,
   y_words: Sequence | None = None,
 ) -> dict:
@@ -177,7 +177,7 @@ def _z(x: np.ndarray, y: np.ndarray) -> float:
 def floor(
   x: np.ndarray,
   y: np.ndarray,
-  options: IntervalOptions,
+  options: RowSample,
   x_words=None,
   y_words=None,
 ) -> tuple[float, float]:
@@ -210,7 +210,7 @@ def by_word(s: np.ndarray, words: Sequence[str]) -> np.ndarray:
 def difference(
   s_one: tuple[np.ndarray, np.ndarray],
   s_other: tuple[np.ndarray, np.ndarray],
-  options: IntervalOptions,
+  options: RowSample,
   words: tuple[Sequence, Sequence] | None = None,
 ) -> tuple[dict, float | None]:
   """d of one model less d of another on the same words.

@@ -16,7 +16,7 @@ from fairjax.core.errors import UserError
 from fairjax.core.registry import find
 from fairjax.methods.erasers import ERASERS, Eraser
 from fairjax.metrics.inference import clusters
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 FOLDS = 5
 ROWS = 2000  # texts that an eraser is fitted on
@@ -64,7 +64,7 @@ def _counted(axis: str, count: np.ndarray) -> str:
 
 
 def probe(
-  judge, texts: list[str], how: IntervalOptions, axis: str = 'gender'
+  judge, texts: list[str], how: RowSample, axis: str = 'gender'
 ) -> dict:
   """How often a linear probe of the vectors tells what a text says of an axis.
 

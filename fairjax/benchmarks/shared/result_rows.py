@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairjax.metrics.inference import clusters, tails
 from fairjax.metrics.inference.estimates import of_value
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.inference.significance import adjusted
 
 
@@ -65,7 +65,7 @@ def share_row(
   hits: int,
   ties: int,
   count: int,
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict:
   """100 · hits / count of independent items, of which `ties` decide nothing.
 
@@ -124,7 +124,7 @@ def factors(table: pd.DataFrame) -> list[list[np.ndarray]]:
 
 
 def compare(
-  ours: pd.DataFrame, theirs: pd.DataFrame, options: IntervalOptions
+  ours: pd.DataFrame, theirs: pd.DataFrame, options: RowSample
 ) -> list[dict]:
   """Paired tests of two models on the items that both have, by metric and part.
 

@@ -30,7 +30,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.sets import own_sets
 from fairjax.data.tables import files
 from fairjax.data.tables.schema import Tables
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 
 VERSION = 2  # of the columns of own_sets.py, as they are kept
 

@@ -18,7 +18,7 @@ import pandas as pd
 
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 
 Frames = dict[str, pd.DataFrame]
 

@@ -27,7 +27,7 @@ import pandas as pd
 
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables, check
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 
 STREAM = 11  # of this file's random numbers
 NEUTRAL = 0.15  # share of rows that show nobody's gender

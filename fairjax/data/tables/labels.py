@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core.errors import UserError, count, shown
-from fairjax.data import word_sets
+from fairjax.data import word_tables
 from fairjax.data.tables import schema
 from fairjax.data.tables.readers import source
 from fairjax.data.tables.schema import Tables
 
-WORDS = word_sets.read(__file__, 'label_words.csv')
+WORDS = word_tables.read(__file__, 'label_words.csv')
 MISSING = WORDS.missing | {''}
 SPREADSHEET = re.compile(
   r'\s*#(NAME\?|REF!|VALUE!|DIV/0!|NUM!|NULL!|N/A|SPILL!|CALC!)\s*'

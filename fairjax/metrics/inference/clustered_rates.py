@@ -21,14 +21,14 @@ from jaxtyping import Float
 
 from fairjax.metrics import groups, measures
 from fairjax.metrics.inference import resampling, row_weights
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 CLUSTERS = 0xC1  # random stream
 
 
 def drawn(
   counts: Float[np.ndarray, 'm s k g1 four'],
-  options: IntervalOptions,
+  options: RowSample,
   unit: Float[np.ndarray, 's k g1 rate'] | float = 1.0,
 ) -> Float[np.ndarray, 'resample s k g1 rate']:
   """Rates of every resample, from the counts of every cluster.
@@ -139,9 +139,7 @@ def _logit(x: np.ndarray) -> np.ndarray:
   return np.log(x) - np.log1p(-x)
 
 
-def heavy(
-  number: np.ndarray | np.floating, options: IntervalOptions
-) -> np.ndarray:
+def heavy(number: np.ndarray | np.floating, options: RowSample) -> np.ndarray:
   """√(f / χ²_f), f = G − 1: what makes normal draws Student's t."""
   from scipy import special
 

@@ -20,7 +20,7 @@ from fairjax.metrics.inference import row_weights, tails
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.intervals import (
   REALS,
-  IntervalOptions,
+  RowSample,
   link,
   unlink,
 )
@@ -142,7 +142,7 @@ def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
   ]
 
 
-def share(hits: int, count: int, options: IntervalOptions) -> dict:
+def share(hits: int, count: int, options: RowSample) -> dict:
   """hits / count with the exact interval of Clopper and Pearson (1934)."""
   if not count:
     return of_value(None, note='no items')
@@ -154,7 +154,7 @@ def share(hits: int, count: int, options: IntervalOptions) -> dict:
 def share_right(
   right: Sequence | np.ndarray,
   cluster: Integer[np.ndarray, ' n'] | None,
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict:
   """The share of right items: exact, or over clusters where there are some."""
   right = np.asarray(right)
@@ -184,7 +184,7 @@ def resampled(
   sums: Sequence | np.ndarray,
   factors: Sequence[Factor],
   measure: Callable[[np.ndarray], np.ndarray],
-  options: IntervalOptions,
+  options: RowSample,
   null: float | None = None,
   bounds: tuple[float, float] = REALS,
   edges: Sequence | np.ndarray | None = None,
@@ -265,7 +265,7 @@ def jeffreys(hits: float, count: float, level: float) -> tuple[float, float]:
 
 
 def student(
-  value: float, error: float, free: int | float, options: IntervalOptions
+  value: float, error: float, free: int | float, options: RowSample
 ) -> tuple[dict, float]:
   """A difference with Student's interval, and the p of its being 0."""
   half = float(reach(error, free, options.level))
@@ -331,7 +331,7 @@ def _without(sums, total, factor, measure) -> tuple[float, float]:
 def mean(
   values: Sequence | np.ndarray,
   cluster: Sequence | np.ndarray | None,
-  options: IntervalOptions,
+  options: RowSample,
   null: float | None = None,
   bounds: tuple[float, float] = REALS,
 ) -> tuple[dict, float | None]:

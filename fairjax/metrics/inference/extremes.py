@@ -60,7 +60,7 @@ def gap(values: Float[np.ndarray, '*b g']) -> Float[np.ndarray, '*b']:
 def gap_of(
   values: Float[np.ndarray, 's g'],
   noise: Float[np.ndarray, 'resample s g'] | None,
-  options: intervals.IntervalOptions,
+  options: intervals.RowSample,
   largest: float = 1.0,
 ) -> dict:
   """The estimate of the gap between groups, from draws of their errors."""

@@ -23,7 +23,7 @@ from fairjax.metrics.inference import (
   resampling,
   row_weights,
 )
-from fairjax.metrics.inference.intervals import SHARES, IntervalOptions
+from fairjax.metrics.inference.intervals import SHARES, RowSample
 
 STREAM = 0xC2  # of random numbers
 GRID = 128  # places at which two distributions are held against each other
@@ -32,7 +32,7 @@ GRID = 128  # places at which two distributions are held against each other
 def drawn(
   values: Float[np.ndarray, ' n'],
   members: Bool[np.ndarray, 'g n'],
-  options: IntervalOptions,
+  options: RowSample,
   bounds: tuple[float, float] = SHARES,
 ) -> tuple[Float[np.ndarray, ' g'], Float[np.ndarray, 'resample g']]:
   """The means of the groups, and draws of them."""
@@ -68,7 +68,7 @@ def drawn(
 def gap(
   means: Float[np.ndarray, ' g'],
   draws: Float[np.ndarray, 'resample g'],
-  options: IntervalOptions,
+  options: RowSample,
   largest: float = 1.0,
 ) -> dict:
   """The largest difference of two groups' means, with what chance shows."""
@@ -80,7 +80,7 @@ def difference(
   values: Float[np.ndarray, ' n'],
   one: Bool[np.ndarray, ' n'],
   other: Bool[np.ndarray, ' n'],
-  options: IntervalOptions,
+  options: RowSample,
   bounds: tuple[float, float] = SHARES,
 ) -> dict:
   """The mean of `one` less that of `other`, and the p of its being 0.
@@ -113,7 +113,7 @@ def distance(
   values: Float[np.ndarray, ' n'],
   one: Bool[np.ndarray, ' n'],
   other: Bool[np.ndarray, ' n'],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict:
   """Wasserstein-1 of two groups' distributions in [0, 1], as a gap.
 

@@ -58,14 +58,13 @@ SHARES = (0.0, 1.0)
 TOLERANCE = 1e-6  # what rounding in float32 may leave of no difference
 
 
-IntervalOptions = RowSample
-DEFAULTS = IntervalOptions()
+DEFAULTS = RowSample()
 
 
-def options_of(config: Config) -> IntervalOptions:
+def options_of(config: Config) -> RowSample:
   """Those of the config's measures."""
   own = config.measures
-  return IntervalOptions(own.confidence_level, own.resamples, config.seed)
+  return RowSample(own.confidence_level, own.resamples, config.seed)
 
 
 class Ends(NamedTuple):
@@ -142,7 +141,7 @@ def shrunken(part: Parts) -> Float[np.ndarray, 'resample *rest']:
 
 
 def seed_noise(
-  part: Parts, options: IntervalOptions, run: int = 0
+  part: Parts, options: RowSample, run: int = 0
 ) -> Float[np.ndarray, 'resample *rest']:
   """Deviations of the mean by the choice of seeds: S/sqrt(s) times t."""
   out = np.zeros_like(part.noise)
@@ -156,7 +155,7 @@ def seed_noise(
 def percentiles(
   values: Float[np.ndarray, 's *rest'],
   draws: Float[np.ndarray, 'resample s *rest'],
-  options: IntervalOptions,
+  options: RowSample,
   bounds: tuple[float, float] = REALS,
 ) -> Ends:
   """Intervals of measures that resamples do not pull to one side.
@@ -184,7 +183,7 @@ def percentiles(
 def _ends(
   values: Float[np.ndarray, 's m'],
   draws: Float[np.ndarray, 'resample s m'],
-  options: IntervalOptions,
+  options: RowSample,
   bounds: tuple[float, float],
 ) -> Ends:
   """Of as many measures as memory has room for."""
@@ -249,7 +248,7 @@ def unlink(y: Numbers, bounds: tuple[float, float]) -> Numbers:
 def radius(
   values: Float[np.ndarray, 's *rest'],
   noise: Float[np.ndarray, 'resample s *rest'],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> Float[np.ndarray, '*rest']:
   """Half the width of the intervals of gaps f, averaged over seeds.
 
@@ -295,7 +294,7 @@ def seeds_alike(
 def alike(
   values: Float[np.ndarray, 's *rest'],
   noise: Float[np.ndarray, 'resample s *rest'],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> Float[np.ndarray, 'resample s *rest']:
   """What numbers of groups that are alike are apart by, rows and seeds."""
   own = seeds_alike(values, len(noise), options.seed)
@@ -305,7 +304,7 @@ def alike(
 def of_gap(
   values: Float[np.ndarray, ' s'],
   noise: Float[np.ndarray, 'resample s'] | None,
-  options: IntervalOptions,
+  options: RowSample,
   largest: float = 1.0,
   alike: Float[np.ndarray, 'resample s'] | None = None,
   tested: bool = True,
@@ -384,7 +383,7 @@ def _signs(resamples: int, seed: int) -> Float[np.ndarray, ' resample']:
 def of_mean(
   values: Float[np.ndarray, ' s'],
   draws: Float[np.ndarray, 'resample s'] | None,
-  options: IntervalOptions,
+  options: RowSample,
   note: str = '',
   bounds: tuple[float, float] = REALS,
 ) -> dict:
@@ -398,7 +397,7 @@ def of_mean(
 def of_size(
   values: Float[np.ndarray, ' s'],
   draws: Float[np.ndarray, 'resample s'] | None,
-  options: IntervalOptions,
+  options: RowSample,
   note: str = '',
   bounds: tuple[float, float] = REALS,
 ) -> dict:
@@ -420,7 +419,7 @@ def of_size(
 
 
 def difference_noise(
-  sides: Sequence[tuple[np.ndarray, np.ndarray]], options: IntervalOptions
+  sides: Sequence[tuple[np.ndarray, np.ndarray]], options: RowSample
 ) -> Float[np.ndarray, ' resample']:
   """Draws of the error of a mean difference, by examples and seeds.
 
@@ -451,7 +450,7 @@ class Difference(NamedTuple):
 def difference(
   value: float,
   noise: Float[np.ndarray, ' resample'],
-  options: IntervalOptions,
+  options: RowSample,
   width: float,
   null: Float[np.ndarray, ' resample'] | None = None,
 ) -> Difference:
@@ -504,7 +503,7 @@ def p_of_draws(null: Float[np.ndarray, ' resample'], value: float) -> dict:
 def paired(
   values: Float[np.ndarray, ' s'],
   draws: Float[np.ndarray, 'resample s'],
-  options: IntervalOptions,
+  options: RowSample,
   width: float,
 ) -> dict:
   """A mean of paired differences, one a seed, as tests in results.json are."""
@@ -518,9 +517,7 @@ def paired(
   }
 
 
-def reaching_null(
-  value: dict, p: float | None, options: IntervalOptions
-) -> dict:
+def reaching_null(value: dict, p: float | None, options: RowSample) -> dict:
   """A difference whose interval holds 0 where an exact test does not refute 0.
 
   Resampled intervals of few rows that differ are too narrow: 3 of 80 that one

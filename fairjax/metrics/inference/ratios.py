@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from fairjax.metrics.inference import resampling
-from fairjax.metrics.inference.intervals import SHARES, IntervalOptions
+from fairjax.metrics.inference.intervals import SHARES, RowSample
 
 Values = dict[str, np.ndarray]
 Edges = tuple[np.ndarray, np.ndarray]  # a row at the high end, one at the low
@@ -24,7 +24,7 @@ Edges = tuple[np.ndarray, np.ndarray]  # a row at the high end, one at the low
 def drawn(
   rows: Float[np.ndarray, 's n k'],
   compute: Callable[[np.ndarray], Values],
-  how: IntervalOptions,
+  how: RowSample,
   edges: Edges | None = None,
   bounds: tuple[float, float] = SHARES,
 ) -> tuple[Values, Values]:

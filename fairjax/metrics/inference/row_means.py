@@ -15,14 +15,14 @@ from jaxtyping import Float
 
 from fairjax.metrics.inference import intervals, resampling
 from fairjax.metrics.inference.estimates import estimate
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 FEW = 64  # distinct values above which rows are dealt into blocks
 
 
 def draws_of(
   values: Float[np.ndarray, 's n'],
-  options: IntervalOptions,
+  options: RowSample,
   edges: tuple[float, float] | None = None,
 ) -> Float[np.ndarray, 'resample s']:
   """Means over the rows in every resample; all seeds share the weights.
@@ -50,7 +50,7 @@ def draws_of(
   return totals / (weights @ items.size[:, None] + extra.sum(0))
 
 
-def _items(values, options: IntervalOptions) -> resampling.Items:
+def _items(values, options: RowSample) -> resampling.Items:
   alone = options.cluster is None and options.weight is None
   if alone and all(len(np.unique(v)) <= FEW for v in values):
     codes = [np.unique(v, return_inverse=True)[1] for v in values]
@@ -62,7 +62,7 @@ def _items(values, options: IntervalOptions) -> resampling.Items:
 
 def mean(
   values: Float[np.ndarray, 's n'],
-  options: IntervalOptions,
+  options: RowSample,
   bounds: tuple[float, float] = intervals.REALS,
   note: str = '',
 ) -> dict:
@@ -79,7 +79,7 @@ def mean(
 
 def difference(
   values: Float[np.ndarray, 's n'],
-  options: IntervalOptions,
+  options: RowSample,
   note: str = '',
 ) -> dict:
   """The estimate of a mean of −1, 0 and 1, with the p of its being 0."""

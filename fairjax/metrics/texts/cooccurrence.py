@@ -27,7 +27,7 @@ import numpy as np
 from jaxtyping import Float
 
 from fairjax.metrics.inference import clusters, estimates, intervals
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import similarity
 
 BETA = 0.95  # what a word more between the two is worth
@@ -52,7 +52,7 @@ def association(
   texts: Sequence[str],
   groups: Words,
   targets: Sequence[str],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict:
   """association_bias, with what chance gives ('null') and its p."""
   own, beside = _counted(texts, groups, targets)
@@ -120,7 +120,7 @@ def cooccurrence(
   texts: Sequence[str],
   groups: Words,
   targets: Sequence[str],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict:
   """cooccurrence_bias of two groups."""
   if len(groups) != 2:

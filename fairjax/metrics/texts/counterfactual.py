@@ -24,7 +24,7 @@ from rapidfuzz.distance import Levenshtein
 
 from fairjax.metrics import paired
 from fairjax.metrics.inference import intervals, ratios
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import rewrites
 
 Values = ratios.Values
@@ -49,7 +49,7 @@ class Drawn(NamedTuple):
   absolute: bool = False
 
 
-def drawn(sums: Sums, how: IntervalOptions) -> Drawn:
+def drawn(sums: Sums, how: RowSample) -> Drawn:
   """The measures of the texts, and of texts drawn with replacement.
 
   The draws of a size |x| are those of x on its own side of 0: sign(x) x*.
@@ -65,7 +65,7 @@ def drawn(sums: Sums, how: IntervalOptions) -> Drawn:
   return Drawn(values, draws, sums.bounds, sums.absolute)
 
 
-def estimates(one: Drawn, how: IntervalOptions) -> dict[str, dict]:
+def estimates(one: Drawn, how: RowSample) -> dict[str, dict]:
   """Each measure with its interval over texts and seeds."""
   return {
     name: (intervals.of_size if one.absolute else intervals.of_mean)(
@@ -79,7 +79,7 @@ def estimates(one: Drawn, how: IntervalOptions) -> dict[str, dict]:
   }
 
 
-def tests(ours: Drawn, theirs: Drawn, how: IntervalOptions) -> list[dict]:
+def tests(ours: Drawn, theirs: Drawn, how: RowSample) -> list[dict]:
   """Paired tests of ours − theirs, measure by measure."""
   return [
     paired.of_draws(

@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics.inference import clusters, intervals, ratios
 from fairjax.metrics.inference.estimates import estimate
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 MEASURES = ('different', 'both_correct', 'neither_correct')
 
@@ -57,7 +57,7 @@ def outcomes(
 
 def share(
   events: Bool[np.ndarray, 's n'],
-  how: IntervalOptions,
+  how: RowSample,
 ) -> dict:
   """The share of rows with an event, over rows (or clusters) and seeds."""
   if not events.shape[1]:
@@ -68,7 +68,7 @@ def share(
 
 def _drawn(
   rows: Bool[np.ndarray, 's n'] | Float[np.ndarray, 's n'],
-  how: IntervalOptions,
+  how: RowSample,
   bounds: tuple[float, float],
 ) -> tuple[Float[np.ndarray, ' s'], Float[np.ndarray, 'resample s'] | None]:
   """The mean of each seed's rows, and draws with half a row at either end."""
@@ -82,7 +82,7 @@ def _drawn(
 def excess(
   flips: Bool[np.ndarray, 's n'],
   floor: Bool[np.ndarray, 's n'],
-  how: IntervalOptions,
+  how: RowSample,
 ) -> dict:
   """The share of flips less that of `floor`, a neutral rewrite of each row."""
   rows = flips.astype(np.float64) - floor
@@ -115,7 +115,7 @@ def mcnemar(
 def compare(
   ours: Bool[np.ndarray, 's n'],
   theirs: Bool[np.ndarray, 's n'],
-  how: IntervalOptions,
+  how: RowSample,
 ) -> dict:
   """The difference of two fairscores on the same rows, and its test.
 
@@ -156,7 +156,7 @@ def fairscore(
   labels: Integer[np.ndarray, ' n'],
   original: Integer[np.ndarray, 's n'],
   perturbed: Integer[np.ndarray, 's n'],
-  how: IntervalOptions,
+  how: RowSample,
 ) -> dict[str, dict]:
   """The three shares, each with its interval."""
   each = outcomes(labels, original, perturbed)

@@ -35,7 +35,7 @@ from fairjax.metrics.inference import (
   tails,
 )
 from fairjax.metrics.inference.estimates import estimate
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 NAMES = tuple(measures.of_kind('flips'))
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -100,7 +100,7 @@ def measure(
   members: Bool[np.ndarray, 'g n'],
   group_names: Sequence[str],
   limits: float | Sequence[float],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> Flips:
   """Every measure of the header, each with its interval.
 
@@ -202,7 +202,7 @@ def by_value(
   wording: Integer[np.ndarray, '2 n'],
   values: Sequence[str],
   limits: float | Sequence[float],
-  options: IntervalOptions,
+  options: RowSample,
   least: int = 10,
 ) -> list[dict]:
   """TPRD and FPRD of each value of an axis: rows in its wording less others.
@@ -278,7 +278,7 @@ def by_word(
   scores: np.ndarray,
   edit: EditScores,
   limits: float | Sequence[float],
-  options: IntervalOptions,
+  options: RowSample,
   least: int = 10,
 ) -> list[dict]:
   """Which words carry the flips: rows of each word, its flips, and a test.
@@ -349,7 +349,7 @@ def by_word(
 def compare(
   ours: tuple[np.ndarray, EditScores, float | Sequence[float]],
   theirs: tuple[np.ndarray, EditScores, float | Sequence[float]],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> list[dict]:
   """Flips of two models under the same swap: ours − theirs, a row a pair.
 

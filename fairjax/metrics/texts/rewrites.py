@@ -23,7 +23,7 @@ from jaxtyping import Float
 from fairjax.core import alignment
 from fairjax.metrics.inference import intervals, ratios
 from fairjax.metrics.inference.estimates import of_share
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 ORDER = 4  # the longest n-gram of BLEU
 
@@ -136,7 +136,7 @@ def edges(rows: Float[np.ndarray, 'n k']) -> ratios.Edges:
 def estimates(
   rows: Float[np.ndarray, 'n k'],
   compute: Callable[[np.ndarray], dict[str, np.ndarray]],
-  how: IntervalOptions,
+  how: RowSample,
   bounds: tuple[float, float] = intervals.SHARES,
   ends: ratios.Edges | None = None,
 ) -> dict[str, dict]:
@@ -158,7 +158,7 @@ def estimates(
   }
 
 
-def exact(rows: Float[np.ndarray, 'n k'], how: IntervalOptions) -> dict:
+def exact(rows: Float[np.ndarray, 'n k'], how: RowSample) -> dict:
   """The share of exact texts with Wilson's interval, which 1 of 1 has too."""
   k, n = int(rows[:, 6].sum()), len(rows)
   return of_share(k, n, how.level)

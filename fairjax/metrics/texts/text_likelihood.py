@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference import intervals, resampling
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 
 
 def totals(
@@ -32,7 +32,7 @@ def totals(
 def perplexity(
   log: Float[np.ndarray, ' n'],
   count: Int[np.ndarray, ' n'],
-  options: IntervalOptions,
+  options: RowSample,
 ) -> dict[str, dict]:
   """Both perplexities as estimates; texts without a token are left out.
 

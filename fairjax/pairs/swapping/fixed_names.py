@@ -7,7 +7,7 @@ nobody. The names are fixed_names.csv, a name a line.
 import functools
 import re
 
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 
 
 @functools.cache
@@ -20,6 +20,11 @@ def places() -> dict[str, list[tuple[str, str]]]:
       at = one.start()
       found.setdefault(one[0], []).append((name[:at], name[at:]))
   return found
+
+
+def any_in(text: str) -> bool:
+  words = re.finditer(r'[^\W_]+', text)
+  return any(has(text, one.start(), one[0].lower()) for one in words)
 
 
 def has(text: str, start: int, low: str) -> bool:

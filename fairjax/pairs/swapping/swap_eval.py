@@ -26,7 +26,7 @@ import pandas as pd
 from fairjax.core import alignment, paths
 from fairjax.core.errors import UserError
 from fairjax.data.tables import readers
-from fairjax.pairs.swapping import context, word_lists
+from fairjax.pairs.swapping import context, fixed_names, word_lists
 from fairjax.pairs.swapping.dictionary import swap
 from fairjax.pairs.swapping.listed import match_case
 
@@ -200,7 +200,7 @@ def runs(*folders: str | os.PathLike) -> Iterator[tuple[str, str, Run]]:
 
   Listed words are scored by what they became; names, in GAP, by whether the
   twin changed them too: those that no twin ever changes (Arjun, Zoya) are not
-  scored.
+  scored, nor are texts with a name that stays (fixed_names.py).
   """
   words = dictionary()
   is_listed = lambda word: (
@@ -217,8 +217,9 @@ def runs(*folders: str | os.PathLike) -> Iterator[tuple[str, str, Run]]:
       other = lambda word, known=reversals: (
         word in known and not is_listed(word)
       )
-      with_names = swap(texts, names=True).texts
-      yield 'gap names', 'rules', Run(pairs, with_names, other, places=True)
+      free = [pair for pair in pairs if not fixed_names.any_in(pair[0])]
+      with_names = swap([text for text, _ in free], names=True).texts
+      yield 'gap names', 'rules', Run(free, with_names, other, places=True)
     if name == 'winogender':
       pairs = winogender(folder, 'neutral')
       ours = swap([text for text, _ in pairs], 'neutral').texts

@@ -19,7 +19,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, labels, readers
 from fairjax.metrics import group_thresholds, measures
 from fairjax.metrics.group_thresholds import CRITERIA
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.recipes.audit import measure
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
@@ -211,7 +211,7 @@ def can_equalize(
   table: pd.DataFrame,
   groups: Who,
   classes: Sequence[str],
-  sample: IntervalOptions,
+  sample: RowSample,
 ) -> None:
   """Raises UserError where no thresholds could be found for these rows."""
   criterion = config.audit.equalize
@@ -247,7 +247,7 @@ def thresholds(
   table: pd.DataFrame,
   one: Measured,
   groups: Who,
-  sample: IntervalOptions,
+  sample: RowSample,
 ) -> Equalized | None:
   """Those that the config asks for; None where it asks for none."""
   criterion = config.audit.equalize

@@ -21,7 +21,7 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.config.axes import AXES
-from fairjax.core import alignment, announce, processes
+from fairjax.core import alignment, all_cores, announce
 from fairjax.core.errors import UserError
 from fairjax.data.tables.files import column
 from fairjax.metrics.texts.flips import EditScores
@@ -182,7 +182,7 @@ def _joined(
   out: tuple[list, list, list] = ([], [], [])
   parts = []
   with announce.counting(len(texts), 'texts edited') as add:
-    for (own, _), one in zip(blocks, processes.in_order(made, blocks)):
+    for (own, _), one in zip(blocks, all_cores.in_order(made, blocks)):
       # An unchanged text comes back as nothing.
       twins = [t if w is None else w for t, w in zip(own, one.twins)]
       for whole, some in zip(out, (twins, one.controls, one.spans)):

@@ -20,7 +20,7 @@ from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.metrics import contrasts
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.inference import clusters, row_weights
-from fairjax.metrics.inference.intervals import IntervalOptions, options_of
+from fairjax.metrics.inference.intervals import RowSample, options_of
 
 DEFAULTS = ('measures.groups', 'data.group')
 
@@ -123,7 +123,7 @@ class Clusters(NamedTuple):
   remarks: list[str]
   weight: np.ndarray | None = None
 
-  def sample(self, config: Config) -> IntervalOptions:
+  def sample(self, config: Config) -> RowSample:
     """As measures take it."""
     own = options_of(config)
     return own._replace(cluster=self.cluster, weight=self.weight)

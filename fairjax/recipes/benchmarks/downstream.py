@@ -15,7 +15,7 @@ from fairjax.config import Config, Data
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files
 from fairjax.metrics.inference import clusters
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.models.reading.judge import Judge
 
 
@@ -64,9 +64,7 @@ def score(judge: Judge, items: pd.DataFrame, config: Config) -> pd.DataFrame:
   return pd.DataFrame({'id': items['id'], 'right': right})
 
 
-def estimate(
-  items: pd.DataFrame, scores: pd.DataFrame, how: IntervalOptions
-) -> dict:
+def estimate(items: pd.DataFrame, scores: pd.DataFrame, how: RowSample) -> dict:
   """The set of results.json; rows of one text are not independent."""
   right = scores['right'].dropna()
   text = clusters.of_texts(list(items.loc[right.index, 'text']))

@@ -299,7 +299,7 @@ def dependent(hang: np.ndarray | None, by: str) -> list[str]:
 
 def resampled(
   sums: np.ndarray,
-  how: intervals.IntervalOptions,
+  how: intervals.RowSample,
   hang: np.ndarray | None = None,
 ) -> np.ndarray:
   """The sums over documents drawn with replacement [resample, s, 2 k].

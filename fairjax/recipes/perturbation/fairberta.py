@@ -156,14 +156,14 @@ def document_sums(model, params, held_out) -> np.ndarray:
 
 
 def losses(
-  sums: np.ndarray, how: intervals.IntervalOptions, hang: np.ndarray | None
+  sums: np.ndarray, how: intervals.RowSample, hang: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
   """Mean loss of each seed, and those of resampled documents."""
   loss = lambda one: one[..., 0] / one[..., 1]
   return loss(sums.sum(1)), loss(pretrain.resampled(sums, how, hang))
 
 
-def of_mean(values, draws, how: intervals.IntervalOptions) -> dict:
+def of_mean(values, draws, how: intervals.RowSample) -> dict:
   return intervals.of_mean(values, draws if how.resamples else None, how)
 
 
@@ -269,7 +269,7 @@ def log_odds(
 
 
 def over_items(
-  gaps: np.ndarray, jobs: np.ndarray, how: intervals.IntervalOptions
+  gaps: np.ndarray, jobs: np.ndarray, how: intervals.RowSample
 ) -> tuple[np.ndarray, np.ndarray]:
   """Mean log-odds of each seed, and those of resampled occupations."""
   sums = np.stack([gaps, np.ones_like(gaps)], -1)

@@ -113,7 +113,7 @@ def fairscore(
     be perturbed of how many, of which 'too_long' for a trained perturber were
     left; 'by_attribute', a table; and 'pairs', the texts.
   """
-  how = intervals.IntervalOptions(confidence_level, n_resamples, random_state)
+  how = intervals.RowSample(confidence_level, n_resamples, random_state)
   inputs.options(0.5, confidence_level, n_resamples, random_state)
   for note in warn.of_resamples(how):
     announce.note(note)

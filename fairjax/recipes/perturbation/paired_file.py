@@ -153,7 +153,7 @@ class Some(NamedTuple):
 
   pairs: pd.DataFrame
   decided: dict[str, dict[str, np.ndarray]]  # {contender: its decisions}
-  how: intervals.IntervalOptions
+  how: intervals.RowSample
 
   def where(self, rows: np.ndarray) -> 'Some':
     own = {
@@ -163,7 +163,7 @@ class Some(NamedTuple):
     return self._replace(pairs=self.pairs[rows], decided=own)
 
   @property
-  def sample(self) -> intervals.IntervalOptions:
+  def sample(self) -> intervals.RowSample:
     return self.how.over(stages.clusters_of(self.pairs)[0])
 
   def share(

@@ -178,7 +178,7 @@ def labelled(
   held: pd.DataFrame,
   written: Sequence[str],
   of: np.ndarray | None,
-  how: intervals.IntervalOptions,
+  how: intervals.RowSample,
 ) -> dict[str, dict]:
   """The shares of labelled words that are right, and of texts in which all are.
 

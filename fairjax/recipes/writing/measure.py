@@ -16,7 +16,7 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import clusters, group_means, significance
-from fairjax.metrics.inference.intervals import IntervalOptions, options_of
+from fairjax.metrics.inference.intervals import RowSample, options_of
 from fairjax.metrics.texts import cooccurrence, hurtful
 from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.writing import matched, words
@@ -113,7 +113,7 @@ def _above(config: Config, parts: Sequence[GroupTexts], one: dict) -> None:
   one['threshold'] = found['threshold']
 
 
-def _scores(config, rows: GroupTexts, by_group, how: IntervalOptions) -> dict:
+def _scores(config, rows: GroupTexts, by_group, how: RowSample) -> dict:
   """Means of scores and, prompt by prompt, of the highest."""
   score = rows.table['score'].to_numpy(float)
   prompts = rows.table.assign(code=rows.cluster)

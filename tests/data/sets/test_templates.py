@@ -18,12 +18,12 @@ from fairjax.data import TEST_SETS
 from fairjax.data.sets import template_lists, templates
 from fairjax.data.tables import schema
 from fairjax.data.tables.terms import exclusive, term_members
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.pairs.axes import exchange
 
-draws = lambda *own: IntervalOptions(0.95, *own)
+draws = lambda *own: RowSample(0.95, *own)
 
 HERE = pathlib.Path(__file__).parent
 PUBLISHED = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data import load_tables, word_sets
+from fairjax.data import load_tables, word_tables
 from fairjax.data.tables import files, splits
 
 nasty = st.text(st.characters(exclude_categories=('Cs',)), max_size=20)
@@ -214,7 +214,7 @@ def test_limit_is_a_seeded_draw_of_each_split(tmp_path):
 
 LABELS = 'text,label\n' + ''.join(f'a,l{i}\n' for i in range(1500))
 BAD = [
-  *word_sets.table_rows(__file__, 'bad_files.csv'),
+  *word_tables.table_rows(__file__, 'bad_files.csv'),
   ['latin-1', 'a.csv', b'text,label\na,0\ncaf\xe9,1\n', '', '', 'line 3'],
   ['texts as labels', 'a.csv', LABELS, '', '', '1500 different labels'],
 ]

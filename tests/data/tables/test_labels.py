@@ -11,7 +11,7 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data import load_tables
 from fairjax.data.tables import group_names, labels
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 
 
 def cells(names, n=60) -> str:

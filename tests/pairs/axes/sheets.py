@@ -68,7 +68,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics.inference import tails
 from fairjax.pairs.swapping import dictionary
 

@@ -7,7 +7,7 @@ three) writes `wanted`.
 import pytest
 
 from fairjax.data.axes import table
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.pairs.axes import rules
 
 PETS = """form,cats,dogs,birds

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain, parallel, perturb
 from fairjax.pairs.swapping import swap_eval

@@ -5,7 +5,7 @@ import pytest
 
 from fairjax.config.axes import AXES
 from fairjax.core.errors import UserError
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.pairs import attributes
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import axis_values

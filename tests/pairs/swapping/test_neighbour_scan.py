@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from fairjax.data.word_sets import table_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.pairs.swapping import dictionary, names, neighbour_scan, persons
 from fairjax.pairs.swapping import neighbours as near
 from fairjax.pairs.swapping.scan import Scan

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer, models
 from fairjax import config as c
 from fairjax.core.errors import Interrupted, UserError
 from fairjax.data.batching import tokens
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.models import families
 from fairjax.models.folders import hf
 from fairjax.recipes.language import pretrain, pretrain_objectives
@@ -204,7 +204,7 @@ def test_tokenizers_that_do_not_fit(corpus, read, tmp_path):
 def test_shares_of_few_documents_have_ends():
   """No false alarm in six documents is no proof that there is none."""
   sums = np.array([[[9.0, 0, 5, 5], [12, 0, 8, 8], [8, 0, 6, 6]] * 2])
-  how = IntervalOptions(0.95, 2000, 0)
+  how = RowSample(0.95, 2000, 0)
   found = pretrain.shares(('detection_loss', 'false_alarms'), sums, how)
   assert list(found) == ['false_alarms']
   one = found['false_alarms']

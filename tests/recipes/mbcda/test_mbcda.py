@@ -10,7 +10,7 @@ from fairjax import config as c
 from fairjax.benchmarks.shared import word_vectors
 from fairjax.core.errors import UserError
 from fairjax.methods import attribute_texts
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import counterfactual
 from fairjax.recipes.mbcda import algorithm, experiment
 from fairjax.recipes.mbcda import parallel as pairing
@@ -161,7 +161,7 @@ def test_a_discriminator_that_names_the_larger_group_is_said_to_be_blind():
 
 def test_the_filter_is_judged_though_it_is_made_first():
   """Contenders are tested against earlier ones, and filtered is the first."""
-  how, shows = IntervalOptions(0.95, 200, 0), np.ones(60, int)
+  how, shows = RowSample(0.95, 200, 0), np.ones(60, int)
   turned = {
     'original': 0,
     'BART on repaired, filtered': 50,

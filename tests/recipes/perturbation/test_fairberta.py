@@ -148,7 +148,7 @@ def test_log_odds_vary_by_occupation():
   rng = np.random.default_rng(0)
   count = 24
   gaps, jobs = rng.normal(size=(2, 3 * count)), np.repeat(np.arange(count), 3)
-  how = intervals.IntervalOptions(0.95, 4000, 0)
+  how = intervals.RowSample(0.95, 4000, 0)
   mean, draws = fairberta.over_items(gaps, jobs.astype(str), how)
   np.testing.assert_allclose(mean, gaps.mean(1))
   units = gaps.reshape(2, count, 3).mean(2)

@@ -14,7 +14,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import files
 from fairjax.methods import attribute_texts, augment
-from fairjax.metrics.inference.intervals import IntervalOptions
+from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import counterfactual
 from fairjax.models import Bundle
 from fairjax.recipes.fairflow import experiment
@@ -525,7 +525,7 @@ def test_attribute_1_is_the_same_group_in_every_split():
 
 def test_a_pair_of_contenders_is_tested_once():
   """Two baselines stand against each other one way round, not both."""
-  draw, how = np.random.default_rng(0), IntervalOptions(0.95, 50, 0)
+  draw, how = np.random.default_rng(0), RowSample(0.95, 50, 0)
   label = np.repeat([0, 1], 20)
 
   def one():

@@ -281,7 +281,7 @@ def test_shares_of_few_pairs_have_ends_and_losses_none(right):
   count = np.array([4.0, 6, 5, 3, 8, 4])
   loss = count * np.array([1.5, 2.5, 2, 3, 1, 2])
   rows = np.stack([loss, right * count, count, count], 1)
-  how = intervals.IntervalOptions(0.95, 2000, 0)
+  how = intervals.RowSample(0.95, 2000, 0)
   means = functools.partial(rewriter.ratios, names)
   found = rewriter.estimates(names, rows, means, how)
   share, mean = found['token_accuracy'], found['loss']

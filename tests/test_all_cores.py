@@ -6,8 +6,8 @@ import sys
 
 SCRIPT = """
 import os
-from fairjax.core import processes
-processes._cores = lambda: 3
+from fairjax.core import all_cores
+all_cores._cores = lambda: 3
 me = os.getpid()
 
 def square(block):
@@ -15,11 +15,11 @@ def square(block):
     os._exit(9)  # as one that the system kills
   return [x * x for x in block], os.getpid() != me
 
-found = list(processes.in_order(square, [[k] for k in range(8)]))
+found = list(all_cores.in_order(square, [[k] for k in range(8)]))
 assert [x for x, _ in found] == [[k * k] for k in range(8)], found
 apart = [k for k, (_, elsewhere) in enumerate(found) if elsewhere]
 assert apart == [0, 1, 2, 3, 5, 6], apart  # 4 and what its child had left
-assert next(processes.in_order(square, [[1], [2]]))[0] == [1]  # and is left
+assert next(all_cores.in_order(square, [[1], [2]]))[0] == [1]  # and is left
 """
 
 
