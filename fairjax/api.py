@@ -55,31 +55,7 @@ def assess(
   """Quality and fairness of predictions, each number with its interval.
 
   Args:
-    y_true: labels [n]: numbers, booleans or names.
-    y_score: probabilities of the positive label [n]; of every class [n, c],
-      in the order of the sorted labels, or columns p_LABEL of a table; or
-      [s, n], a line for each model of several seeds. Decisions are 0 and 1, or
-      labels by name; what a `transformers` pipeline gives will do too.
-    groups: the group of each row: a column, or a table or mapping of several
-      ('', None and NaN: in no group of that attribute).
-    sensitive_features: another name of `groups`, as fairlearn has it.
-    pos_label: the label whose probability y_score is; where labels are names.
-    threshold: a row is positive where its score is at least this number;
-      'eer' takes the threshold of equal errors.
-    intersections: also compare the combinations of several columns.
-    cluster: what rows hang together by [n] (a template, a writer, a text that
-      occurs twice): such rows are drawn together. None and '' are a row alone.
-    sample_weight: how many rows each row stands for [n], such as
-      1/selection probability: values are weighted by it, as scikit-learn's
-      are, and intervals are those of the effective number of rows.
-    metrics: measures of your own, {name: function of labels and decisions} as
-      scikit-learn has them (of scores, where it calls its second parameter
-      y_score or y_proba): of everyone, of each group, and NAME_difference.
-      Of weighted rows each must take `sample_weight` too.
-    min_group: rows behind a rate below which it is in no gap.
-    confidence_level: of the intervals.
-    n_resamples: bootstrap resamples; 0 gives values without intervals.
-    random_state: seed of the resamples.
+    {arguments}
 
   >>> y, p = [0, 0, 1, 1, 0, 0, 1, 1], [.2, .6, .9, .4, .7, .8, .95, .55]
   >>> groups = list('mmmmffff')
@@ -262,25 +238,7 @@ def thresholds(
   They are chosen on a part of the rows and judged on the others.
 
   Args:
-    y_true: labels [n], as in `assess`.
-    y_score: probabilities of the positive label [n].
-    groups: the group of each row.
-    sensitive_features: another name of `groups`, as fairlearn has it.
-    criterion: 'equal_opportunity', 'equal_fpr' or 'demographic_parity'.
-    decide_by: another column whose thresholds decide, for where the group may
-      not be read: what a term detector or a model infers from the text. The
-      effect is judged on `groups`.
-    pos_label: the label whose probability y_score is; where labels are names.
-    threshold: the one for everyone that they are compared with.
-    holdout: share of the rows that judge.
-    cluster: what rows hang together by [n], as in `assess`: these choose or
-      judge together, and intervals are over them.
-    sample_weight: how many rows each row stands for [n], as in `assess`: in
-      the rates that are made equal, in what is right, and in what is told.
-    min_group: as in `assess`, of the rows that judge.
-    confidence_level: of the intervals.
-    n_resamples: bootstrap resamples.
-    random_state: of the split and of resamples.
+    {arguments}
 
   >>> y, p = [0, 1] * 100, [.1, .3, .6, .9] * 50
   >>> found = thresholds(y, p, ['a', 'a', 'b', 'b'] * 50, n_resamples=100)
@@ -383,17 +341,7 @@ def swap(
   """The counterfactual of a text, or of each text of a column.
 
   Args:
-    texts: one text, a list, an array or a Series (whose index is kept).
-    direction: 'opposite', 'male', 'female' or 'neutral' (singular they); of
-      another axis 'opposite' or one of its values ('muslim').
-    words: None for our own gender list, else a file of word groups, groups of
-      words, or {word: its partner}.
-    names: swap first names too: True by our own list, or a file of counts.
-    axis: 'gender', or 'religion', 'race', 'nationality', 'orientation', 'age',
-      'disability', 'class', 'gender_identity', or a file of an axis
-      (fairjax/data/axes/table.py): each text turns to one other value, drawn
-      by the seed and the text.
-    random_state: of the draw where a word has more than one counterpart.
+    {arguments}
 
   >>> swap('She lost her keys.', names=False)
   'He lost his keys.'
@@ -451,12 +399,7 @@ def diet(
   """The rows that a diet takes, and the twins it takes (Zayed et al. 2023).
 
   Args:
-    scores: a table with text, label, twin, and the scores that the ranking
-      needs (`score` makes it).
-    factual: share of the rows.
-    counterfactual: share of the twins.
-    ranking: one of fairjax.methods.diet_rows.RANKINGS.
-    random_state: of random rankings.
+    {arguments}
   """
   from fairjax.methods import diet_rows
 
@@ -490,9 +433,7 @@ def weights(
   """Instance weights Q(y)/P(y|z) of each row (Zhang et al. 2020).
 
   Args:
-    table: with text and label.
-    z: 'gender', 'terms', 'identity' or 'columns:a,b'.
-    sensitive_features: z as columns of groups themselves, as df['gender'].
+    {arguments}
 
   Options (keywords, or entries of `options={…}`):
     {options}
@@ -520,11 +461,7 @@ def score(
   """The table with the example scores of a model, a column each.
 
   Args:
-    model: a classifier (`load`) whose classes are the table's labels.
-    table: text, label, and for GE the counterfactual text `twin` (without
-      one, texts are swapped by `swap`).
-    names: 'ge', 'el2n', 'grand', … (`python -m fairjax.main --list`).
-    batch_size: texts a step.
+    {arguments}
   """
   from fairjax.core import registry
   from fairjax.models.families import chances

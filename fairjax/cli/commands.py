@@ -7,9 +7,11 @@ A command adds nothing that flags could not say.
 """
 
 import difflib
+import pathlib
 import re
 from typing import NamedTuple
 
+from fairjax.core import paths
 from fairjax.core.errors import Surface, UserError, in_config
 
 
@@ -27,136 +29,20 @@ class Command(NamedTuple):
 
 PORT = 8765
 SERVE = re.compile(r'--serve(?:=(.*))?$')
-_DATA = ('data.text', 'data.label', 'data.group')
-_TRAINED = ('data', 'tokens', 'net', 'train', 'measures', 'mesh')
+
+
+def _command(line: list[str]) -> Command:
+  """A line of commands.csv; of places those of each count of words."""
+  *own, places, matter, sections = line
+  each = tuple(tuple(one.split()) for one in places.split('|') if one)
+  return Command(*own, each, tuple(matter.split()), tuple(sections.split()))
+
 
 COMMANDS = {
-  'audit': Command(
-    'how unfair a classifier is, or what its predictions show',
-    'MODEL_OR_PREDICTIONS DATA, or DATA that holds its predictions',
-    'audit',
-    places=(('data.path',), ('audit.model', 'data.path')),
-    matter=(
-      *('data.text', 'data.label', 'data.id', 'audit.groups'),
-      'audit.scores',
-      'audit.weight',
-      *('measures.pos_label', 'measures.threshold', 'audit.against'),
-      *('audit.controls', 'audit.swaps', 'audit.equalize', 'audit.hiring'),
-      *('audit.fail_if', 'audit.serve'),
-    ),
-    sections=('audit', 'measures', 'data', 'method'),
-  ),
-  'train': Command(
-    'a classifier, and how unfair it is',
-    '[DATA]; without it, made sentences with a planted bias',
-    'train_csv',
-    'quickstart',
-    (('data.path',),),
-    matter=(
-      *(*_DATA, 'data.labels', 'model', 'seeds', 'method.name'),
-      *('train.lr', 'train.epochs', 'train.batch', 'train.export'),
-      'measures.groups',
-    ),
-    sections=(*_TRAINED, 'method'),
-  ),
-  'diet': Command(
-    'a fairer classifier, of few examples chosen by score',
-    '[DATA]; without it, made sentences with a planted bias',
-    'diet_csv',
-    'quickstart_diet',
-    (('data.path',),),
-    matter=(
-      *(*_DATA, 'model', 'seeds', 'diet.ranking', 'diet.factual'),
-      *('diet.counterfactual', 'diet.compare', 'scoring.epochs'),
-      *('train.lr', 'train.epochs'),
-    ),
-    sections=('diet', 'scoring', *_TRAINED, 'method'),
-  ),
-  'weights': Command(
-    'a fairer classifier, by instance weights',
-    '[DATA]; without it, made sentences with a planted bias',
-    'weighting_csv',
-    'weighting_planted',
-    (('data.path',),),
-    matter=(
-      *(*_DATA, 'model', 'seeds', 'weighting.z', 'method.terms'),
-      *('weighting.estimator', 'weighting.max_weight', 'measures.groups'),
-      *('train.lr', 'train.epochs'),
-    ),
-    sections=('weighting', *_TRAINED),
-  ),
-  'norms': Command(
-    'exact gradient norms, GE and EL2N of rows, by a classifier',
-    'MODEL DATA',
-    'norms',
-    places=(('model',), ('model', 'data.path')),
-    matter=(
-      *(*_DATA[:2], 'data.id', 'data.twin', 'scoring.names', 'train.batch'),
-    ),
-    sections=('data', 'scoring'),
-  ),
-  'compare': Command(
-    'two logs of lm-evaluation-harness or inspect, sample by sample',
-    'SAMPLES_A SAMPLES_B',
-    'compare',
-    places=(('audit.model',), ('audit.model', 'audit.against')),
-    matter=(
-      *('audit.groups', 'measures.resamples', 'measures.confidence_level'),
-      *('audit.model', 'audit.against', 'seed'),
-    ),
-    sections=('measures',),
-  ),
-  'swap': Command(
-    'a sentence as it is of people of another gender, or of another axis',
-    '[TEXT]',
-    'swap',
-    'swap',
-    (('text',),),
-    matter=(
-      *('method.axis', 'method.direction', 'method.names', 'method.scope'),
-      *('method.words', 'method.tagger'),
-    ),
-    sections=('method',),
-  ),
-  'benchmarks': Command(
-    'bias benchmarks of a language model',
-    'MODEL [FOLDER_OF_BENCHMARK_FILES]',
-    'benchmarks',
-    places=(('model',), ('model', 'benchmarks.data')),
-    matter=(
-      *('benchmarks.names', 'benchmarks.data', 'audit.against'),
-      *('benchmarks.mitigations', 'benchmarks.encodings'),
-      *('data.limit', 'benchmarks.templates'),
-      *('benchmarks.descriptors', 'data.path', 'method.axis'),
-      'measures.resamples',
-    ),
-    sections=('benchmarks', 'measures', 'data'),
-  ),
-  'write': Command(
-    'what a language model writes, of whom, and how it scores',
-    'MODEL CLASSIFIER [FILE_OF_PROMPTS]',
-    'writing',
-    places=(
-      *(('model',), ('model', 'writing.classifier')),
-      ('model', 'writing.classifier', 'writing.prompts'),
-    ),
-    matter=(
-      *('writing.prompts', 'writing.axes', 'writing.values'),
-      *('writing.samples', 'data.positive', 'writing.bound'),
-      *('writing.lexicon', 'generate.temperature', 'generate.top_p'),
-      *('generate.max_new_tokens', 'generate.prompt', 'audit.fail_if'),
-    ),
-    sections=('writing', 'generate', 'measures'),
-  ),
-  'report': Command(
-    "the page of a run's folder, made again",
-    'FOLDER …; --claims FOLDER … for what runs say of the papers; --keep RUN '
-    'FOLDER to keep the results of a run without its rows',
-  ),
-  'help': Command(
-    'of a command, a config, a section, a knob, or anything of --list',
-    '[NAME]',
-  ),
+  name: _command(line)
+  for name, *line in paths.csv_lines(
+    pathlib.Path(__file__).with_name('commands.csv'), 'commands'
+  )[1:]
 }
 
 

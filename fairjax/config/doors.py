@@ -9,13 +9,14 @@ import functools
 import inspect
 import numbers
 import os
+import pathlib
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from fairjax.config import Config
-from fairjax.core import knobs
+from fairjax.core import knobs, paths
 from fairjax.core.errors import (
   Surface,
   UserError,
@@ -26,6 +27,12 @@ from fairjax.core.errors import (
   worded,
 )
 
+# What an argument is, said once; FUNCTION.NAME where it is another there.
+ARGUMENTS: dict[str, str] = dict(
+  paths.csv_lines(
+    pathlib.Path(__file__).with_name('arguments.csv'), 'arguments'
+  )[1:]
+)
 P = ParamSpec('P')
 T = TypeVar('T')
 
@@ -137,7 +144,7 @@ def door(
     made: Any = call
     if known:
       made.__signature__ = _signature(function, known)
-      made.__doc__ = _documented(function.__doc__, known)
+    made.__doc__ = _documented(function, known or {})
     return made
 
   return decorate
@@ -156,17 +163,20 @@ def _signature(function: Callable, known: Mapping) -> inspect.Signature:
   return whole.replace(parameters=[*own, more])
 
 
-def _documented(doc: str | None, known: Mapping[str, knobs.Leaf]) -> str:
-  """A docstring whose line `{options}` is the help of each option."""
-  lines = []
-  for name, leaf in known.items():
-    value = f' [{leaf.default!r}]'
-    about = f'{name}: {leaf.about}{value}'
-    lines += textwrap.wrap(
-      about, 80, initial_indent=' ' * 4, subsequent_indent=' ' * 6
-    )
-  # Python 3.13 takes the indentation off docstrings.
-  return re.sub(r' *\{options\}', lambda _: '\n'.join(lines), doc or '')
+def _documented(function: Callable, known: Mapping[str, knobs.Leaf]) -> str:
+  """A docstring whose `{arguments}` are those of ARGUMENTS, a function's own
+  before everybody's, and whose `{options}` is the help of each knob."""
+  filled = function.__doc__ or ''
+  named = inspect.signature(function).parameters if '{arg' in filled else ()
+  about = lambda k: ARGUMENTS.get(f'{function.__name__}.{k}') or ARGUMENTS[k]
+  own = [f'{k}: {about(k)}.' for k in named if k not in ('self', 'options')]
+  more = [f'{k}: {leaf.about} [{leaf.default!r}]' for k, leaf in known.items()]
+  for place, each in (('arguments', own), ('options', more)):
+    indents = {'initial_indent': ' ' * 4, 'subsequent_indent': ' ' * 6}
+    lines = [textwrap.fill(one, 80, **indents) for one in each]
+    # Python 3.13 takes the indentation off docstrings.
+    filled = re.sub(rf' *\{{{place}\}}', lambda _: '\n'.join(lines), filled)
+  return filled
 
 
 def retell(

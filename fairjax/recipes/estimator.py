@@ -82,10 +82,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
     """Trains on texts X and labels y.
 
     Args:
-      X: a column of texts.
-      y: their labels, of two or more classes.
-      sensitive_features: the group of each row, a column or several: of whom
-        'weights' and 'balance' even out; without it, what the texts say.
+      {arguments}
     """
     same_index(X=X, y=y, sensitive_features=sensitive_features)
     y = column_or_1d(y, warn=True)

@@ -23,11 +23,7 @@ def load(folder: str | pathlib.Path, precision: str = 'auto') -> 'Classifier':
   One that a blind run of ours exported reads blind texts, as it was trained.
 
   Args:
-    folder: config.json, weights and tokenizer.
-    precision: of its products: 'float32', 'bfloat16', or on a CPU 'int8', which
-      predicts about as it does in float32. 'auto' takes bfloat16 where it is
-      faster, and decides as float32 does: rows near a decision are computed in
-      float32 (train/decisions.py).
+    {arguments}
   """
   import jax.numpy as jnp
 

@@ -100,26 +100,7 @@ def audit(
   """Any classifier, or only its predictions, assessed on labelled rows.
 
   Args:
-    model: a function of a list of texts to probabilities, a model with
-      `predict_proba`, a classifier of `fairjax.load`, a Hugging Face folder,
-      a file or table of predictions, or an array of them.
-      A column of the data by name; None finds it.
-    data: a table (of pandas, polars, pyarrow or Hugging Face), a mapping of
-      columns, a list of records, or a file, with a text, a label and group
-      columns; what is not there is not needed, and less is measured. Without
-      it, `model` is a table or file that holds the predictions too.
-    text: the column of the text.
-    label: that of the label; '' for none.
-    groups: columns whose groups are compared ('age:18/30' cuts bands,
-      'terms:FILE' finds words), by name or themselves, as df['gender'].
-    sensitive_features: another name of `groups`, as fairlearn has it.
-    threshold: a row is positive from this score on, or 'eer'.
-    pos_label: the label that is positive, by name or by its place among the
-      labels in order; the second of two without it.
-    against: a second model or predictions, compared row by row.
-    keep: a folder for the model's answers: the same call, or one after a kill,
-      asks only for what is missing. Those of a model's folder are kept in
-      fairjax's cache without it.
+    {arguments}
 
   Options (keywords, or entries of `options={…}`; columns by name or themselves;
   a list may be one text):

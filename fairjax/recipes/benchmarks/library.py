@@ -36,17 +36,7 @@ def benchmark(
   """A bias benchmark of a language model, encoder or classifier.
 
   Args:
-    model: the folder of a masked or causal language model, an encoder or a
-      classifier, or a file of word vectors.
-    name: 'crows', 'bbq', 'stereoset', … (`fairjax --list`).
-    data: the folder of your copies of the benchmark's files; of twins a column
-      of texts, or a file of them.
-    axis: of twins, whose groups your texts are turned to: 'gender', 'religion',
-      …, or a file; the others show every axis that they have.
-    limit: items that are drawn, where there are many; 0 takes all.
-    confidence_level: of the intervals.
-    n_resamples: bootstrap resamples.
-    random_state: of draws and resamples.
+    {arguments}
 
   Returns:
     a line for each part and measure: part ('all', a bias type, an axis),

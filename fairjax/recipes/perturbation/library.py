@@ -43,14 +43,7 @@ def perturb(
   seed and the text, and leaves the others (Qian et al. 2022).
 
   Args:
-    texts: one text, a list, an array or a Series (whose index is kept); what
-      names nobody of the axis comes back as it is.
-    axis: 'gender', 'race', 'age', … or several, of which a text draws one.
-    attribute: what a person may become ('woman', 'senior'); all by default.
-    by: 'rules', the 'word' alone, 'dictionary' (everybody's gender), or a
-      trained 'model'.
-    model: the folder of a trained perturber.
-    random_state: of the draws.
+    {arguments}
 
   >>> perturb('An Asian nurse met a doctor.', axis='race', attribute='white')
   'A white nurse met a doctor.'
@@ -94,18 +87,7 @@ def fairscore(
   """How many decisions change where one person of a text is another.
 
   Args:
-    model: a classifier of `fairjax.load`, or its folder; anything with
-      `predict_proba`; or a function of a list of texts to probabilities [n]
-      or [n, c].
-    texts: what it decides on.
-    axis: of the perturbations, as in `perturb`; or several.
-    attribute: as in `perturb`.
-    by: as in `perturb`.
-    perturber: the folder of a trained one, for by='model'.
-    batch_size: texts that the model is given at a time.
-    confidence_level: of the intervals.
-    n_resamples: bootstrap resamples.
-    random_state: of draws and resamples.
+    {arguments}
 
   Returns:
     'fairscore', its 'floor' (a neutral rewrite of as many words) and 'excess'

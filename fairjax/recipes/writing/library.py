@@ -73,18 +73,7 @@ def write(
   """What a model writes after prompts about groups, scored and compared.
 
   Args:
-    model: a function of a list of prompts to a list of texts (a hosted model),
-      or the folder or GGUF file of a GPT-2 or Llama.
-    classifier: what scores the texts, all that `fairjax.audit` takes; None
-      where a lexicon alone does.
-    prompts: a table or file with the columns prompt and group ('' names none)
-      and perhaps template (dependent rows), pair, attribute, and continuation
-      (then nothing is written); a file of BOLD or RealToxicityPrompts. None
-      takes templates of the axes.
-    axes: those of the templates; of prompts without a group, whose words are
-      looked for.
-    values: the groups that are compared; () is all.
-    samples: texts written for each prompt.
+    {arguments}
 
   Options (keywords, or entries of `options={…}`):
     {options}
