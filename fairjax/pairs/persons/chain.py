@@ -87,12 +87,8 @@ class _Clause(NamedTuple):
 def ready():
   """The swap of every word of gender, and which nouns are of which side."""
   listed = word_lists.gender()
-  sides = {}
-  for row in listed.rows:
-    for gender, word in zip((_MALE, _FEMALE), row):
-      sides[word] = gender
-  sides |= dict.fromkeys(listed.to_male, _FEMALE)
-  sides |= dict.fromkeys(listed.to_female, _MALE)
+  known = word_lists.genders(listed).items()
+  sides = {word: (_MALE, _FEMALE)[side] for word, side in known}
   called = people.load(True)
   return dictionary.swapper(names=called), sides, called
 

@@ -21,13 +21,10 @@ def named(
   texts: Sequence[str], axis: str | os.PathLike = 'gender', **options
 ) -> np.ndarray:
   """Which values each text names: bool [n, v]; `options` are the swap's."""
-  out = np.zeros((len(texts), len(exchange.values(axis))), bool)
   if axis == 'gender':
-    for value, other in enumerate(exchange.GENDER[::-1]):
-      chosen = {'names': True} | options | {'direction': other}
-      spans = dictionary.swap(texts, **chosen).spans
-      out[:, value] = [bool(one) for one in spans]
-    return out
+    chosen = {'names': True} | options | {'direction': 'opposite'}
+    return genders(dictionary.swap(texts, **chosen).spans, **chosen)
+  out = np.zeros((len(texts), len(exchange.values(axis))), bool)
   value_of = exchange.reader(axis)
   values = exchange.values(axis)
   at = {value: k for k, value in enumerate(values)}
@@ -57,11 +54,28 @@ def named(
   return out
 
 
+def genders(
+  spans: Sequence[Sequence[dictionary.Span]], words=None, names=None, **_
+) -> np.ndarray:
+  """Which genders the words name that a swap to the opposite turned: [n, 2]."""
+  side = dictionary.genders(words, names).get
+  out = np.zeros((len(spans), 2), bool)
+  for row, each in zip(out, spans):
+    for _, _, old, _ in each:
+      if (value := side(old.lower())) is not None:  # no article
+        row[value] = True
+  return out
+
+
 def single(
   texts: Sequence[str], axis: str | os.PathLike = 'gender', **options
 ) -> np.ndarray:
   """The one value that each text names, NEITHER or SEVERAL: [n]."""
-  found = named(texts, axis, **options)
+  return only(named(texts, axis, **options))
+
+
+def only(found: np.ndarray) -> np.ndarray:
+  """The one value of each row of [n, v], NEITHER or SEVERAL."""
   count = found.sum(1)
   return np.select([count == 1, count > 1], [found.argmax(1), SEVERAL], NEITHER)
 

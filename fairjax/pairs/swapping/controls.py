@@ -12,6 +12,7 @@ The choice among a text's words is a draw from the seed and the text.
 
 import functools
 import hashlib
+import itertools
 import pathlib
 import re
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from fairjax.pairs.swapping import word_lists
 from fairjax.pairs.swapping.dictionary import Span, put_spans
 from fairjax.pairs.swapping.listed import match_case
 
-WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+WORD = re.compile(r"([^\W\d_]+(?:['’][^\W\d_]+)?)")
 SECOND = '#second'  # what comes behind it is used where the rest is too little
 NEXT = 7  # names of like frequency among which one is drawn
 LONG = 1 << 13  # characters of a text beyond which draws are from its digest
@@ -41,20 +42,18 @@ def controls(
 ) -> Controls:
   """The control of each text, by the spans that a swap changed in it."""
   out = Controls([], [])
-  gendered = _gendered()
   for text, own in zip(texts, spans):
-    edits = _edit(text, own, gendered, seed) if own else None
+    edits = _edit(text, own, seed) if own else None
     out.spans.append(edits or [])
     out.texts.append(put_spans(text, edits) if edits else None)
   return out
 
 
-def _edit(
-  text: str, spans: Sequence[Span], gendered: frozenset[str], seed: int
-) -> list[Span] | None:
+def _edit(text: str, spans: Sequence[Span], seed: int) -> list[Span] | None:
   """As many edits as the swap has words (articles follow their nouns)."""
   persons = _persons()
-  key = text if len(text) <= LONG else f'{_hash(text):x}'  # asked at each word
+  key = _bytes(text)  # asked at each word
+  key = key if len(text) <= LONG else _drawn(key).hex().lstrip('0').encode()
   words = [s for s in spans if s[2].lower() not in ('a', 'an')]
   edits, names = [], {}
   for start, end, old, _ in words:
@@ -62,36 +61,53 @@ def _edit(
     if low in persons:
       if low not in names:
         others = persons[low]
-        names[low] = others[_hash(f'{seed}:{old}:{key}') % len(others)]
+        digest = _drawn(_bytes(f'{seed}:{old}:') + key)
+        names[low] = others[int.from_bytes(digest, 'big') % len(others)]
       edits.append((start, end, old, match_case(old, names[low])))
   rest = len(words) - len(edits)
   if rest:
-    more = _neutral(text, spans, gendered, seed, key)
+    more = _neutral(text, spans, rest, seed, key)
     if len(more) < rest:
       return None
-    edits += more[:rest]
+    edits += more
   return sorted(edits)
 
 
-def _neutral(text, spans, gendered, seed, key) -> list[Span]:
-  """Words with a partner: content words first, each tier in drawn order."""
-  first, second = partners()
+def _neutral(text, spans, size, seed, key) -> list[Span]:
+  """`size` words with a partner: content words first, each tier as drawn."""
+  pieces = WORD.split(text)  # words at odd places
+  words = pieces[1::2]
+  found = [*map(_neutral_words().get, map(str.lower, words))]
+  starts = [*itertools.accumulate(map(len, pieces))][::2]
   changed = [*sorted(spans), (len(text), len(text))]
   tiers: tuple[list, list] = ([], [])
   at = 0  # of the first change that ends behind the word's start
-  for match in WORD.finditer(text):
-    low = match[0].lower()
-    while changed[at][1] <= match.start():
-      at += 1
-    if low in gendered or changed[at][0] < match.end():
+  for word, start, known in zip(words, starts, found):
+    if known is None:
       continue
-    for tier, known in zip(tiers, (first, second)):
-      if low in known:
-        new = match_case(match[0], known[low])
-        drawn = _hash(f'{seed}:{match.start()}:{key}')
-        tier.append((drawn, (*match.span(), match[0], new)))
-        break
-  return [span for tier in tiers for _, span in sorted(tier)]
+    while changed[at][1] <= start:
+      at += 1
+    if changed[at][0] >= start + len(word):
+      tier, new = known
+      tiers[tier].append((start, start + len(word), word, new))
+  drawn = lambda span: _drawn(b'%d:%d:' % (seed, span[0]) + key)
+  out = sorted(tiers[0], key=drawn)[:size]
+  if len(out) < size:
+    out += sorted(tiers[1], key=drawn)[: size - len(out)]
+  return [(a, b, old, match_case(old, new)) for a, b, old, new in out]
+
+
+@functools.cache
+def _neutral_words() -> dict[str, tuple[int, str]]:
+  """word -> its tier and partner, of words that show no gender."""
+  gendered = _gendered()
+  both = [*enumerate(partners())]
+  return {
+    word: (tier, new)
+    for tier, known in reversed(both)
+    for word, new in known.items()
+    if word not in gendered
+  }
 
 
 @functools.cache
@@ -138,6 +154,10 @@ def _persons() -> dict[str, tuple[str, ...]]:
   return out
 
 
-def _hash(key: str) -> int:
-  digest = hashlib.blake2b(key.encode(errors='surrogatepass'), digest_size=8)
-  return int.from_bytes(digest.digest(), 'big')
+def _bytes(text: str) -> bytes:
+  return text.encode(errors='surrogatepass')
+
+
+def _drawn(key: bytes) -> bytes:
+  """Eight bytes that depend on nothing but the key."""
+  return hashlib.blake2b(key, digest_size=8).digest()

@@ -356,21 +356,27 @@ def _gender_entries(
     return entries
   # A user's list turns the titles that it has, and pronouns in any case.
   rules = context.rules(known.rows, titles=ours)
-  entries.update({w: r for w, r in rules.items() if _moves(w, direction)})
+  stay = _SURE.get(direction, ())
+  entries.update({w: r for w, r in rules.items() if w not in stay})
   return entries
 
 
-_MALE = frozenset('his him lord lords mister sir count god'.split())
-_FEMALE = frozenset('her hers lady ladies miss dame chick chicks'.split())
+# Words with a rule that are of one gender in every sense.
+_SURE = {
+  'male': frozenset('his him lord lords mister sir count god'.split()),
+  'female': frozenset('her hers lady ladies miss dame chick chicks'.split()),
+}
 
 
-def _moves(word: str, direction: str) -> bool:
-  """Whether a word with a rule can change in this direction."""
-  male = word in _MALE
-  female = word in _FEMALE
-  return not (
-    (direction == 'male' and male) or (direction == 'female' and female)
-  )
+def genders(words, names) -> dict[str, int]:
+  """What a swapped word or name says: 0 a man, 1 a woman."""
+  known, called = word_lists.load(words), people.load(names)
+  out = dict.fromkeys(called, 1) | dict.fromkeys(called.male, 0)
+  for listed in (word_lists.addresses(), known):
+    out |= word_lists.genders(listed)
+  for side, sure in enumerate(_SURE.values()):
+    out |= dict.fromkeys(sure, side)
+  return out
 
 
 def _turned(known: word_lists.WordLists, step: int) -> dict[str, str]:

@@ -57,6 +57,14 @@ def addresses() -> WordLists:
   return read(_HERE / 'addresses.csv')
 
 
+def genders(known: WordLists) -> dict[str, int]:
+  """word -> 0 of a word for men, 1 of one for women."""
+  out = {word: k for row in known.rows for k, word in enumerate(row[:2])}
+  return (
+    out | dict.fromkeys(known.to_male, 1) | dict.fromkeys(known.to_female, 0)
+  )
+
+
 def sides_of(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
   """Which of SIDES each of two lists of seed words is; () if none tells.
 

@@ -6,6 +6,7 @@ Nothing is trained. What there is decides what is measured: without labels what
 needs none, without a text no edits, without scores no calibration.
 """
 
+import csv
 import dataclasses
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,7 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.data.tables import audit_table, readers
+from fairjax.data.tables import audit_table
 from fairjax.metrics import gate, measures
 from fairjax.metrics import paired as paired_tests
 from fairjax.metrics.texts import flips
@@ -287,9 +288,9 @@ def check_scored(folder: pathlib.Path) -> None:
   path = folder / TO_SCORE
   if not path.exists():
     return
-  own = [
-    name for name in readers.read(str(path)) if name not in ('edit', 'text')
-  ]
+  with open(path, newline='', encoding='utf-8', errors='replace') as file:
+    names = next(csv.reader(file), [])
+  own = [name for name in names if name not in ('edit', 'text')]
   if own:
     raise UserError(
       f'{path} has a column {own[0]!r} that the audit did not write, and would '
