@@ -103,7 +103,7 @@ def assess(
         *rows, group_names, attributes, fairness, min_group, options.weight
       ),
       *clusters.warnings(options.cluster),
-      *warn.of_chosen(threshold),
+      *warn.of_chosen('these rows' if threshold == 'eer' else ''),
       *warn.of_resamples(options),
     ],
   }

@@ -31,6 +31,7 @@ from fairjax.metrics.inference.sample import RowSample
 MOST = 500  # draws of each interval
 SCORES = ('y_score', 'y_prob', 'y_proba')
 STREAM = 0x201  # of the draws
+UNDEFINED = 'undefined for these rows'
 
 
 def add(
@@ -88,7 +89,7 @@ def measured(
     )
     for g, one in enumerate([*by_group, everyone]):
       draws = None if noise is None else values[:, g] + noise[:, :, g]
-      one[name] = _estimate(values[:, g], draws, options)
+      one[name] = intervals.of_mean(values[:, g], draws, options, UNDEFINED)
     for kind in dict.fromkeys(attributes):
       every = [g for g, a in enumerate(attributes) if a == kind]
       own = [g for g in every if options.rows(masks[g]) >= min_group]
@@ -100,12 +101,6 @@ def measured(
       apart = None if noise is None else noise[:, :, own]
       fairness[gap] = extremes.gap_of(values[:, own], apart, options, np.inf)
   return everyone, by_group, fairness
-
-
-def _estimate(values, draws, options: RowSample) -> dict:
-  if np.isnan(values).all():
-    return estimate(values, note='undefined for these rows')
-  return intervals.of_mean(values, draws, options)
 
 
 def _parameters(function: Callable) -> Mapping[str, inspect.Parameter]:

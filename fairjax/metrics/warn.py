@@ -55,14 +55,13 @@ def of_reversed(quality: dict) -> list[str]:
   ]
 
 
-def of_chosen(threshold: str | float) -> list[str]:
-  """A sentence where these very rows choose the threshold."""
-  if threshold != 'eer':
+def of_chosen(rows: str) -> list[str]:
+  """What intervals are of where rows ('' of none) choose the threshold."""
+  if not rows:
     return []
   return [
-    'The equal-error threshold is chosen on these rows and then held fixed: '
-    'intervals are of decisions at this threshold, not of those that other '
-    'rows would choose.'
+    f'The threshold is chosen on {rows} and then held fixed: intervals are of '
+    'decisions at this threshold, not of those that other rows would choose.'
   ]
 
 

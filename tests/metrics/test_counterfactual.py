@@ -213,23 +213,6 @@ def test_the_size_of_a_gap_is_its_distance_from_0_and_a_share():
   assert signs == {-1, 1}
 
 
-@pytest.mark.parametrize('seeds', [1, 3])
-def test_sizes_reach_zero(seeds):
-  """|TPRD| at a true 0: percentiles of |x*| held it in .07 and 0 of sets."""
-  rng, held = np.random.default_rng(seeds), 0
-  how = RowSample(0.95, 300, 0)
-  for _ in range(60):
-    first = (rng.random((seeds, 200)) < 0.5).astype(float)
-    flip = rng.random((seeds, 200)) < 0.1
-    second = np.where(flip, 1 - first, first)
-    gaps = counterfactual.rates(np.ones(200, int), first, second)
-    drawn = counterfactual.drawn(counterfactual.sizes(gaps), how)
-    one = counterfactual.estimates(drawn, how)['tprd_size']
-    assert one['low'] <= one['value'] <= one['high']
-    held += one['low'] == 0
-  assert held >= 51
-
-
 def test_texts_that_all_agree_are_no_proof():
   """20 of 20 was 1.000 [1, 1]."""
   how = RowSample(0.95, 2000, 0)

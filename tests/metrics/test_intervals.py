@@ -247,43 +247,6 @@ def test_everyone_s_accuracy_has_half_a_row_right_and_half_wrong(
   assert one['value'] == 1 - wrong / 20 and one['low'] <= one['value']
 
 
-def _truth(name, p, share):
-  """The measure of the population: P(ŷ=1 | y, g) = p[g][y], P(y=1) = share."""
-  p, q = np.array(p), np.array([1 - share, share])
-  if name == 'dp':
-    return 1 - np.ptp(p @ q)
-  if name == 'eqodd':
-    return 1 - np.ptp(p, axis=0).mean()
-  if name == 'fped':
-    return np.abs(p[:, 0] - p[:, 0].mean()).sum()
-  return q[0] * (1 - p[:, 0].mean()) + q[1] * p[:, 1].mean()  # accuracy
-
-
-@pytest.mark.parametrize('fair', [True, False])
-def test_coverage(fair):
-  """200 test sets of 300 rows: 95 % intervals hold the truth in 90–100 %."""
-  p = [[0.3, 0.7], [0.3, 0.7]] if fair else [[0.2, 0.6], [0.35, 0.85]]
-  rng, share, n, sets = np.random.default_rng(5), 0.4, 300, 200
-  hits = dict.fromkeys(('dp', 'eqodd', 'fped', 'accuracy'), 0)
-  options = RowSample(0.95, 500, 0)
-  for _ in range(sets):
-    labels, group = (rng.random(n) < share).astype(int), rng.integers(0, 2, n)
-    decided = (rng.random(n) < np.array(p)[group, labels]).astype(int)
-    masks = [group == 0, group == 1, group >= 0]
-    table = counts.tabulate(labels, decided[None], masks, 2, options)
-    rates = counts.rates(table, counts.draw(table, options), options)
-    found = counts.gaps(rates, [0, 1], options)
-    found['accuracy'] = counts.of_group(table, rates, -1, options)['accuracy']
-    for name in hits:
-      low, high = found[name]['low'], found[name]['high']
-      hits[name] += low - 1e-9 <= _truth(name, p, share) <= high + 1e-9
-  assert all(0.90 <= hit / sets <= 1 for hit in hits.values()), hits
-  # Intervals of one difference are not wider than they need to be.
-  assert max(hits['dp'], hits['accuracy']) / sets <= 0.99, hits
-  if not fair:
-    assert hits['fped'] / sets <= 0.99, hits
-
-
 @pytest.mark.parametrize('level, least', [(0.9, 9), (0.95, 19), (0.999, 999)])
 def test_too_few_resamples_for_a_level_are_told(level, least):
   """Of 200 at level .999 an interval was [-1, 1], without a word."""

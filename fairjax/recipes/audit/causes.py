@@ -8,7 +8,7 @@ Thresholds of groups narrow it without training: they are chosen on half of the
 rows and judged on the other half (metrics/group_thresholds.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from fairjax.metrics.inference.sample import RowSample
 from fairjax.recipes.audit import measure
 from fairjax.recipes.audit.groups import Who
 from fairjax.recipes.audit.measure import Measured
-from fairjax.report import findings
+from fairjax.report import findings, words
 from fairjax.report.faces import Equalized
 from fairjax.stages.asking import AuditedModel
 
@@ -290,15 +290,18 @@ def _narrowed(before: float | None, after: float | None) -> str:
   return f'A threshold for each group would {word} the gap from {old} to {new}'
 
 
+def _change(test: Mapping) -> str:
+  one, show = test['difference'], lambda x: f'{100 * x:+.1f}'
+  number = '–' if one['value'] is None else show(one['value'])
+  return f'{number} points{words.bracketed(one, show)}'
+
+
 def thresholds_section(found: Equalized, groups: Who) -> dict:
   """The page's: what becomes of the gap, and what it costs."""
   name = CRITERIA[found.rule.criterion]
   shown, criterion = EQUALIZED[found.rule.criterion]
   rate = {'dp': 'selection_rate', 'eqopp1': 'tpr', 'eqopp0': 'fpr'}[name]
   before, after = found.before.groups, found.after.groups
-  price = found.price
-  points = 100 * price['difference']['value']
-  cost = 'cost' if points < 0 else 'gain'
   kind = next(iter(groups.columns))
   rows = [
     {
@@ -316,12 +319,11 @@ def thresholds_section(found: Equalized, groups: Who) -> dict:
     _narrowed(found.before[name]['value'], found.after[name]['value']),
     results.text(
       f'With a threshold of its own each group meets {criterion}; nothing is '
-      f'trained. They were chosen on half of the rows. On the other '
-      f'{len(found.after.labels):,} they {cost} {abs(points):.1f} points of '
-      f'accuracy (interval {100 * price["difference"]["low"]:+.1f} to '
-      f'{100 * price["difference"]["high"]:+.1f}). The file thresholds.json '
-      'has them; to decide by them the group of a row must be known, and '
-      'lawful to use.'
+      f'trained. They were chosen on half of the rows and then held fixed. On '
+      f'the other {len(found.after.labels):,} accuracy changes by '
+      f'{_change(found.price)}, and parity (100 less the gap) by '
+      f'{_change(found.comparison[name])}. The file thresholds.json has them; '
+      'to decide by them the group of a row must be known, and lawful to use.'
     ),
     results.table(rows, screen=True),
   )

@@ -183,6 +183,7 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
     options=options,
     min_group=least,
   )
+  one['warnings'] += warn.of_chosen(config.audit.choose and 'validation rows')
   limit = one['threshold']
   if 'text' in table:
     texts = hang.texts

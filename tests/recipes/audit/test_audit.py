@@ -403,6 +403,7 @@ def test_the_threshold_is_chosen_on_validation_rows():
   assert len(found.table) == len(found.valid) == 120
   page, _ = recipe.audit(made, scorer, found)
   assert page.sets['data']['threshold'] == pytest.approx(0.7, abs=0.06)
+  assert 'chosen on validation rows' in ' '.join(page.sets['data']['warnings'])
 
 
 def test_validation_rows_have_texts_and_those_dropped_are_counted(tmp_path):
@@ -1139,6 +1140,7 @@ def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
   page_file = found.save(tmp_path)
   shown = page_file.read_text(encoding='utf-8')
   assert 'A threshold for each group would narrow the gap from' in shown
+  assert re.search(r'parity \(100 less the gap\) by \+\S+ points \[', shown)
   saved = json.loads((tmp_path / 'thresholds.json').read_text())
   direct = fairjax.thresholds(y, p, sex, criterion='equal_fpr', n_resamples=200)
   assert saved['thresholds'] == direct.thresholds
