@@ -93,7 +93,6 @@ def pairs(job: loop.Job, partner: np.ndarray) -> batches.Batches:
     rows_multiple=job.device_mesh.shape['data'],
     accumulate=options.microbatches,
     seeds=len(job.seeds),
-    per_dispatch=job.per_dispatch,
     epoch=2 * n,
     few=platform_traits().few,
   )

@@ -23,7 +23,7 @@ from fairjax.models import Bundle
 from fairjax.models.kernels import kernel_table
 from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers import layer_params
-from fairjax.train import checkpoint, mesh, optim, step, stretch, watch
+from fairjax.train import checkpoint, mesh, optim, step, watch
 
 PATIENCE = 3  # evaluations without a gain that are no plateau yet
 AHEAD = 4  # batches given to the device before the first result is awaited
@@ -190,7 +190,6 @@ class Job(NamedTuple):
   snapshots: tuple[int, ...]  # steps whose weights are written to files
   task: 'Task'
   shapes: Any = None  # of the stacked parameters, as files have them
-  per_dispatch: int = 1  # most steps of a dispatch (train/stretch.py)
 
 
 class Task(NamedTuple):
@@ -255,20 +254,13 @@ def train_to_the_end(
   config, device_mesh = job.config, job.device_mesh
   options, log = config.train, job.log
   params = initial(job.model, job.seeds)
-  per_dispatch = stretch.length(params, options, device_mesh.size)
-  shapes = jax.eval_shape(lambda: params)
-  job = job._replace(shapes=shapes, per_dispatch=per_dispatch)
+  job = job._replace(shapes=jax.eval_shape(lambda: params))
   source = job.task.source(job, rows)
   epoch = source.steps_per_epoch
   total = max(1, round(options.epochs * epoch))
   due = evaluation_steps(total, epoch, options.evals)
   train_step, start = step.compiled(
-    job.model,
-    options,
-    device_mesh,
-    config.mesh.fsdp,
-    job.task.players,
-    per_dispatch,
+    job.model, options, device_mesh, config.mesh.fsdp, job.task.players
   )
   state, meta, done = begin(job, params, start, checkpoints)
   watch.check_room(job, state)
@@ -277,37 +269,33 @@ def train_to_the_end(
   on_devices = mesh.replicate(device_mesh, np.asarray(job.seeds, np.uint32))
   recent = watch.Recent(job, meta, done, total)
   todo = () if meta['ended'] else packing.stream(source, done, total)
-  key = functools.partial(program_key, job)
-  stretches = stretch.cut(
-    todo, done, per_dispatch, key, pauses(job, due, epoch)
-  )
   live = log.progress(total, done, options.batch * len(job.seeds))
   compiled = set()
   with watch.Stop() as stop, live:
-    for hosts in stretches:
-      program = key(hosts[0], done)
+    for host in todo:
+      program = program_key(job, host, done)
       if new := program not in compiled:
         live.say('compiling')
         compiled.add(program)
       trained = {'params': state['params'], 'opt': state['opt']}
       trained, values = train_step(
         trained,
-        *put(job, hosts),
+        mesh.put_batch(device_mesh, host, stacked=True),
         on_devices,
         np.uint32(done),
         np.uint32(total),
       )
       state |= trained
-      done += len(hosts)
-      recent.add(values, len(hosts))
-      tokens = sum(map(real_tokens, hosts))
+      done += 1
+      recent.add(values)
+      tokens = real_tokens(host)
       live.update(done, tokens=tokens, compiled=new, **recent.shown(done))
       snapshot(job, done, state['params'])
       if options.track and done % epoch == 0:
         track(job, done // epoch, state['params'])
       if done in due:
         evaluate(job, state, meta, recent.means(), done, done / epoch)
-      stop_requested = stop.asked_anywhere(done, len(hosts))
+      stop_requested = stop.asked_anywhere(done)
       meta['ended'] = all(meta['stopped']) or done == total
       save = options.save_every > 0
       regular = save and done % options.save_every == 0
@@ -351,13 +339,10 @@ def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
     rows_multiple=job.device_mesh.shape['data'],
     accumulate=accumulate,
     seeds=len(seeds),
-    per_dispatch=job.per_dispatch,
     epoch=rows.shape[1],
     few=platform_traits().few,
   )
-  return packing.packed(
-    job.train, rows, seeds, plan, accumulate, job.per_dispatch
-  )
+  return packing.packed(job.train, rows, seeds, plan, accumulate)
 
 
 def classified(job: Job, params) -> dict[str, np.ndarray]:
@@ -369,30 +354,6 @@ def classified(job: Job, params) -> dict[str, np.ndarray]:
 
 
 CLASSIFY = Task(batches, step.CLASSIFIER, classified)
-
-
-def pauses(job: Job, due: set[int], epoch: int) -> Callable[[int], bool]:
-  """Whether the host has something to do after so many steps.
-
-  A stretch never passes the end of an epoch or a multiple of its length in
-  it, so that batches of one shape are planned (Batches.plan).
-  """
-  options = job.config.train
-
-  def pause(done: int) -> bool:
-    saves = options.save_every > 0 and done % options.save_every == 0
-    planned = done % epoch % job.per_dispatch == 0
-    return planned or saves or done in due or done in job.snapshots
-
-  return pause
-
-
-def put(job: Job, hosts: list[dict]) -> tuple:
-  """The batches of a dispatch on the devices, and where needed their count."""
-  steps = job.per_dispatch > 1
-  batch = stretch.stacked(hosts, job.per_dispatch)
-  batch = mesh.put_batch(job.device_mesh, batch, stacked=True, steps=steps)
-  return (batch, np.int32(len(hosts))) if steps else (batch,)
 
 
 def program_key(job: Job, host: dict, done: int) -> tuple:

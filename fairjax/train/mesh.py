@@ -247,15 +247,10 @@ def over_seeds(mesh: Mesh, function):
   return one_after_another
 
 
-def put_batch(
-  mesh: Mesh, batch: dict, stacked: bool, steps: bool = False
-) -> dict:
-  """A host batch as global arrays: rows over `data`, seeds over `seed`.
-
-  With `steps` it is the batches of several steps, which each device has.
-  """
+def put_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
+  """A host batch as global arrays: rows over `data`, seeds over `seed`."""
   where = {
-    name: batch_sharding(mesh, name, array.ndim, stacked, steps)
+    name: batch_sharding(mesh, name, array.ndim, stacked)
     for name, array in batch.items()
   }
   if is_alone():
@@ -264,7 +259,7 @@ def put_batch(
 
 
 def batch_sharding(
-  mesh: Mesh, name: str, ndim: int, stacked: bool, steps: bool = False
+  mesh: Mesh, name: str, ndim: int, stacked: bool
 ) -> NamedSharding:
   """Where an array of a batch lies.
 
@@ -273,7 +268,7 @@ def batch_sharding(
   """
   if name not in ROWS + EXAMPLES:
     raise KeyError(f'put {name!r} of a batch into ROWS or EXAMPLES of mesh.py')
-  spec = (None,) * steps + (('seed',) if stacked else ())
+  spec: tuple = ('seed',) if stacked else ()
   if name in ROWS:
     # A micro-batch axis may stand between seeds and rows.
     spec = spec + (None,) * (ndim - len(spec) - 2) + ('data',)

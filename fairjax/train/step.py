@@ -205,29 +205,6 @@ def gathered(held: dict, device_mesh, fsdp: bool, dtype=jnp.float32) -> dict:
   )
 
 
-def _several(one: Callable, per_dispatch: int) -> Callable:
-  """`count` steps, each by `one`, of up to `per_dispatch` stacked batches."""
-
-  def several(active, state, batches, count, seeds, step, total):
-    take = functools.partial(one, active)
-
-    def body(i, carry):
-      state, values = carry
-      batch = jax.tree.map(lambda every: every[i], batches)
-      number = step + i.astype(step.dtype)
-      state, own = take(state, batch, seeds, number, total)
-      return state, jax.tree.map(lambda v, new: v.at[i].set(new), values, own)
-
-    batch = jax.tree.map(lambda every: every[0], batches)
-    _, like = jax.eval_shape(take, state, batch, seeds, step, total)
-    values = jax.tree.map(
-      lambda v: jnp.zeros((per_dispatch, *v.shape), v.dtype), like
-    )
-    return jax.lax.fori_loop(0, count, body, (state, values))
-
-  return several
-
-
 @functools.lru_cache(maxsize=16)
 def _compiled(
   model: Bundle,
@@ -235,7 +212,6 @@ def _compiled(
   microbatches: int,
   device_mesh,
   fsdp: bool,
-  per_dispatch: int,
   compiler_options: tuple[tuple[str, bool], ...],
 ):
   # Reading an option that is not among these raises.
@@ -275,9 +251,8 @@ def _compiled(
       values, mesh.replicated(device_mesh)
     )
 
-  way = program if per_dispatch == 1 else _several(program, per_dispatch)
   run = jax.jit(
-    way,
+    program,
     static_argnums=0,
     donate_argnums=1,
     compiler_options=dict(compiler_options),
@@ -309,16 +284,12 @@ def compiled(
   device_mesh,
   fsdp: bool = False,
   players: tuple[Player, ...] = CLASSIFIER,
-  per_dispatch: int = 1,
 ):
   """(train_step, start): compiled once per model, mesh and what a step reads.
 
   train_step(state, batch, seeds, step, total) -> (state, values), where the
   values are the losses and terms of the players that moved, one a seed; the
-  state's buffers are donated. start(params) -> optimiser state. With
-  `per_dispatch` > 1 it is train_step(state, batches, count, seeds, step,
-  total), which takes `count` steps from that one on; batches and values then
-  have a leading axis of `per_dispatch` steps (train/stretch.py).
+  state's buffers are donated. start(params) -> optimiser state.
   """
   as_options = lambda options: tuple(
     (name, getattr(options, name)) for name in optim.STEP_OPTIONS
@@ -332,7 +303,6 @@ def compiled(
     train.microbatches,
     device_mesh,
     fsdp,
-    per_dispatch,
     tuple(backend.compiler_options().items()),
   )
 

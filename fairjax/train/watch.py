@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -11,56 +12,46 @@ import numpy as np
 from fairjax.core.errors import UserError, asked_to_stop
 from fairjax.train import checkpoint, mesh, optim, step
 
-AHEAD = 4  # dispatches that may run before a loss is looked at
+AHEAD = 4  # steps that may run before a loss is looked at
 AGREED = 20  # steps after which processes ask each other whether to stop
 
 
 class Recent:
   """Losses and terms since the last evaluation, left on the devices.
 
-  What is looked at is AHEAD dispatches old, or due to be written anyway, so
+  What is looked at is AHEAD steps old, or due to be written anyway, so
   that nobody waits for a device.
   """
 
   def __init__(self, job, meta: dict, done: int, total: int):
     self.job, self.meta, self.done, self.total = job, meta, done, total
-    # Of each dispatch: values [s] or [at least count, s], and the count.
+    # Of each step, one number a seed.
     self.parts = [
-      ({k: np.asarray(v, np.float32) for k, v in values.items()}, 1)
+      {k: np.asarray(v, np.float32) for k, v in values.items()}
       for values in meta['recent']
     ]
     self.checked = len(self.parts)
-    self.last: dict[str, tuple] = {}
+    self.last: dict[str, Any] = {}
 
-  def add(self, values: dict, count: int) -> None:
-    self.done += count
-    self.parts.append((values, count))
-    self.last |= {name: (value, count) for name, value in values.items()}
+  def add(self, values: dict) -> None:
+    self.done += 1
+    self.parts.append(values)
+    self.last |= values
     self.check(AHEAD)
-
-  def by_step(self, value, count: int) -> np.ndarray:
-    """One value of a dispatch, as [count, s]."""
-    return np.asarray(value).reshape(-1, len(self.job.seeds))[:count]
 
   def check(self, ahead: int = 0) -> None:
     """Stops at the first loss or term that is not a finite number."""
     going = ~np.array(self.meta['stopped'])
     while self.checked < len(self.parts) - ahead:
-      values, count = self.parts[self.checked]
-      bad = {
-        name: ~np.isfinite(self.by_step(value, count)) & going
-        for name, value in values.items()
-      }
-      for i in range(count):
-        for name, where in bad.items():
-          if where[i].any():
-            self.stop(name, int(np.flatnonzero(where[i])[0]), i)
+      for name, value in self.parts[self.checked].items():
+        bad = ~np.isfinite(value) & going
+        if bad.any():
+          self.stop(name, int(np.flatnonzero(bad)[0]))
       self.checked += 1
 
-  def stop(self, name: str, which: int, number: int) -> None:
-    """Of the dispatch that is looked at, its step of that number."""
-    later = sum(count for _, count in self.parts[self.checked :])
-    at = self.done - later + number + 1
+  def stop(self, name: str, which: int) -> None:
+    """At the step that is looked at, whose seed of that number fails."""
+    at = self.done - len(self.parts) + self.checked + 1
     rates = self.rates(at)
     text = ', '.join(f'{k} {float(v()):.3g}' for k, v in rates.items())
     raise UserError(
@@ -84,22 +75,15 @@ class Recent:
 
   def shown(self, done: int) -> dict[str, Callable]:
     """What the live line shows, looked at only when it is drawn."""
-    first = lambda of: lambda: float(self.by_step(*of)[-1, 0])
+    first = lambda value: lambda: float(value[0])
     return self.rates(done) | {k: first(v) for k, v in self.last.items()}
 
   def means(self) -> dict[str, np.ndarray]:
     """The mean of each since the last call, one number a seed."""
     self.check()
-    names = dict.fromkeys(name for values, _ in self.parts for name in values)
-
-    def of(name):
-      return [
-        self.by_step(values[name], count)
-        for values, count in self.parts
-        if name in values
-      ]
-
-    means = {name: np.mean(np.concatenate(of(name)), 0) for name in names}
+    names = dict.fromkeys(name for values in self.parts for name in values)
+    every = lambda name: [v[name] for v in self.parts if name in v]
+    means = {name: np.mean(np.stack(every(name)), 0) for name in names}
     self.parts, self.checked = [], 0
     return means
 
@@ -107,9 +91,8 @@ class Recent:
     """All of them for the checkpoint's notes."""
     self.check()
     return [
-      {k: self.by_step(v, count)[i].tolist() for k, v in values.items()}
-      for values, count in self.parts
-      for i in range(count)
+      {k: np.asarray(v).tolist() for k, v in values.items()}
+      for values in self.parts
     ]
 
 
@@ -162,11 +145,8 @@ class Stop:
       # Not print: a signal may come while another line is being written.
       os.write(2, b'\nsaving; Ctrl-C again stops at once\n')
 
-  def asked_anywhere(self, done: int, steps: int = 1) -> bool:
-    """Whether to leave after a dispatch of `steps` that led to `done`.
-
-    Processes must agree, which costs a message.
-    """
+  def asked_anywhere(self, done: int) -> bool:
+    """Whether to leave after step `done`: processes agree, by a message."""
     if mesh.is_alone():
       return self.asked
-    return done % AGREED < steps and mesh.any_process(self.asked)
+    return done % AGREED == 0 and mesh.any_process(self.asked)

@@ -192,7 +192,7 @@ def options(args: list[str]) -> argparse.Namespace:
   parser.add_argument('--slices', type=int, default=1)
   parser.add_argument('--mesh_seed', type=int, default=0)
   parser.add_argument('--model', default='bert-base-uncased')
-  counts = ('layers', 'seeds', 'rows', 'length', 'examples', 'slots', 'draft')
+  counts = ('layers', 'seeds', 'rows', 'length', 'examples', 'slots')
   for name in counts:
     parser.add_argument(f'--{name}', type=int, default=None)
   parser.add_argument('--precision', choices=('bfloat16', 'float32'))

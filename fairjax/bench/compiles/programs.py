@@ -34,7 +34,6 @@ class Size:
   length: int = 128
   examples: int = 1  # in a row
   slots: int = 32  # of generation
-  draft: int = 0  # tokens that a slot drafts at most
   precision: str = 'bfloat16'
   fsdp: bool = False
 
@@ -186,7 +185,7 @@ def writer(size: Size):
 
 
 def generate(device_mesh: Mesh, size: Size):
-  """A step of greedy decoding: a token for each slot, or more with drafts.
+  """A step of greedy decoding: a token for each slot.
 
   A BART has sources of half the length and writes a half more than they are; a
   left-to-right model writes as much after prompts of half the length.
@@ -196,16 +195,13 @@ def generate(device_mesh: Mesh, size: Size):
   params = jax.eval_shape(
     lambda: module.init(jax.random.key(0), blank_batch())['params']
   )
-  options = dataclasses.replace(decode_texts.GREEDY, draft=size.draft)
   with jax.default_device(jax.local_devices(backend='cpu')[0]):
-    rules = decode.rules(options, shape)
+    rules = decode.rules(decode_texts.GREEDY, shape)
   sources, room = size.length // 2, size.length
   if shape.start is not None:  # without the prompt
     room = size.length * 3 // 4
   greedy = {'k': 1, 'filling': False, 'drawing': False}
-  blank = functools.partial(
-    decode_slots.empty, module, drafting=size.draft > 0, **greedy
-  )
+  blank = functools.partial(decode_slots.empty, module, **greedy)
   state = jax.eval_shape(
     lambda p: blank(p, b=size.slots, t=sources, w=room), params
   )

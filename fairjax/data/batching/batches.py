@@ -205,7 +205,6 @@ def layout(
   rows_multiple: int = 1,
   accumulate: int = 1,
   seeds: int = 1,
-  per_dispatch: int = 1,
   epoch: int | None = None,
   few: int = FEW,
 ) -> Layout:
@@ -214,12 +213,11 @@ def layout(
   Batches are drawn from the lengths and packed at several widths; the width
   that costs least is taken. A row of t places costs t·(1 + t/2048): products
   are linear in t, attention is not. The row counts are the three that waste
-  least on batches so drawn (on the largest of `accumulate`·`seeds`·
-  `per_dispatch` of them, which share a shape), and as the last resort one row
-  for each example. Up to `few` batches have one count, as compiling another
-  takes longer than it saves; `epoch` is how many examples a seed trains on, all
-  by default. Every count is a multiple of `rows_multiple`, the number of
-  devices.
+  least on batches so drawn (on the largest of `accumulate`·`seeds` of them,
+  which share a shape), and as the last resort one row for each example. Up to
+  `few` batches have one count, as compiling another takes longer than it
+  saves; `epoch` is how many examples a seed trains on, all by default. Every
+  count is a multiple of `rows_multiple`, the number of devices.
   """
   b = batch // accumulate
   many = (epoch or len(lengths)) >= few * batch
@@ -246,7 +244,7 @@ def layout(
   )
   head_columns = int(np.ceil(np.quantile(last[last > 0], 0.995)))
   used = needed(width, head_columns)[0]
-  rows, _ = ladder(used, b, rows_multiple, accumulate * seeds * per_dispatch)
+  rows, _ = ladder(used, b, rows_multiple, accumulate * seeds)
   return Layout(width, head_columns, rows, b)
 
 
@@ -436,13 +434,11 @@ def packed(
   seeds: Sequence[int],
   layout: Layout,
   accumulate: int = 1,
-  per_dispatch: int = 1,
   fill: Callable[[Plan, int, int], dict] | None = None,
 ) -> Batches:
   """Packed batches of the rows [s, n] of the pool that each seed trains on.
 
-  The last batch of an epoch holds what is left over. From an epoch's beginning
-  on, `per_dispatch` batches have the row count of the largest of them.
+  The last batch of an epoch holds what is left over.
   """
   rows = np.asarray(rows, np.int32)
   if not rows.size:
@@ -453,10 +449,7 @@ def packed(
   def planned(example: np.ndarray) -> Plan:
     if accumulate > 1:
       example = example.reshape(*example.shape[:2], accumulate, layout.batch)
-    made = plan(lengths, np.ascontiguousarray(example), layout)
-    first = np.arange(0, len(made.rows), per_dispatch)
-    most = np.maximum.reduceat(made.rows, first).repeat(per_dispatch)
-    return made._replace(rows=most[: len(made.rows)])
+    return plan(lengths, np.ascontiguousarray(example), layout)
 
   return Batches(
     n,

@@ -1,1 +1,1 @@
-"""Text from models: greedy, beams, drafts, spans filled in."""
+"""Text from models: greedy, beams, spans filled in."""

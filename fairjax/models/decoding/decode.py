@@ -25,7 +25,6 @@ from fairjax.models.decoding.infill import Fill, FillerSpans
 from fairjax.models.layers.argmax import argmax
 
 NONE = -1  # no forced token
-DRAFTS = (0, 1, 3, 7, 15)  # how many drafted tokens one step may verify
 NEVER = 2  # early_stopping = 'never', beside 0 and 1
 # Options that would contradict a source that is copied.
 _FREE = (
@@ -51,7 +50,6 @@ class Options:
   no_repeat_ngram_size: int = 0
   forced_bos_token_id: int | None = None
   forced_eos_token_id: int | None = None
-  draft: int = 0  # greedy only: tokens copied from the source and verified
   do_sample: bool = False  # draw each token (sample.py) instead of the best
   temperature: float = 1.0
   top_k: int = 0  # of the k likeliest; 0: of all
@@ -65,18 +63,13 @@ class Options:
   def validate(self) -> None:
     if self.num_beams < 1:
       raise UserError(f'num_beams is {self.num_beams}; at least 1 is needed')
-    if self.draft and self.num_beams > 1:
-      raise UserError(
-        f'draft is {self.draft} and num_beams {self.num_beams}; drafts are '
-        'for greedy decoding, so set one of the two to its default'
-      )
     if self.early_stopping not in (True, False, 'never'):
       raise UserError(
         f'early_stopping is {self.early_stopping!r}; it can be True, False or '
         "'never'"
       )
     self._validate_draws()
-    whole = ('max_length', 'max_new_tokens', *_FREE, 'draft', 'min_span')
+    whole = ('max_length', 'max_new_tokens', *_FREE, 'min_span')
     for name in (*whole, 'top_k'):
       if (getattr(self, name) or 0) < 0:
         raise UserError(f'{name} is {getattr(self, name)}; 0 is the least')
@@ -97,10 +90,10 @@ class Options:
   def _validate_draws(self) -> None:
     if not self.do_sample:
       return
-    if self.num_beams > 1 or self.draft or self.mask is not None:
+    if self.num_beams > 1 or self.mask is not None:
       raise UserError(
         'do_sample is on, which draws token by token; leave num_beams at 1, '
-        'draft at 0, and write instead of filling masks'
+        'and write instead of filling masks'
       )
     if not 0 < self.temperature < float('inf'):
       raise UserError(
@@ -125,7 +118,6 @@ class Rules:
   spans: FillerSpans | None  # of infilling
   warp: sample.Warp | None  # of sampling
   no_repeat_ngram_size: int = struct.field(pytree_node=False)
-  draft: int = struct.field(pytree_node=False)
 
 
 def rules(options: Options, shape: Any) -> Rules:
@@ -142,7 +134,6 @@ def rules(options: Options, shape: Any) -> Rules:
     if options.do_sample
     else None,
     options.no_repeat_ngram_size,
-    options.draft,
   )
 
 
@@ -171,16 +162,6 @@ class Beams:
 
 
 @struct.dataclass
-class Draft:
-  """Where in its source each slot is, and how far it dares to copy."""
-
-  source: Int[Array, 'b t']
-  segment_ids: Int[Array, 'b t']  # 0 on padding
-  pointer: Int[Array, 'b']  # the place that is expected to be copied next
-  wish: Float[Array, 'b']  # tokens to draft
-
-
-@struct.dataclass
 class State:
   """b slots of k beams (1 in greedy decoding) and room for w tokens."""
 
@@ -193,11 +174,9 @@ class State:
   cache: tuple
   source: Any
   beams: Beams | None
-  draft: Draft | None
   fill: Fill | None
   keys: UInt32[Array, 'b 2'] | None  # of sampling
   steps: Int[Array, '']  # of the loop
-  row_steps: Int[Array, 'b']  # in which a slot was at work on its text
 
 
 def banned(

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array, Int, UInt32
 
-from fairjax.models.decoding import beam, decode, infill, speculate
+from fairjax.models.decoding import beam, decode, infill
 from fairjax.models.decoding.decode import Rules, State
 from fairjax.models.families import causal
 
@@ -23,11 +23,7 @@ def advance(
   module: nn.Module, params: dict, state: State, rules: Rules, want: Array
 ) -> State:
   """Steps until `want` slots are done, or one has no room for a token."""
-  one = decode.step
-  if state.beams is not None:
-    one = beam.step
-  elif state.draft is not None:
-    one = speculate.step
+  one = decode.step if state.beams is None else beam.step
   width = state.tokens.shape[2]
 
   def going(state):
@@ -35,9 +31,8 @@ def advance(
     return room & (state.done.sum() < want) & ~state.done.all()
 
   def body(state):
-    row_steps = state.row_steps + ~state.done
     state = one(module, params, state, rules)
-    return state.replace(steps=state.steps + 1, row_steps=row_steps)
+    return state.replace(steps=state.steps + 1)
 
   return lax.while_loop(going, body, state)
 
@@ -103,12 +98,9 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
     first = jnp.pad(tokens, [(0, 0), (0, w - tokens.shape[1])])
   else:
     first = jnp.full((m, w), start, jnp.int32)
-  beams, draft, fill = state.beams, state.draft, state.fill
+  beams, fill = state.beams, state.fill
   if beams is not None:
     beams = jax.tree.map(write, beams, beam.blank(m, k, w))
-  if draft is not None:
-    blank = speculate.blank(*own((new.tokens, new.segment_ids)))
-    draft = jax.tree.map(write, draft, blank)
   if fill is not None:
     fill = jax.tree.map(
       write, fill, infill.blank(*own((new.tokens, new.segment_ids)), k)
@@ -123,22 +115,19 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
     cache=cache,
     source=jax.tree.map(write, state.source, own(source)),
     beams=beams,
-    draft=draft,
     fill=fill,
     keys=None if state.keys is None else write(state.keys, new.keys),
-    row_steps=write(state.row_steps, 0),
   )
 
 
 @functools.partial(
   jax.jit,
-  static_argnames=('module', 'k', 'drafting', 'filling', 'drawing', *'btw'),
+  static_argnames=('module', 'k', 'filling', 'drawing', *'btw'),
 )
 def empty(
   module: nn.Module,
   params: dict,
   k: int,
-  drafting: bool,
   filling: bool,
   drawing: bool,
   b: int,
@@ -163,9 +152,7 @@ def empty(
     cache=module.blank_cache(b * k, w),
     source=jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), source),
     beams=beam.blank(b, k, w) if k > 1 else None,
-    draft=speculate.blank(whole, whole) if drafting else None,
     fill=infill.blank(whole, whole, k) if filling else None,
     keys=jnp.zeros((b, 2), jnp.uint32) if drawing else None,
     steps=jnp.int32(0),
-    row_steps=jnp.zeros(b, jnp.int32),
   )

@@ -39,7 +39,6 @@ GREEDY = Options()
 class Generated(NamedTuple):
   tokens: Ragged  # in the order of the sources, with first and last tokens
   steps: int  # of the loop, over all programs
-  row_steps: np.ndarray  # int [n]: those in which a text was at work
   row_written: np.ndarray  # int [n]: tokens written, prompts aside
   # With beams: what each source's finished ones hold, the best first.
   beams: tuple[list[np.ndarray], ...] = ()
@@ -47,11 +46,6 @@ class Generated(NamedTuple):
   @property
   def written(self) -> int:
     return int(self.row_written.sum())
-
-  @property
-  def tokens_per_step(self) -> float:
-    """Tokens that a text gains in a step: 1 without drafts."""
-    return self.written / max(int(self.row_steps.sum()), 1)
 
 
 def ready(module: nn.Module, params: dict, integers: bool = False) -> dict:
@@ -111,16 +105,13 @@ def generate(
     )
   rules = decode.rules(options, module.shape)
   outputs: list[list[np.ndarray] | None] = [None] * len(prompt)
-  row_steps = np.zeros(len(prompt), np.int64)
   steps = 0
 
   def run(width, rows, add, device=None):
     here = params if device is None else jax.device_put(params, device)
     queue = _Queue(sources, of, keys, prompt, least, limit, width, rows)
     with jax.default_device(device) if device else contextlib.nullcontext():
-      return _run(
-        module, here, queue, options, rules, slots, outputs, row_steps, add
-      )
+      return _run(module, here, queue, options, rules, slots, outputs, add)
 
   with announce.counting(len(prompt), 'texts written:') as add:
     for width, rows in buckets(lengths, slots * max(len(devices), 1)):
@@ -142,7 +133,6 @@ def generate(
   return Generated(
     Ragged(flat, offsets),
     steps,
-    row_steps,
     written - prompt,
     tuple(outputs) if options.num_beams > 1 else (),
   )
@@ -198,7 +188,6 @@ def _run(
   rules: Rules,
   slots: int,
   outputs: list,
-  row_steps: np.ndarray,
   add: Callable[[int], None],
 ) -> int:
   """Decodes the rows of one program; returns the steps of the loop."""
@@ -214,7 +203,6 @@ def _run(
     module,
     params,
     options.num_beams,
-    bool(options.draft),
     options.mask is not None,
     options.do_sample,
     b,
@@ -231,12 +219,9 @@ def _run(
       state = decode_slots.admit(module, params, state, new)
     want = -(-b // 4) if len(waiting) else b + 1
     state = decode_slots.advance(module, params, state, rules, jnp.int32(want))
-    done, length, steps_taken = jax.device_get(
-      (state.done, state.length, state.row_steps)
-    )
+    done, length = jax.device_get((state.done, state.length))
     ready = np.flatnonzero(done & (holds >= 0))
     if len(ready):
-      row_steps[holds[ready]] = steps_taken[ready]
       for slot, text in zip(ready, _read(state, ready)):
         outputs[holds[slot]] = text
       holds[ready] = -1

@@ -6,10 +6,6 @@ as soon as the token that follows the mask in the source is chosen (after
 `least` tokens at the earliest). So what is written is the source, token for
 token, with a span in place of each mask. The scores of what may be written
 are left as they are: in a beam, what follows a span judges it.
-
-Since copied tokens are known in advance, a greedy step may draft them all and
-verify them at once (decoding/speculate.py): a text then costs about as many
-steps as its spans have tokens.
 """
 
 import jax.numpy as jnp
@@ -86,15 +82,6 @@ def follow(fill: Fill, token: Int[Array, 'b k'], spans: FillerSpans) -> Fill:
   move = jnp.where(inside, jnp.where(leaves, 2, 0), 1)
   span = jnp.where(inside & ~leaves, fill.span + 1, 0)
   return fill.replace(pointer=fill.pointer + move, span=span)
-
-
-def copied(fill: Fill, spans: FillerSpans) -> Int[Array, 'b']:
-  """How many tokens follow that are copied for sure, of the first beam."""
-  places = jnp.arange(fill.source.shape[1])
-  stop = (fill.source == spans.mask) | (fill.source == NOTHING)
-  ahead = places >= fill.pointer[:, :1]
-  end = jnp.where(stop & ahead, places, len(places)).min(1)
-  return jnp.maximum(end - fill.pointer[:, 0], 0)
 
 
 # On the host.

@@ -28,7 +28,6 @@ class PlatformTraits(NamedTuple):
   # What the backward pass could compute anew, it does, unless it is kept.
   recomputes: bool = False
   integers: bool = False  # products of 8 bits are faster (layers/int8.py)
-  verified: int = 128  # drafted tokens of all rows in a step (speculate.py)
   # Tokens of a step that predicts, whose activations a cache holds; 0: any.
   step: int = 0
   copies: int = 128  # masked texts in a step (reading/masked.py)
@@ -47,7 +46,6 @@ PLATFORMS = {
     shortens=False,
     tiled_tables=False,
     integers=True,
-    verified=32,
     sparing=False,
     few=64,  # seconds to compile, and seconds a step
     step=768,  # of 2,000 tweets: 3.6 s a pass; of 256 4.9, of 2,048 3.9

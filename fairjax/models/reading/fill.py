@@ -20,7 +20,7 @@ from fairjax.data.batching.corruption import META_SPACE
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import special
-from fairjax.models.decoding import decode_texts, infill, speculate
+from fairjax.models.decoding import decode_texts, infill
 from fairjax.models.decoding.decode import Options
 from fairjax.models.decoding.decode_texts import Generated
 from fairjax.models.reading import masked
@@ -65,9 +65,6 @@ def infill_texts(
     options,
     mask=tokenizer.token_to_id(mask),
     never=(*options.never, *special.ids(tokenizer)),
-    draft=speculate.longest(min(slots, max(len(texts), 1)))
-    if options.num_beams == 1
-    else 0,
   )
   sources = decode_texts.encode(module, tokenizer, texts)
   result = decode_texts.generate(module, params, sources, options, slots)

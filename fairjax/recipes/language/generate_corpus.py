@@ -27,7 +27,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.corpora import shards
 from fairjax.models import Bundle, families
-from fairjax.models.decoding import decode_texts, sample, speculate
+from fairjax.models.decoding import decode_texts, sample
 from fairjax.models.decoding.decode import Options
 from fairjax.models.folders.folder import language_model
 from fairjax.models.reading import fill
@@ -38,7 +38,7 @@ from fairjax.train import mesh
 PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
 
 
-@corpora.recipe('rows', 'changed', 'tokens', 'steps')
+@corpora.recipe('rows', 'changed', 'tokens')
 def run(config: Config, out: pathlib.Path) -> list[dict]:
   """Writes out/text and out/pairs; a row of counts for each shard."""
   model = load(config)
@@ -117,13 +117,6 @@ def options_of(config: Config, model: Bundle) -> Options:
   if 'max_length' in over and 'max_new_tokens' not in over:
     over['max_new_tokens'] = 0  # the one that was asked for counts
   options = dataclasses.replace(options, **over)
-  copies = (  # a left-to-right model copies nothing
-    options.num_beams == 1
-    and not options.do_sample
-    and 'infill' in families.find(model.family).heads
-  )
-  draft = speculate.longest(knobs.slots) if copies else 0
-  options = dataclasses.replace(options, draft=draft)
   options.validate()
   return options
 
@@ -148,7 +141,7 @@ def check(model: Bundle, config: Config) -> None:
     mask = model.tokenizer.token_to_id(fill.mask_of(model.tokenizer))
     if not masked:
       decode_texts.check_options(
-        module.shape, dataclasses.replace(options, mask=mask, draft=0)
+        module.shape, dataclasses.replace(options, mask=mask)
       )
   elif not masked:
     decode_texts.check_options(module.shape, options)
@@ -173,7 +166,7 @@ def _write_shard(
   name = source.relative_to(config.corpus.path)
   parts = pathlib.Path(out) / 'pairs' / PARTS / name
   part_files: list[pathlib.Path] = []
-  counts = {'rows': 0, 'tokens': 0, 'steps': 0}
+  counts = {'rows': 0, 'tokens': 0}
   began = time.monotonic()
 
   def run(texts: Sequence[str]) -> shards.Swapped:
@@ -192,8 +185,7 @@ def _write_shard(
       )
       outputs += table['generated'].tolist()
       counts['rows'] += len(part)
-      for column in ('tokens', 'steps'):
-        counts[column] += int(table[column].sum())
+      counts['tokens'] += int(table['tokens'].sum())
       _say(name, counts, time.monotonic() - began)
     return shards.whole(source, texts, outputs)
 
@@ -210,12 +202,12 @@ def _pairs(
   texts: list[str],
   first: int,
 ) -> pd.DataFrame:
-  """One row a text: id, source, generated, tokens written, steps they took."""
+  """One row a text: id, source, generated, tokens written."""
   good = _usable(config, model, source, texts, first)
   sources = [texts[i] for i in good]
   try:
     names = [f'{name}:{first + i}' for i in good]
-    result, outputs, steps = _write(config, model, sources, names)
+    result, written = _write(config, model, sources, names)
   except UserError as error:
     raise UserError(f'{source}, counted from row {first}: {error}') from error
   table = pd.DataFrame(
@@ -224,14 +216,10 @@ def _pairs(
       'source': texts,
       'generated': texts,
       'tokens': np.zeros(len(texts), np.int32),
-      'steps': np.zeros(len(texts), np.int32),
     }
   )
   table.loc[good, 'generated'] = result
-  table.loc[good, 'tokens'] = np.asarray(outputs, np.int32)
-  table.loc[good, 'steps'] = np.asarray(steps, np.int32)
-  with np.errstate(invalid='ignore'):
-    table['tokens_per_step'] = table['tokens'] / table['steps']
+  table.loc[good, 'tokens'] = np.asarray(written, np.int32)
   return table
 
 
@@ -259,17 +247,16 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
 
 def _write(
   config: Config, model: Bundle, texts: list[str], names: list[str]
-) -> tuple[list[str], Sequence[int], Sequence[int]]:
-  """The texts written, their tokens and the steps these took."""
+) -> tuple[list[str], Sequence[int]]:
+  """The texts written, and how many tokens each has."""
   module, params, tokenizer = model.module, model.params, model.tokenizer
   if not texts:
-    return [], [], []
+    return [], []
   knobs = config.generate
   if model.can == 'mask':
     placement = mesh.placement(mesh.make(configs.Mesh(), 1))
     filled = fill.fill_texts(module, params, tokenizer, texts, placement)
-    counts = [len(row) for row in filled.spans]
-    return filled.texts, counts, counts
+    return filled.texts, [len(row) for row in filled.spans]
   options = options_of(config, model)
   if knobs.task == 'fill':
     filled = fill.infill_texts(
@@ -290,7 +277,7 @@ def _write(
     )
     if knobs.prompt:
       texts = decode_texts.answers(tokenizer, result)
-  return texts, result.row_written, result.row_steps
+  return texts, result.row_written
 
 
 def _join(
@@ -320,10 +307,7 @@ def _join(
 def _say(name, counts: dict[str, int], seconds: float) -> None:
   """A line of progress: drawn over on a terminal, else one a chunk."""
   speed = counts['tokens'] / max(seconds, 1e-9)
-  text = (
-    f'{name}: {counts["rows"]:,} texts · {speed:,.0f} tokens/s · '
-    f'{counts["tokens"] / max(counts["steps"], 1):.2f} tokens a step'
-  )
+  text = f'{name}: {counts["rows"]:,} texts · {speed:,.0f} tokens/s'
   draws = sys.stderr.isatty()
   with contextlib.suppress(OSError):  # nobody listens any more
     sys.stderr.write(f'\r{text}\033[K' if draws else text + '\n')

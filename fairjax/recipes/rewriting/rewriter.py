@@ -26,7 +26,7 @@ from fairjax.data.batching import batches, seq2seq, tokens
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.texts import rewrites
 from fairjax.models import Bundle, build, objectives, rewriting, special
-from fairjax.models.decoding import decode_texts, speculate
+from fairjax.models.decoding import decode_texts
 from fairjax.models.decoding.decode import Options
 from fairjax.models.folders import hf
 from fairjax.models.kernels.platform_traits import platform_traits
@@ -291,9 +291,7 @@ def options_of(config: Config, model: Bundle, longest: int) -> Options:
   over = overrides(options)
   over.pop('max_new_tokens', None)  # a length here counts the prompt
   over.setdefault('max_length', min(model.longest, 2 * longest + 16))
-  beams = over.get('num_beams', 1)
-  draft = speculate.longest(options.slots) if beams == 1 else 0
-  return Options(**over, draft=draft)
+  return Options(**over)
 
 
 def write_tokens(

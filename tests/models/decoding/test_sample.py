@@ -247,7 +247,6 @@ def test_a_cold_draw_is_the_greedy_text(tiny):
     ({'top_p': 1.5}, 'top_p is 1.5'),
     ({'top_k': -1}, 'top_k is -1'),
     ({'num_beams': 2}, 'leave num_beams at 1'),
-    ({'draft': 3}, 'draft at 0'),
   ],
 )
 def test_what_cannot_be_drawn_is_one_sentence(options, words):
