@@ -69,7 +69,7 @@ END
 train=(train "--data=$tweets" --text=tweet --label=Class "--vocab=$vocab")
 train+=("--size=$size" "--device=$device" "--steps=${STEPS:-48}" --rounds=3)
 plain=(--peers= --kernels=off)
-race train64 300 "${train[@]}" --peers=packed-compile,compile
+race train64 300 "${train[@]}" --peers=packed-compile
 XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL \
   race buffers64 150 "${train[@]}" --peers=
 race train5x64 150 "${train[@]}" --peers= --seeds=5

@@ -1,7 +1,7 @@
 """Our programs, compiled for chips that are not here: memory, time, links.
 
   python -m fairjax.bench aot --target=v5e:4x4 \\
-      [--program=train,grand,predict,pretrain,generate] [--model=mini] \\
+      [--program=train,grand,predict,generate] [--model=mini] \\
       [--seeds=5] [--rows=64] [--length=128] [--text=FOLDER]
 
 libtpu and the CUDA plugin of jax compile on any machine, and their programs

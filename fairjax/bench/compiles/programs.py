@@ -14,8 +14,7 @@ from jax.sharding import Mesh
 
 from fairjax.config import Train
 from fairjax.core.errors import UserError
-from fairjax.data.batching import corruption
-from fairjax.models import Bundle, build, families, objectives
+from fairjax.models import Bundle, build, families
 from fairjax.models.decoding import decode, decode_slots, decode_texts
 from fairjax.models.layers import layer_params
 from fairjax.models.layers.places import blank_batch
@@ -83,8 +82,8 @@ def stacked(device_mesh: Mesh, model: Bundle, size: Size):
   return like(many, mesh.state_shardings(device_mesh, many, size.fsdp))
 
 
-def batch(device_mesh: Mesh, size: Size, over_seeds: bool, **more) -> dict:
-  """A packed batch as batching/batches.py lays it out, and arrays beside it."""
+def batch(device_mesh: Mesh, size: Size, over_seeds: bool) -> dict:
+  """A packed batch as batching/batches.py lays it out."""
   r, t, m = size.rows, size.length, size.examples
   if r % device_mesh.shape['data']:
     raise UserError(
@@ -96,14 +95,12 @@ def batch(device_mesh: Mesh, size: Size, over_seeds: bool, **more) -> dict:
     'head_columns': (r, m),
     **dict.fromkeys(('head_index', 'example', 'label'), (r * m,)),
     'weight': (r * m,),
-    **more,
   }
   front = (size.seeds,) if over_seeds else ()
-  wide = ('weight', 'share', 'first', 'second')
   return {
     name: jax.ShapeDtypeStruct(
       front + dims,
-      np.dtype('float32' if name in wide else 'int32'),
+      np.dtype('float32' if name == 'weight' else 'int32'),
       sharding=mesh.batch_sharding(
         device_mesh, name, len(front + dims), over_seeds
       ),
@@ -112,13 +109,11 @@ def batch(device_mesh: Mesh, size: Size, over_seeds: bool, **more) -> dict:
   }
 
 
-def step_of(
-  device_mesh: Mesh, size: Size, model: Bundle, arrays: dict, players
-):
+def train(device_mesh: Mesh, size: Size):
   """One optimiser step of all seeds."""
-  train_step, start = step.compiled(
-    model, TRAIN, device_mesh, size.fsdp, players
-  )
+  model = bundle(size, 'classify', classes=2)
+  arrays = batch(device_mesh, size, over_seeds=True)
+  train_step, start = step.compiled(model, TRAIN, device_mesh, size.fsdp)
   params = stacked(device_mesh, model, size)
   where = mesh.update_shardings(device_mesh, params, size.fsdp)
   params = like(params, where)
@@ -129,24 +124,6 @@ def step_of(
   seeds = everywhere(device_mesh, seeds)
   state = {'params': params, 'opt': opt}
   return train_step.trace(state, arrays, seeds, number, number)
-
-
-def train(device_mesh: Mesh, size: Size):
-  model = bundle(size, 'classify', classes=2)
-  arrays = batch(device_mesh, size, over_seeds=True)
-  return step_of(device_mesh, size, model, arrays, step.CLASSIFIER)
-
-
-def pretrain(device_mesh: Mesh, size: Size):
-  """A step of masked language modelling, 15 % of the places masked."""
-  model = bundle(size, 'mask')
-  places = (size.rows, corruption.most(size.length, 0.15))
-  more = dict.fromkeys(('places', 'asked', 'labels'), places)
-  arrays = batch(device_mesh, size, over_seeds=True, share=(), **more)
-  loss = step.Loss(*objectives.loss(objectives.masked))
-  return step_of(
-    device_mesh, size, model, arrays, (step.Player('model', loss),)
-  )
 
 
 def read(device_mesh: Mesh, model: Bundle, size: Size, arrays: dict):
@@ -216,6 +193,5 @@ PROGRAMS = {
   'train': train,
   'grand': grand,
   'predict': predict,
-  'pretrain': pretrain,
   'generate': generate,
 }

@@ -2,17 +2,16 @@
 
   python -m fairjax.bench audit [--data=FILE --text=COLUMN] [--rows=2000]
     [--model=FOLDER] [--rounds=3] [--longest=256] [--clock=cpu]
-    [--sides=ours,openvino,torch-bf16,onnxruntime,onnxruntime-int8,torch,…]
+    [--sides=ours,openvino,torch-bf16,torch]
 
 The same weights on the same texts, from strings to probabilities, tokenizing
 included. `ours` is `fairjax.load(FOLDER).predict_proba` as an audit calls it,
 `ours-float32` and `ours-bfloat16` the same with that precision. The peers sort
 texts by length and pad them in batches of 64: OpenVINO as it compiles a model
-by default (bfloat16 where the processor has it), ONNX Runtime in float32 and
-with weights of 8 bits, and torch. Without --model MiniLM with a random head of
-two classes. All sides must agree in the probabilities. `--clock=cpu` counts CPU
-seconds: on one core a side (`taskset -c 1`) that others use as well, the wall
-clock counts theirs too.
+by default (bfloat16 where the processor has it), and torch. Without --model
+MiniLM with a random head of two classes. All sides must agree in the
+probabilities. `--clock=cpu` counts CPU seconds: on one core a side (`taskset -c
+1`) that others use as well, the wall clock counts theirs too.
 """
 
 import functools
@@ -30,8 +29,6 @@ from fairjax.bench.peers.text_batches import column, planted_rows
 PEERS = {  # and their packages
   'openvino': ('openvino', 'torch'),
   'torch-bf16': ('torch',),
-  'onnxruntime': ('onnxruntime', 'onnx', 'torch'),
-  'onnxruntime-int8': ('onnxruntime', 'onnx', 'torch'),
   'torch': ('torch',),
 }
 OURS = {
@@ -54,8 +51,7 @@ def run(args: list[str]) -> dict:
   )
   prepare = None if chosen.model else head
   with race.processes('audit', args, sides, prepare=prepare) as running:
-    wide = lambda side: 5e-2 if side.endswith('int8') else 1e-2
-    race.agree(running, 'chances', 'the probabilities', wide)
+    race.agree(running, 'chances', 'the probabilities', 1e-2)
     times = race.interleave(running, rounds=chosen.rounds, warmup=0)
     tokens = running[sides[0]].facts['tokens']
   facts = {'items': chosen.rows, 'ours': sides[0], 'tokens': tokens}
@@ -142,25 +138,6 @@ def _openvino(net, chosen) -> Callable:
   return lambda inputs: compiled(inputs)[0]
 
 
-def _onnxruntime(net, chosen) -> Callable:
-  import onnxruntime
-  import torch
-  from onnxruntime import quantization
-
-  path = f'{chosen.folder}/{chosen.side}.onnx'
-  axes = {key: {0: 'rows', 1: 'places'} for key in INPUTS}
-  names = {'input_names': [*INPUTS], 'output_names': ['logits']}
-  how = {'dynamic_axes': axes, 'dynamo': False, **names}
-  torch.onnx.export(net, (_example(torch),), path, **how)
-  if chosen.side.endswith('int8'):
-    quantization.quantize_dynamic(path, f'{path}.int8')
-    path = f'{path}.int8'
-  rules = onnxruntime.SessionOptions()
-  rules.intra_op_num_threads = len(os.sched_getaffinity(0))
-  session = onnxruntime.InferenceSession(path, rules)
-  return lambda inputs: session.run(None, inputs)[0]
-
-
 def _side(chosen):
   """texts → probabilities."""
   if chosen.side in OURS:
@@ -174,8 +151,7 @@ def _side(chosen):
   auto = transformers.AutoModelForSequenceClassification
   net = auto.from_pretrained(chosen.model).eval()
   tokenizer = transformers.AutoTokenizer.from_pretrained(chosen.model)
-  kind = {'openvino': _openvino, 'torch': _torch, 'onnxruntime': _onnxruntime}
-  ask = kind[chosen.side.partition('-')[0]](net, chosen)
+  ask = (_openvino if chosen.side == 'openvino' else _torch)(net, chosen)
   return functools.partial(_grouped, ask, tokenizer, chosen.longest)
 
 

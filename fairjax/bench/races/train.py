@@ -12,11 +12,10 @@ and must give the same loss on the same examples with dropout off. A unit is
 24 are all batches there are, so that every side sees the same texts in a
 round. Ours packs. `packed` is PyTorch on our packed rows with our tricks
 (peers/torch_packed.py), `packed-autocast` and `packed-bf16` the same in
-bfloat16, cast at each use or once a step. `group` is transformers' model, texts
-grouped by length (the trainer's option), and `compile` that under
-torch.compile. PyTorch takes SDPA attention, the
-fused optimiser and our settings of the memory (fairjax/core/memory.py), and
-every side `--cores` cores of a CPU. `--precision` is that of our products; on
+bfloat16, cast at each use or once a step, and `packed-compile` the first of
+these under torch.compile. PyTorch takes SDPA attention, the fused optimiser and
+our settings of the memory (fairjax/core/memory.py), and every side `--cores`
+cores of a CPU. `--precision` is that of our products; on
 an accelerator products are bfloat16 on both sides. `--kernels=on` takes ours of
 a GPU (models/kernels/).
 """
@@ -33,7 +32,6 @@ from fairjax.config import Config, Data, Net, Tokens, Train
 from fairjax.core.errors import UserError
 from fairjax.models.kernels import kernel_table
 
-PEERS = 'group', 'compile'
 PACKED = {  # the products of torch_packed.py
   'packed': 'float32',
   'packed-autocast': 'autocast',
@@ -60,7 +58,7 @@ def options(
     cores=1,
     precision=('float32', 'bfloat16'),
     kernels=('auto', 'on', 'off', *kernel_table.KERNELS),
-    peers=race.Several([*PACKED, *PEERS], 'packed,packed-bf16,group'),
+    peers=race.Several([*PACKED], 'packed,packed-bf16'),
     **more,
   )
   return chosen
@@ -172,7 +170,7 @@ def ours(chosen) -> tuple[Callable, dict]:
   hf.save(f'{chosen.folder}/model', model.module, first)
   turn = full_batches(source, len(pool.label), chosen.batch)
   host = [source[i] for i in turn]
-  write_examples(chosen, pool, host)
+  write_examples(chosen, host)
   real = sum(int((h['segment_ids'] > 0).sum()) for h in host)
   share = real / sum(h['segment_ids'].size for h in host)
   params = mesh.put_state(device_mesh, params)
@@ -242,93 +240,16 @@ def check_losses(model, params, stacked: dict) -> list[float]:
   return result[order].tolist()
 
 
-def write_examples(chosen, pool, host: list[dict]) -> None:
+def write_examples(chosen, host: list[dict]) -> None:
   """The token ids that the other sides train on, batch by batch."""
-  lengths, offsets = pool.tokens.lengths, pool.tokens.offsets
   np.savez(
     f'{chosen.folder}/examples.npz',
-    batches=np.stack([h['example'][0] for h in host]),
-    flat=pool.tokens.flat,
-    offsets=offsets,
-    lengths=lengths,
-    label=pool.label,
     **{
       f'{name}_{i}': h[name][0]
       for i, h in enumerate(host)
       for name in (*PLACES, 'label', 'example')
     },
   )
-
-
-def torch_batches(chosen, to: int, grouped: bool = True) -> tuple[list, float]:
-  """(ids, mask, label) of each batch, and the share of real tokens."""
-  import torch
-
-  result = np.load(f'{chosen.folder}/examples.npz')
-  lengths, groups = result['lengths'], result['batches']
-  if grouped:  # sorted by length within megabatches of 50
-    every = groups.ravel()
-    every = every[np.argsort(-lengths[every], kind='stable')]
-    groups = every.reshape(groups.shape)
-    np.random.default_rng(0).shuffle(groups)
-  batches, real, places = [], 0, 0
-  for rows in groups:
-    width = int(-(-lengths[rows].max() // to) * to)
-    ids = np.zeros((len(rows), width), np.int64)
-    mask = np.zeros((len(rows), width), np.int64)
-    for k, row in enumerate(rows):
-      start, n = result['offsets'][row], lengths[row]
-      ids[k, :n] = result['flat'][start : start + n]
-      mask[k, :n] = 1
-    real, places = real + int(mask.sum()), places + mask.size
-    label = result['label'][rows].astype(np.int64)
-    batches.append(tuple(torch.tensor(a) for a in (ids, mask, label)))
-  return batches, real / places
-
-
-def torch_side(chosen) -> tuple[Callable, dict]:
-  """PyTorch's side, from the folder that ours wrote."""
-  import torch
-  from torch.nn.functional import cross_entropy
-  from transformers import AutoModelForSequenceClassification
-
-  compiled = chosen.side == 'compile'
-  where = 'cuda' if chosen.device == 'gpu' else 'cpu'
-  model = AutoModelForSequenceClassification.from_pretrained(
-    f'{chosen.folder}/model', attn_implementation='sdpa'
-  ).to(where)
-  plain, _ = torch_batches(chosen, 8, grouped=False)
-  ids, mask, label = (t.to(where) for t in plain[0])
-  with torch.no_grad():
-    logits = model.eval()(input_ids=ids, attention_mask=mask).logits
-    each = cross_entropy(logits.float(), label, reduction='none').cpu()
-  rows = np.load(f'{chosen.folder}/examples.npz')['batches'][0]
-  losses = each.numpy()[np.argsort(rows)].tolist()
-  # A width is compiled for minutes, so compiled ones are multiples of 16.
-  data, share = torch_batches(chosen, 16 if compiled else 8)
-  data = [tuple(t.to(where) for t in batch) for batch in data]
-  adam = torch.optim.AdamW(
-    model.parameters(), lr=2e-5, weight_decay=0.0, fused=True
-  )
-  model.train()
-  run = torch.compile(model, dynamic=False) if compiled else model
-  if compiled:
-    torch._dynamo.config.cache_size_limit = 64
-  low = chosen.device == 'gpu'
-
-  def step(i: int) -> None:
-    ids, mask, label = data[i]
-    with torch.autocast(where, torch.bfloat16, enabled=low):
-      logits = run(input_ids=ids, attention_mask=mask).logits
-      loss = cross_entropy(logits.float(), label)
-    adam.zero_grad(set_to_none=True)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    adam.step()
-
-  wait = lambda last: torch.cuda.synchronize() if low else None
-  unit = in_turn(step, chosen.steps, UNITS, wait)
-  return unit, {'loss': losses, 'real': share}
 
 
 def packed_side(chosen) -> tuple[Callable, dict]:
@@ -399,7 +320,7 @@ def side(chosen) -> tuple[Callable, dict]:
     race.pin(chosen.cores)
   if chosen.side == 'ours':
     return ours(chosen)
-  return (packed_side if chosen.side in PACKED else torch_side)(chosen)
+  return packed_side(chosen)
 
 
 if __name__ == '__main__':
