@@ -33,9 +33,10 @@ SERVE = re.compile(r'--serve(?:=(.*))?$')
 
 def _command(line: list[str]) -> Command:
   """A line of commands.csv; of places those of each count of words."""
-  *own, places, matter, sections = line
+  about, usage, config, bare, places, matter, sections = line
   each = tuple(tuple(one.split()) for one in places.split('|') if one)
-  return Command(*own, each, tuple(matter.split()), tuple(sections.split()))
+  own = about, usage, config, bare, each
+  return Command(*own, tuple(matter.split()), tuple(sections.split()))
 
 
 COMMANDS = {

@@ -172,8 +172,10 @@ def _documented(function: Callable, known: Mapping[str, knobs.Leaf]) -> str:
   own = [f'{k}: {about(k)}.' for k in named if k not in ('self', 'options')]
   more = [f'{k}: {leaf.about} [{leaf.default!r}]' for k, leaf in known.items()]
   for place, each in (('arguments', own), ('options', more)):
-    indents = {'initial_indent': ' ' * 4, 'subsequent_indent': ' ' * 6}
-    lines = [textwrap.fill(one, 80, **indents) for one in each]
+    lines = [
+      textwrap.fill(one, 80, initial_indent=' ' * 4, subsequent_indent=' ' * 6)
+      for one in each
+    ]
     # Python 3.13 takes the indentation off docstrings.
     filled = re.sub(rf' *\{{{place}\}}', lambda _: '\n'.join(lines), filled)
   return filled

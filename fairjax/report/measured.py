@@ -111,12 +111,12 @@ def contenders(results: Results) -> list[dict]:
         kind='quiet',
       )
     )
-  keys = {
+  keys = [
     key
     for contender in results.contenders
     for name in results.set_names()
     for key in results.measured(contender, name)
-  }
+  ]
   meaning = [
     {'measure': heading(key), 'meaning': measures.about(key)}
     for key in measures.leading(keys)

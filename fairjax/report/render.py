@@ -8,7 +8,7 @@ import functools
 import json
 import pathlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -89,6 +89,7 @@ def _environment(kind: str) -> 'jinja2.Environment':
   made.filters |= {
     'md': escape.markdown,
     'tex': escape.tex,
+    'raw': Markup,
     'json': lambda text: json.dumps(escape.printable(text)),
   }
   return made
@@ -98,10 +99,13 @@ def _printable(value: Any) -> str:
   return value if isinstance(value, Markup) else escape.printable(value)
 
 
-def template(name: str, filters: Mapping = {}) -> 'jinja2.Template':
+def template(
+  name: str, filters: Mapping = {}, finalize: Callable | None = None
+) -> 'jinja2.Template':
   """A template by its file's name, with filters of its own."""
   made = _environment(name.rpartition('.')[2])
   made.filters |= filters
+  made = made.overlay(finalize=finalize) if finalize else made
   return made.get_template(name)
 
 

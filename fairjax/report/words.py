@@ -305,13 +305,6 @@ def tally(verdicts: Sequence[str]) -> str:
 
 
 IMPACT = 'Impact ratio'  # the caption of the table, and its file's name
-FOUR_FIFTHS = (
-  'An impact ratio is the share of a group that is selected over that of the '
-  'group with the highest share (29 CFR 1607.4 D; New York City, Local Law '
-  '144). Below .8 agencies look closer; it is a rule of thumb, no proof of '
-  'discrimination, and a ratio above it is no proof of its absence. The '
-  'intervals of an attribute hold together.'
-)
 
 
 def impact(row: Mapping) -> str:

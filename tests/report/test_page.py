@@ -36,10 +36,6 @@ class Reader(html.parser.HTMLParser):
     if tag not in VOID:
       self.open.append(tag)
 
-  def handle_startendtag(self, tag, attrs):
-    self.tags.append((tag, dict(attrs)))
-    self.ids += [value for key, value in attrs if key == 'id']
-
   def handle_endtag(self, tag):
     assert self.open.pop() == tag
 

@@ -14,89 +14,67 @@ import numpy as np
 import pandas as pd
 
 from fairjax import api, results, stages
-from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, labels, readers
 from fairjax.metrics import group_thresholds, measures
 from fairjax.metrics.group_thresholds import CRITERIA
-from fairjax.metrics.inference.sample import RowSample
 from fairjax.recipes.audit import measure
-from fairjax.recipes.audit.groups import Who
-from fairjax.recipes.audit.measure import Measured
-from fairjax.report import findings, words
+from fairjax.recipes.audit.measure import AuditInputs, Measured
+from fairjax.report import findings, words, written
 from fairjax.report.faces import Equalized
+from fairjax.report.findings import Finding
 from fairjax.stages.asking import AuditedModel
 
 TOP = 12  # rows listed
 HALF = 0.5  # of the rows judge the thresholds of the others
-MITIGATE = (
-  'A fairer model by its data, from the same rows (each against none, with '
-  'tests): python -m fairjax.main --config=configs/train_csv.py '
-  '--config.recipe=compare --config.data.path={path} --config.model={model}'
-)
-
-METHOD = (
-  'Influence is −⟨(H + λ)⁻¹ ∇G, ∇ℓ⟩ over all weights: G is the difference '
-  'between the two groups in the mean probability of the decision that the '
-  'rate counts, H the Gauss-Newton matrix of the training loss. To first order '
-  'it is what leaving the row out of training would do, times the number of '
-  'rows; of many rows at once, or of a model that was stopped early, it is an '
-  'approximation.'
-)
-
+# A criterion: the parity that it makes 1, what its rate counts, its name.
 EQUALIZED = {
-  'equal_opportunity': ('found of the positives', 'equal opportunity'),
-  'equal_fpr': ('blamed of the negatives', 'equal false positive rates'),
-  'demographic_parity': ('decided positive', 'demographic parity'),
+  'equal_opportunity': ('tpr', 'found of the positives', 'equal opportunity'),
+  'equal_fpr': (
+    *('fpr', 'blamed of the negatives', 'equal false positive rates'),
+  ),
+  'demographic_parity': (
+    *('selection_rate', 'decided positive', 'demographic parity'),
+  ),
 }
 
 
-def section(
+def sections(
   model: AuditedModel,
-  config: Config,
-  table: pd.DataFrame,
-  measured: Measured,
-  groups: Who,
+  focus: Measured,
   classes: Sequence[str],
   train: pd.DataFrame | None,
-) -> dict | None:
-  """The page's section; None where no training data was given."""
-  if train is None:
-    return None
-  level = config.measures.confidence_level
-  found = findings.leading(findings.gaps(measured.set, level))
-  if not found or found[0].beside['rate'] not in measures.parities():
-    return results.section(
-      'No cause could be identified',
-      results.text('No gap between two groups was measured.'),
-    )
-  gap = found[0]
-  scored = api.score(
-    api.Classifier(model.bundle, model.name),
-    train,
-    ('ge', 'el2n', 'grand'),
-    config.audit.batch,
-  )
-  scored['influence'] = influences(
-    model, config, table, measured, groups, gap, train
-  )
-  return _page(scored, config.audit.training, model, gap, classes)
+) -> list[dict]:
+  """The page's: training rows behind a gap, if there are any, thresholds."""
+  out = []
+  if train is not None:
+    out += _of_training(model, focus, classes, train)
+  if (found := focus.equalized) is not None:
+    out += thresholds_section(found, next(iter(focus.given.groups.columns)))
+  return out
 
 
-def _page(
-  scored: pd.DataFrame,
-  path: str,
+def _of_training(
   model: AuditedModel,
-  gap,
+  focus: Measured,
   classes: Sequence[str],
-) -> dict:
+  train: pd.DataFrame,
+) -> list[dict]:
   """The rows of most influence, what would mitigate it, and the method."""
+  config = focus.given.config
+  level = config.measures.confidence_level
+  found = findings.leading(findings.gaps(focus.set, level))
+  if not found or found[0].beside['rate'] not in measures.parities():
+    return written.sections('causes.txt', gap=None)
+  classifier = api.Classifier(model.bundle, model.name)
+  names = ('ge', 'el2n', 'grand')
+  scored = api.score(classifier, train, names, config.audit.batch)
+  scored['influence'] = influences(model, focus.given, found[0], train)
   ranked = scored.sort_values('influence', ascending=False, kind='stable')
-  names = list(model.classes)
   rows = [
     {
       'text': row.text,
-      'label': names[row.label],
+      'label': model.classes[row.label],
       'influence': f'{row.influence:.3g}',
       'GE': f'{row.ge:.3g}',
       'EL2N': f'{row.el2n:.3g}',
@@ -104,24 +82,16 @@ def _page(
     }
     for row in ranked.head(TOP).itertuples()
   ]
-  share = _share(ranked['influence'].to_numpy())
-  correlations = ranked[['influence', 'ge', 'el2n', 'grand']].corr('spearman')
-  correlations = correlations.round(3).rename_axis('rank correlation')
-  return results.section(
-    f'Training rows of most influence on the gap: {share:.0%} of them carry '
-    'half of what widens it',
-    results.text(
-      f'The {TOP} training rows of {len(ranked):,} without which the gap in '
-      f'{gap.beside["rate"]} between {" and ".join(gap.groups)} would be '
-      'smallest, to first order.'
-    ),
-    results.texts(rows, ('text',), blur=labels.offensive(classes)),
-    results.text(MITIGATE.format(path=path, model=model.name)),
-    results.fold(
-      'How this was computed',
-      results.text(METHOD, kind='quiet'),
-      results.table(correlations.reset_index().to_dict('records')),
-    ),
+  correlations = ranked[['influence', *names]].corr('spearman').round(3)
+  correlations = correlations.rename_axis('rank correlation').reset_index()
+  return written.sections(
+    'causes.txt',
+    gap=found[0],
+    share=_share(ranked['influence'].to_numpy()),
+    **{'top': TOP, 'rows': len(ranked)},
+    texts=results.texts(rows, ('text',), blur=labels.offensive(classes)),
+    **{'path': config.audit.training, 'model': model.name},
+    correlations=correlations.to_dict('records'),
   )
 
 
@@ -134,14 +104,12 @@ def _share(influence: np.ndarray) -> float:
   return half / len(influence)
 
 
-def training(
-  model: AuditedModel, config: Config, groups: Who
-) -> pd.DataFrame | None:
+def training(model: AuditedModel, given: AuditInputs) -> pd.DataFrame | None:
   """The training rows, with labels numbered as the model numbers them.
 
   None where the config names none.
   """
-  path = config.audit.training
+  config, path = given.config, given.config.audit.training
   if not path:
     return None
   if model.bundle is None:
@@ -149,7 +117,7 @@ def training(
       f'audit.training is {path!r}, but {model.name} is no Flax model whose '
       'gradients could be taken; audit a Hugging Face folder, or leave it out'
     )
-  if len(groups.names) < 2:
+  if len(given.groups.names) < 2:
     raise UserError(
       'audit.training is given, but there are no two groups between which a '
       'gap could be; name groups with --config.audit.groups'
@@ -167,7 +135,7 @@ def training(
 
 
 def influences(
-  model, config, table, measured, groups, gap, train
+  model: AuditedModel, given: AuditInputs, gap: Finding, train: pd.DataFrame
 ) -> np.ndarray:
   """The influence of every training row on the gap."""
   import jax
@@ -175,6 +143,7 @@ def influences(
 
   from fairjax.scores import influence
 
+  config, table, groups = given.config, given.table, given.groups
   labels = table['label'].to_numpy() if 'label' in table else None
   positive = config.measures.pos_label
   rows = np.ones(len(table), bool)
@@ -206,88 +175,58 @@ def influences(
   return influence.influence(model.bundle, params, direction, pool, size)
 
 
-def can_equalize(
-  config: Config,
-  table: pd.DataFrame,
-  groups: Who,
-  classes: Sequence[str],
-  sample: RowSample,
-) -> None:
-  """Raises UserError where no thresholds could be found for these rows."""
-  criterion = config.audit.equalize
-  if not criterion:
-    return
-  why = (
-    'there are no labels'
-    if 'label' not in table
-    else 'there are no groups'
-    if not groups.columns
-    else f'there are {len(classes)} classes'
-    if len(classes) > 2
-    else ''
-  )
-  if why:
-    raise UserError(_cannot(criterion, why))
-  own, _ = group_thresholds.halves(len(table), HALF, sample)
-  column = next(iter(groups.columns.values()))
-  group_thresholds.need_rows(
-    measure.truth(config, table, 2), column, criterion, own
-  )
+def can_equalize(given: AuditInputs, one: Measured | None = None) -> bool:
+  """Whether thresholds are asked for; a sentence where none can be found.
+
+  Before any inference by the rows alone, then by what was measured.
+  """
+  criterion, table = given.config.audit.equalize, given.table
+  lacking = {
+    'there are no labels': 'label' not in table,
+    'there are no groups': not given.groups.columns,
+    f'there are {len(given.classes)} classes': len(given.classes) > 2,
+  }
+  if one:
+    several = one.scores.ndim != 2 or len(one.scores) > 1
+    lacking = {
+      'the predictions are of three or more classes, or of several seeds': (
+        several
+      ),
+      'the predictions are decisions': 'auc' not in one.set['quality'],
+    }
+  if criterion and (why := [said for said, so in lacking.items() if so]):
+    raise UserError(
+      f'audit.equalize is {criterion!r}, but {why[0]}; it needs labels of two '
+      'classes, groups, and one score a row'
+    )
+  if criterion and not one:
+    own, _ = group_thresholds.halves(len(table), HALF, given.sample)
+    column = next(iter(given.groups.columns.values()))
+    labels = measure.truth(given.config, table, 2)
+    group_thresholds.need_rows(labels, column, criterion, own)
+  return bool(criterion)
 
 
-def _cannot(criterion: str, why: str) -> str:
-  return (
-    f'audit.equalize is {criterion!r}, but {why}; it needs labels of two '
-    'classes, groups, and one score a row'
-  )
-
-
-def thresholds(
-  config: Config,
-  table: pd.DataFrame,
-  one: Measured,
-  groups: Who,
-  sample: RowSample,
-) -> Equalized | None:
+def thresholds(one: Measured) -> Equalized | None:
   """Those that the config asks for; None where it asks for none."""
-  criterion = config.audit.equalize
-  if not criterion:
+  given = one.given
+  if not can_equalize(given, one):
     return None
-  why = (
-    'the predictions are of three or more classes, or of several seeds'
-    if one.scores.ndim != 2 or len(one.scores) > 1
-    else 'the predictions are decisions'
-    if 'auc' not in one.set['quality']
-    else ''
-  )
-  if why:
-    raise UserError(_cannot(criterion, why))
-  limit = one.limit
+  config, sample = given.config, given.sample
   return api.thresholds(
-    measure.truth(config, table, 2),
+    one.labels,
     one.scores[0],
-    next(iter(groups.columns.values())),
-    criterion=criterion,
+    next(iter(given.groups.columns.values())),
+    criterion=config.audit.equalize,
     holdout=HALF,
     cluster=sample.cluster,
     sample_weight=sample.weight,
-    min_group=config.measures.min_group,
-    threshold=limit[0] if isinstance(limit, list) else limit,
+    min_group=given.least,
+    threshold=one.limit[0] if isinstance(one.limit, list) else one.limit,
     confidence_level=config.measures.confidence_level,
     n_resamples=config.measures.resamples,
     random_state=config.seed,
   )
-
-
-def _narrowed(before: float | None, after: float | None) -> str:
-  """The heading, of two parities: gaps of the groups that count in gaps."""
-  if before is None or after is None:
-    return 'A threshold for each group, judged on too few rows to tell a gap'
-  old, new = f'{1 - before:.0%}', f'{1 - after:.0%}'
-  if old == new:
-    return f'A threshold for each group would leave the gap at {old}'
-  word = 'narrow' if after > before else 'widen'
-  return f'A threshold for each group would {word} the gap from {old} to {new}'
 
 
 def _change(test: Mapping) -> str:
@@ -296,34 +235,32 @@ def _change(test: Mapping) -> str:
   return f'{number} points{words.bracketed(one, show)}'
 
 
-def thresholds_section(found: Equalized, groups: Who) -> dict:
-  """The page's: what becomes of the gap, and what it costs."""
+def thresholds_section(found: Equalized, kind: str) -> list[dict]:
+  """What becomes of the gap, and what it costs."""
+  rate, shown, criterion = EQUALIZED[found.rule.criterion]
   name = CRITERIA[found.rule.criterion]
-  shown, criterion = EQUALIZED[found.rule.criterion]
-  rate = {'dp': 'selection_rate', 'eqopp1': 'tpr', 'eqopp0': 'fpr'}[name]
   before, after = found.before.groups, found.after.groups
-  kind = next(iter(groups.columns))
-  rows = [
-    {
-      kind: group,
-      'threshold': f'{limit:.3g}',
-      f'{shown}, before': f'{before[rate][group]:.1%}',
-      'after': f'{after[rate][group]:.1%}',
-      'right, before': f'{before["accuracy"][group]:.1%}',
-      'right, after': f'{after["accuracy"][group]:.1%}',
-    }
-    for group, limit in found.thresholds.items()
-    if group in before.index
-  ]
-  return results.section(
-    _narrowed(found.before[name]['value'], found.after[name]['value']),
-    results.text(
-      f'With a threshold of its own each group meets {criterion}; nothing is '
-      f'trained. They were chosen on half of the rows and then held fixed. On '
-      f'the other {len(found.after.labels):,} accuracy changes by '
-      f'{_change(found.price)}, and parity (100 less the gap) by '
-      f'{_change(found.comparison[name])}. The file thresholds.json has them; '
-      'to decide by them the group of a row must be known, and lawful to use.'
-    ),
-    results.table(rows, screen=True),
+  # Of groups that count in gaps.
+  parities = [side[name]['value'] for side in (found.before, found.after)]
+  known = None not in parities
+  return written.sections(
+    'equalized.txt',
+    gaps=[f'{1 - parity:.0%}' for parity in parities if known],
+    narrows=known and parities[1] > parities[0],
+    criterion=criterion,
+    held=len(found.after.labels),
+    accuracy=_change(found.price),
+    parity=_change(found.comparison[name]),
+    rows=[
+      {
+        kind: group,
+        'threshold': f'{limit:.3g}',
+        f'{shown}, before': f'{before[rate][group]:.1%}',
+        'after': f'{after[rate][group]:.1%}',
+        'right, before': f'{before["accuracy"][group]:.1%}',
+        'right, after': f'{after["accuracy"][group]:.1%}',
+      }
+      for group, limit in found.thresholds.items()
+      if group in before.index
+    ],
   )

@@ -7,7 +7,6 @@ edits as many words of the same text that show no group (swapping/controls.py).
 Every different text is scored once.
 """
 
-import dataclasses
 import functools
 import os
 import pathlib
@@ -19,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.config.axes import AXES
 from fairjax.core import alignment, all_cores, announce
 from fairjax.core.errors import UserError
@@ -75,8 +74,7 @@ def chosen(config: Config, groups: Who) -> Config:
     for name in config.audit.swaps
     for one in ((axes or ['gender']) if name == 'auto' else [name])
   ]
-  audit = dataclasses.replace(config.audit, swaps=(*dict.fromkeys(swaps),))
-  return dataclasses.replace(config, audit=audit)
+  return changed(config, audit={'swaps': (*dict.fromkeys(swaps),)})
 
 
 def _kinds(groups: Who) -> list[str]:

@@ -20,7 +20,6 @@ from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.metrics import contrasts
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.inference import clusters, row_weights
-from fairjax.metrics.inference.intervals import RowSample, options_of
 
 DEFAULTS = ('measures.groups', 'data.group')
 
@@ -54,10 +53,21 @@ def who(config: Config, table: pd.DataFrame) -> Who:
   data.group, or called group."""
   options = config.audit
   wish = list(options.groups)
-  unread = _unread(config, table) if wish else []
+  # Columns of a user's table, read where audit.groups is empty.
+  others = {field: knobs.value(config, field) for field in DEFAULTS}
+  if config.measures.sets[0] in TEST_SETS:
+    others = {}
+  unread = []
+  for field, name in others.items():
+    if not name or ':' in name or name in table:
+      continue
+    if not wish:
+      column(table, name, field)  # says what is wrong
+    unread.append(
+      f'{field} is {name!r}, which is no column of {source(table)}; the groups '
+      f'are those of audit.groups, {", ".join(wish)}'
+    )
   if not wish:
-    for field, name in _defaults(config).items():  # told where wrong, if unread
-      column(table, name, field)
     own = config.measures.groups or config.data.group
     wish = [own] if own else ['group'] if 'group' in table else []
   columns, remarks = audit_table.columns_of(table, wish)
@@ -94,25 +104,6 @@ def who(config: Config, table: pd.DataFrame) -> Who:
   return Who(members, names, attributes, columns, controls, remarks + more)
 
 
-def _unread(config: Config, table: pd.DataFrame) -> list[str]:
-  """Other groups of a config that audit.groups stands before, if misspelt."""
-  return [
-    f'{field} is {name!r}, which is no column of {source(table)}; the groups '
-    f'are those of audit.groups, {", ".join(config.audit.groups)}'
-    for field, name in _defaults(config).items()
-    if name not in table
-  ]
-
-
-def _defaults(config: Config) -> dict[str, str]:
-  """Columns of a user's table that are compared where audit.groups is empty."""
-  names = {field: knobs.value(config, field) for field in DEFAULTS}
-  own = config.measures.sets[0] not in TEST_SETS
-  return {
-    k: name for k, name in names.items() if own and name and ':' not in name
-  }
-
-
 class Clusters(NamedTuple):
   """How rows were sampled: which are not independent (codes of each row, None
   where all are), and how many others each stands for (None where one).
@@ -122,11 +113,6 @@ class Clusters(NamedTuple):
   texts: np.ndarray | None  # rows of equal texts
   remarks: list[str]
   weight: np.ndarray | None = None
-
-  def sample(self, config: Config) -> RowSample:
-    """As measures take it."""
-    own = options_of(config)
-    return own._replace(cluster=self.cluster, weight=self.weight)
 
   def among(self, rows: np.ndarray) -> np.ndarray | None:
     """Which of some rows hang together."""
@@ -140,8 +126,8 @@ class Clusters(NamedTuple):
     return np.sort(np.unique(self.texts, return_index=True)[1])
 
 
-def clusters_of(config: Config, table: pd.DataFrame) -> Clusters:
-  """What rows hang together by, and their weights."""
+def clusters_of(config: Config, table: pd.DataFrame, groups: Who) -> Clusters:
+  """The clusters and weights of rows; no group may weigh nothing."""
   out = _clusters(config, table)
   name = config.audit.weight
   if not name:
@@ -152,8 +138,10 @@ def clusters_of(config: Config, table: pd.DataFrame) -> Clusters:
       'influence on a gap is of '
       'rows that count alike; leave one of the two out'
     )
-  values = column(table, name, 'audit.weight')
-  weight = row_weights.given(values.to_numpy(object), len(table), _called(name))
+  values = column(table, name, 'audit.weight').to_numpy(object)
+  called = name if name == 'sample_weight' else f'the weight {name!r}'
+  weight = row_weights.given(values, len(table), called)
+  row_weights.check_groups(weight, groups.members, groups.names, called)
   if weight is None:
     said = f'all rows have the same weight {name!r}: nothing is weighted'
     return out._replace(remarks=[*out.remarks, said])
@@ -163,16 +151,6 @@ def clusters_of(config: Config, table: pd.DataFrame) -> Clusters:
     'weights',
   ]
   return out._replace(remarks=[*out.remarks, *said], weight=weight)
-
-
-def _called(name: str) -> str:
-  return name if name == 'sample_weight' else f'the weight {name!r}'
-
-
-def check_weights(config: Config, weight: np.ndarray | None, who: Who) -> None:
-  """Raises UserError where a group weighs nothing."""
-  name = _called(config.audit.weight)
-  row_weights.check_groups(weight, who.members, who.names, name)
 
 
 def _clusters(config: Config, table: pd.DataFrame) -> Clusters:

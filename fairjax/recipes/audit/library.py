@@ -15,6 +15,7 @@ from fairjax.core import cache
 from fairjax.core.errors import UserError, need, same_index
 from fairjax.data.tables import audit_table, inputs, join, labels, readers
 from fairjax.recipes.audit import recipe
+from fairjax.recipes.audit.measure import Measured
 from fairjax.recipes.audit.what_if import WhatIf
 from fairjax.report.faces import Face
 from fairjax.stages import asking
@@ -26,8 +27,7 @@ class Audited(Face):
   """What `fairjax.audit` found: result['flips'] is {value, low, high, …}."""
 
   config: Config
-  table: pd.DataFrame
-  measured: Mapping[str, Any]
+  measured: Mapping[str, Measured]
 
   def words(self, swap: str = '') -> pd.DataFrame:
     """The words of a swap, those that carry its flips first."""
@@ -56,7 +56,7 @@ class Audited(Face):
 
   def save(self, folder: str | os.PathLike) -> pathlib.Path:
     """Writes the page, its documents and predictions; returns the page."""
-    keep = lambda at: recipe.keep(self.config, at, self.table, self.measured)
+    keep = lambda at: recipe.keep(at, self.measured)
     return stages.leave(folder, self.config, self.results, keep)
 
 
@@ -146,7 +146,7 @@ def audit(
     )
   results.notes += [words for words in lines if ' are those kept in ' in words]
   doors.retell(results, audit, ARGUMENTS)
-  return Audited(results, config, rows.table, measured)
+  return Audited(results, config, measured)
 
 
 def _place(keep: str | os.PathLike, *models: Any) -> asking.Place | None:

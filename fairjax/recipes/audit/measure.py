@@ -3,13 +3,12 @@
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
 from fairjax.data.tables.files import column
@@ -25,7 +24,7 @@ from fairjax.metrics import (
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import row_weights, significance
-from fairjax.metrics.inference.intervals import options_of
+from fairjax.metrics.inference.intervals import RowSample, options_of
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
@@ -48,37 +47,56 @@ class AuditInputs(NamedTuple):
   edits: Sequence[audit_edits.Edits]
   hang: audit_groups.Clusters
 
+  @property
+  def sample(self) -> RowSample:
+    """How the rows were drawn, as measures take it."""
+    own = options_of(self.config)
+    return own._replace(cluster=self.hang.cluster, weight=self.hang.weight)
 
-@dataclasses.dataclass
+  @property
+  def least(self) -> int:
+    return self.config.measures.min_group
+
+  @property
+  def text(self) -> list[str]:
+    """The texts of the rows; none where there are none."""
+    return list(self.table['text']) if 'text' in self.table else []
+
+
 class Measured:
   """One model: its set of results.json, and what its page shows beside."""
 
-  name: str
-  scores: np.ndarray  # [s, n] of the positive label, or [s, n, c]
-  chances: np.ndarray  # [s, n, c]
-  decisions: np.ndarray  # [s, n]
-  set: dict  # as results.json has it
-  limit: Any  # the threshold, or one a seed
-  swaps: Sequence[audit_edits.Edits]  # those that were made of the texts
-  group: np.ndarray  # [n], of the first attribute
-  edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]] = field(
-    default_factory=dict
-  )
-  quantiles: dict[str, list[dict]] = field(default_factory=dict)
-  words: dict[str, list[dict]] = field(default_factory=dict)
-  # Of an axis, by value.
-  wordings: dict[str, list[dict]] = field(default_factory=dict)
-  contrasts: list[dict] = field(default_factory=list)
-  impact: list[dict] = field(default_factory=list)
-  # Gaps inside the levels of the controls.
-  within: list[dict] = field(default_factory=list)
-  left_out: list[str] = field(default_factory=list)
-  reliability: dict[str, list[dict]] = field(default_factory=dict)
-  slices: list[dict] = field(default_factory=list)
-  sweep: dict[str, np.ndarray] = field(default_factory=dict)
-  swept: str = ''  # the attribute whose gaps those are, where there are several
-  equalized: Any = None  # thresholds of groups (causes.py)
-  what_if: Callable[[str], WhatIf] | None = None  # where it can be asked
+  def __init__(
+    self,
+    given: AuditInputs,
+    scores: np.ndarray,
+    chances: np.ndarray,
+    labels: np.ndarray | None,
+    own: dict,
+  ):
+    self.given, self.set = given, own  # a set of results.json
+    self.scores = scores  # [s, n] of the positive label, or [s, n, c]
+    self.chances = chances  # [s, n, c]
+    self.labels = labels  # [n], 1 is positive of two
+    self.limit = own['threshold']  # one a seed, or 'argmax'
+    self.cut = 0.0 if self.limit == 'argmax' else self.limit
+    self.decisions = flips.decisions(scores, self.cut)  # [s, n]
+    # Of each swap: as it was made with its scores, and what it changed.
+    self.edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]] = {}
+    self.quantiles: dict[str, list[dict]] = {}
+    self.words: dict[str, list[dict]] = {}
+    self.wordings: dict[str, list[dict]] = {}  # of an axis, by value
+    self.contrasts: list[dict] = []
+    self.impact: list[dict] = []
+    self.within: list[dict] = []  # gaps inside the levels of the controls
+    self.left_out: list[str] = []
+    self.reliability: dict[str, list[dict]] = {}
+    self.slices: list[dict] = []
+    self.sweep: dict[str, np.ndarray] = {}
+    self.swept = ''  # the attribute whose gaps those are, of several
+    self.equalized: Any = None  # thresholds of groups (causes.py)
+    # Where it can be asked.
+    self.what_if: Callable[[str], WhatIf] | None = None
 
 
 def of_positive(config: Config, chances: np.ndarray) -> np.ndarray:
@@ -93,15 +111,14 @@ def truth(config: Config, table: pd.DataFrame, classes: int):
   if 'label' not in table:
     return None
   labels = table['label'].to_numpy(np.int64)
-  return (
-    (labels == config.measures.pos_label).astype(np.int64)
-    if (classes == 2)
-    else labels
-  )
+  two = (labels == config.measures.pos_label).astype(np.int64)
+  return two if classes == 2 else labels
 
 
-def chances_of(model: AuditedModel, config, table, classes) -> np.ndarray:
-  scores = model.scores
+def chances_of(
+  model: AuditedModel, given: AuditInputs, table: pd.DataFrame
+) -> np.ndarray:
+  config, scores = given.config, model.scores
   if scores is None:
     if 'text' not in table:
       raise UserError(
@@ -109,7 +126,7 @@ def chances_of(model: AuditedModel, config, table, classes) -> np.ndarray:
         f'{config.data.text!r}; name it with --config.data.text'
       )
     scores = model.predict(list(table['text']))
-  chances = aligned(np.asarray(scores, np.float64), model, classes)
+  chances = aligned(np.asarray(scores, np.float64), model, given.classes)
   if chances.shape[2] == 2 and config.measures.pos_label > 1:
     raise UserError(
       f'measures.pos_label is {config.measures.pos_label}, but {model.name} '
@@ -119,11 +136,11 @@ def chances_of(model: AuditedModel, config, table, classes) -> np.ndarray:
 
 
 def scored(
-  model: AuditedModel, config, texts: Sequence[str], classes: Sequence[str]
+  model: AuditedModel, given: AuditInputs, texts: Sequence[str]
 ) -> np.ndarray:
   """Scores [s, n], or [s, n, c], of any texts."""
   answer = np.asarray(model.predict(texts), float)
-  return of_positive(config, aligned(answer, model, classes))
+  return of_positive(given.config, aligned(answer, model, given.classes))
 
 
 def decided(model: AuditedModel, chances: np.ndarray) -> AuditedModel:
@@ -132,8 +149,9 @@ def decided(model: AuditedModel, chances: np.ndarray) -> AuditedModel:
   return dataclasses.replace(model, hard=True) if only else model
 
 
-def threshold_of(config, model, valid, classes) -> float | str:
+def threshold_of(model: AuditedModel, given: AuditInputs) -> float | str:
   """The threshold that was asked for, perhaps chosen on validation rows."""
+  config, valid = given.config, given.valid
   rule = config.audit.choose
   if not rule:
     limit = config.measures.threshold
@@ -150,7 +168,7 @@ def threshold_of(config, model, valid, classes) -> float | str:
       '--config.measures.threshold'
     )
   own = dataclasses.replace(model, scores=None)
-  scores = of_positive(config, chances_of(own, config, valid, classes))
+  scores = of_positive(config, chances_of(own, given, valid))
   if scores.ndim == 3:
     raise UserError(
       'a threshold is chosen for two classes; leave --config.audit.choose'
@@ -165,14 +183,12 @@ def threshold_of(config, model, valid, classes) -> float | str:
 
 def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   """Everything of one model."""
-  config, table, valid, classes, groups, edits, hang = given
-  options, once = hang.sample(config), hang.once(len(table))
-  least = config.measures.min_group
-  chances = chances_of(model, config, table, classes)
+  config, table, groups = given.config, given.table, given.groups
+  chances = chances_of(model, given, table)
   model = decided(model, chances)
   scores = of_positive(config, chances)
   labels = truth(config, table, chances.shape[2])
-  wanted = threshold_of(config, model, valid, classes)
+  wanted = threshold_of(model, given)
   one = assess(
     np.zeros(scores.shape[1], np.int64) if labels is None else labels,
     scores,
@@ -180,47 +196,52 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
     groups.names,
     attributes=groups.attributes,
     threshold=0.5 if labels is None and wanted == 'eer' else wanted,
-    options=options,
-    min_group=least,
+    options=given.sample,
+    min_group=given.least,
   )
   one['warnings'] += warn.of_chosen(config.audit.choose and 'validation rows')
-  limit = one['threshold']
   if 'text' in table:
-    texts = hang.texts
+    texts = given.hang.texts
     one['texts'] = len(table if texts is None else np.unique(texts))
-  decisions = flips.decisions(scores, 0.0 if limit == 'argmax' else limit)
   if labels is None:
     without_labels(one)
   if model.hard:
     for part in (one['quality'], one['fairness'], *one['groups'].values()):
       for key in [k for k in part if k.rpartition('/')[2] in OF_SCORES]:
         del part[key]
-  who = groups.members, groups.names, groups.attributes
-  group = group_rates.of_rows(*who)
-  out = Measured(
-    *(model.name, scores, chances, decisions, one, limit, edits, group)
-  )
-  _calibrated(out, labels, groups, options, least, model.hard)
-  _beside_reference(out, labels, groups, config, options)
-  _impact(out, groups, config, options)
-  _given_controls(out, labels, groups, options, least)
-  _priced(out, labels, groups, config, options)
+  out = Measured(given, scores, chances, labels, one)
+  first = groups.of(groups.kinds[0]) if groups.kinds else (groups.members, [])
+  if labels is not None and not model.hard:
+    of = labels, scores
+    end = given.sample, given.least
+    _add(out, lambda members: calibration.measure(*of, members, *end))
+    out.reliability = calibration.reliability(*of, *first, given.sample)
+  _beside_reference(out)
+  _impact(out)
+  _given_controls(out)
+  price = prices(config.audit.costs)
+  if price is not None and labels is not None and scores.ndim < 3:
+    of = labels, out.decisions
+    end = price, given.sample, given.least
+    _add(out, lambda members: contrasts.costs(*of, members, *end))
   if labels is not None:
+    once = given.hang.once(len(table))
     out.slices = slices.worst(
-      (decisions != labels).mean(0)[once],
+      (out.decisions != labels).mean(0)[once],
       {
         kind: {name: rows[once] for name, rows in each.items()}
         for kind, each in conditions(table, groups).items()
       },
-      cluster=hang.among(once),
+      cluster=given.hang.among(once),
     )
   if scores.ndim == 2 and not model.hard:
-    first = groups.of(groups.kinds[0])[0] if groups.kinds else groups.members
     out.swept = groups.kinds[0] if len(groups.kinds) > 1 else ''
-    out.sweep = thresholds.sweep(labels, scores, first, least, hang.weight)
-  if model.predict is not None and 'text' in table:
-    for edit in edits:
-      _edited(out, edit, model, given, labels)
+    end = given.least, given.hang.weight
+    out.sweep = thresholds.sweep(labels, scores, first[0], *end)
+  if model.predict is not None:
+    for edits in given.edits:
+      if edits.edited.any():
+        _edited(out, edits, model)
   return out
 
 
@@ -239,11 +260,9 @@ def rehearsed(model: AuditedModel, given: AuditInputs) -> dict[str, dict]:
     rng = np.random.default_rng([config.seed, len(texts)])
     return rng.dirichlet(np.ones(width), len(texts))[None]
 
-  plain = dataclasses.replace(config.measures, resamples=0)
-  one = measure(
-    dataclasses.replace(model, predict=made_up),
-    given._replace(config=dataclasses.replace(config, measures=plain)),
-  )
+  plain = changed(config, measures={'resamples': 0})
+  asked = dataclasses.replace(model, predict=made_up)
+  one = measure(asked, given._replace(config=plain))
   return {**one.set['quality'], **one.set['fairness']}
 
 
@@ -265,11 +284,12 @@ def without_labels(one: dict) -> None:
   ]
 
 
-def _add(out: Measured, groups: Who, measured: Callable) -> None:
+def _add(out: Measured, measured: Callable) -> None:
   """Measures of everyone, of each group, and between those of an attribute.
 
   `measured(members)` gives the three of some groups.
   """
+  groups = out.given.groups
   everyone, by_group, fair = measured(groups.members)
   out.set['quality'] |= everyone
   for name, one in zip(groups.names, by_group):
@@ -280,24 +300,10 @@ def _add(out: Measured, groups: Who, measured: Callable) -> None:
     out.set['fairness'] |= {groups.key(kind, k): v for k, v in fair.items()}
 
 
-def _calibrated(out, labels, groups, options, least, hard) -> None:
-  if labels is None or hard:
-    return
-  measured = lambda members: calibration.measure(
-    labels, out.scores, members, options, least
-  )
-  _add(out, groups, measured)
-  members, names = groups.members[:0], []
-  if groups.kinds:
-    members, names = groups.of(groups.kinds[0])
-  out.reliability = calibration.reliability(
-    labels, out.scores, members, names, options
-  )
-
-
-def _beside_reference(out, labels, groups, config, options) -> None:
+def _beside_reference(out: Measured) -> None:
   """Each group against the reference; of many classes only who is right."""
-  reference = config.audit.reference
+  given, labels = out.given, out.labels
+  groups, reference = given.groups, given.config.audit.reference
   binary = out.scores.ndim == 2
   for kind in groups.kinds:
     members, names = groups.of(kind)
@@ -315,14 +321,8 @@ def _beside_reference(out, labels, groups, config, options) -> None:
       decisions = (out.decisions == labels).astype(np.int64)
       label, rates = None, ('selection_rate',)
     rows = contrasts.differences(
-      label,
-      decisions,
-      members,
-      names,
-      own,
-      options,
-      config.measures.min_group,
-      rates,
+      *(label, decisions, members, names, own),
+      *(given.sample, given.least, rates),
     )
     out.contrasts += [{**row, 'attribute': kind} for row in rows]
   # The page counts the tests of all attributes, so all are corrected together.
@@ -335,11 +335,12 @@ def _beside_reference(out, labels, groups, config, options) -> None:
       row['rate'] = 'accuracy'
 
 
-def _impact(out, groups, config, options) -> None:
+def _impact(out: Measured) -> None:
   """Impact ratios of each attribute, where the task is hiring or a gate asks.
 
   Where there are scores, also of the share above the sample's median.
   """
+  given, groups, config = out.given, out.given.groups, out.given.config
   asked = config.audit.hiring or gate.asks(
     config.audit.fail_if, 'selection_rate_ratio'
   )
@@ -354,12 +355,14 @@ def _impact(out, groups, config, options) -> None:
     about = {'attribute': kind, 'unknown': int((~members.any(0)).sum())}
     for name, chosen in of.items():
       rows = contrasts.impact_ratios(
-        *(chosen, members, names, options, config.measures.min_group)
+        *(chosen, members, names, given.sample, given.least)
       )
       out.impact += [{**about, 'of': name, **row} for row in rows]
 
 
-def _given_controls(out, labels, groups, options, least) -> None:
+def _given_controls(out: Measured) -> None:
+  """Gaps at equal values of the controls, and inside each of their levels."""
+  given, groups, options = out.given, out.given.groups, out.given.sample
   if not groups.controls or not groups.columns or out.scores.ndim == 3:
     return
   levels = group_rates.memberships(groups.controls, intersections=True)
@@ -370,11 +373,11 @@ def _given_controls(out, labels, groups, options, least) -> None:
     members, _ = groups.of(kind)
     # As of every gap: a group of few rows would empty the levels too.
     rows = [options.rows(one) for one in members]
-    large = [g for g, count in enumerate(rows) if count >= least]
+    large = [g for g, count in enumerate(rows) if count >= given.least]
     if len(large) < 2:
       continue
     fair, within, left = contrasts.conditional(
-      labels,
+      out.labels,
       out.decisions,
       members[large],
       masks[keep],
@@ -384,17 +387,6 @@ def _given_controls(out, labels, groups, options, least) -> None:
     out.set['fairness'] |= {groups.key(kind, k): v for k, v in fair.items()}
     out.within += [{'attribute': kind, **row} for row in within]
     out.left_out += left
-
-
-def _priced(out, labels, groups, config, options) -> None:
-  price = prices(config.audit.costs)
-  if price is None or labels is None or out.scores.ndim == 3:
-    return
-  least = config.measures.min_group
-  measured = lambda members: contrasts.costs(
-    labels, out.decisions, members, price, options, least
-  )
-  _add(out, groups, measured)
 
 
 def prices(text: str) -> tuple[float, float] | None:
@@ -441,25 +433,17 @@ def conditions(table: pd.DataFrame, groups: Who) -> dict[str, dict]:
 
 
 def _edited(
-  out: Measured,
-  edits: audit_edits.Edits,
-  model: AuditedModel,
-  given: AuditInputs,
-  labels,
+  out: Measured, edits: audit_edits.Edits, model: AuditedModel
 ) -> None:
   """Flips of one swap, with the measures' names led by it if there are more."""
-  config, table, _, classes, groups, _, hang = given
-  if not edits.edited.any():
-    return
-  predict = lambda texts: scored(model, config, texts, classes)
-  edit = audit_edits.score(edits, list(table['text']), out.scores, predict)
-  limit = 0.0 if out.limit == 'argmax' else out.limit
-  options = hang.sample(config)
+  given, groups, labels = out.given, out.given.groups, out.labels
+  predict = lambda texts: scored(model, given, texts)
+  edit = audit_edits.score(edits, given.text, out.scores, predict)
+  end = out.cut, given.sample
   result = flips.measure(
-    *(labels, out.scores, edit, groups.members, groups.names, limit, options)
+    *(labels, out.scores, edit, groups.members, groups.names, *end)
   )
-  many = len(config.audit.swaps) > 1
-  prefix = f'{edits.name}/' if many else ''
+  prefix = f'{edits.name}/' if len(given.config.audit.swaps) > 1 else ''
   note = warn.note_of_constant(out.decisions)
   if note and not result.measures['flips']['value']:
     for one in result.measures.values():
@@ -474,17 +458,16 @@ def _edited(
   out.quantiles[edits.name] = result.quantiles
   if labels is not None and out.scores.ndim == 2:
     out.wordings[edits.name] = flips.by_value(
-      *(labels, out.scores, edit, edits.wording, edits.values, limit, options)
+      *(labels, out.scores, edit, edits.wording, edits.values, *end)
     )
-  words = [
-    [f'{old.lower()} → {new.lower()}' for _, _, old, new in spans]
-    for spans in edits.spans
-  ]
-  once = hang.once(len(table))
+  once = given.hang.once(len(edits.spans))
   out.words[edits.name] = flips.by_word(
-    [words[row] for row in once],
+    [
+      [f'{old.lower()} → {new.lower()}' for _, _, old, new in edits.spans[row]]
+      for row in once
+    ],
     out.scores[:, once],
     flips.of_rows(edit, once),
-    *(limit, options_of(config).over(hang.among(once))),
-    config.measures.min_group,
+    *(out.cut, options_of(given.config).over(given.hang.among(once))),
+    given.least,
   )

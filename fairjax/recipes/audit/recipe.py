@@ -22,6 +22,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
 from fairjax.metrics import gate, measures
 from fairjax.metrics import paired as paired_tests
+from fairjax.metrics.groups import of_rows
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
@@ -45,7 +46,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     results, measured = audit(
       config, config.audit.model, rows, log.line, place=place
     )
-    keep(config, folder, rows.table, measured)
+    keep(folder, measured)
     results = stages.publish(folder, results, log)
     if port := config.audit.serve:
       page, name = folder / 'report.html', results.focus
@@ -65,13 +66,13 @@ def audit(
 ) -> tuple[Results, dict[str, Measured]]:
   """Results of every model that `source` holds, and what they were made of."""
   table, classes = rows.table, rows.classes
-  if config.audit.fail_if:
-    gate.parse(config.audit.fail_if)  # a mistake in it is told first
+  rule, on = config.audit.fail_if, config.audit.fail_on
+  if rule:
+    gate.parse(rule)  # a mistake in it is told first
   audit_measure.prices(config.audit.costs)
   groups = audit_groups.who(config, table)
   config = audit_edits.chosen(config, groups)
-  hang = audit_groups.clusters_of(config, table)
-  audit_groups.check_weights(config, hang.weight, groups)
+  hang = audit_groups.clusters_of(config, table, groups)
   remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
   for words in remarks:
     say(words)
@@ -79,53 +80,53 @@ def audit(
   for words in (words for model in models for words in model.remarks):
     say(words)
   edits = audit_edits.make(config, table)
-  train = audit_causes.training(models[0], config, groups)
-  audit_causes.can_equalize(config, table, groups, classes, hang.sample(config))
   given = audit_measure.AuditInputs(
-    config, table, rows.valid, classes, groups, edits, hang
+    *(config, table, rows.valid, classes, groups, edits, hang)
   )
-  _rehearse(models, given)
-  measured = _measured(models, given, place, say)
-  models = [
-    audit_measure.decided(one, measured[one.name].chances) for one in models
-  ]
-  focus = measured[models[0].name]
-  names = asking.class_names(models[0], classes)
-  if models[0].kind != 'predictions' and models[0].predict is not None:
-    focus.what_if = what_if.asker(
-      config,
-      lambda texts: audit_measure.scored(models[0], config, texts, classes),
-      focus.limit,
-      names,
-    )
-  results = _results(models, given, measured, names, remarks)
-  causes = audit_causes.section(
-    models[0], config, table, focus, groups, names, train
-  )
-  if causes:
-    results.sections.append(causes)
-  focus.equalized = audit_causes.thresholds(
-    config, table, focus, groups, hang.sample(config)
-  )
-  if focus.equalized:
-    results.sections.append(
-      audit_causes.thresholds_section(focus.equalized, groups)
-    )
-  options = config.audit
-  results.facts |= gate.facts(options.fail_if, focus.set, options.fail_on)
-  return results, measured
-
-
-def _rehearse(
-  models: Sequence[asking.AuditedModel], given: audit_measure.AuditInputs
-) -> None:
-  """Refuses what can be refused before any inference."""
-  rule = given.config.audit.fail_if
-  for model in models:
+  train = audit_causes.training(models[0], given)
+  audit_causes.can_equalize(given)
+  for model in models:  # what can be refused before any inference
     if model.scores is None:
       ready = audit_measure.rehearsed(model, given)
       if rule and model is models[0]:
         gate.names(rule, ready)
+  measured = _measured(models, given, place, say)
+  models = [
+    audit_measure.decided(one, measured[one.name].chances) for one in models
+  ]
+  model, focus = models[0], measured[models[0].name]
+  names = asking.class_names(model, classes)
+  if model.kind != 'predictions' and model.predict is not None:
+    ask = lambda texts: audit_measure.scored(model, given, texts)
+    focus.what_if = what_if.asker(config, ask, focus.cut, names)
+  focus.equalized = audit_causes.thresholds(focus)
+  data = _data(config)
+  results = stages.results(
+    config,
+    data=data,
+    model=model.name,
+    seeds=list(range(len(focus.scores))) if len(focus.scores) > 1 else [],
+    classes=names if len(names) == focus.chances.shape[2] else [],
+    title=f'Audit of {model.name}',
+    contenders={
+      name: {'sets': {data: one.set}} for name, one in measured.items()
+    },
+    focus=model.name,
+    tests=tests(measured),
+    notes=[
+      *remarks,
+      *(words for one in edits for words in one.remarks),
+      *(words for model in models for words in model.remarks),
+      *(w for model in models for w in asking.read_as(model, classes)),
+      *audit_edits.misfit(edits, groups),
+      *_missing(table, model),
+      *_held_against(models, names, config),
+    ],
+    sections=audit_page.sections(focus, names),
+  )
+  results.sections += audit_causes.sections(model, focus, names, train)
+  results.facts |= gate.facts(rule, focus.set, on)
+  return results, measured
 
 
 def _measured(
@@ -135,58 +136,19 @@ def _measured(
   say: Callable[[str], None],
 ) -> dict[str, Measured]:
   """Every model's measures; models that answer are asked here."""
-  config, table, _, classes, *_ = given
-  texts = list(table['text']) if 'text' in table else []
   asked = [model for model in models if model.scores is None]
-  first = {model.name: asking.sample(model, texts) for model in asked}
+  first = {model.name: asking.sample(model, given.text) for model in asked}
   measured: dict[str, Measured] = {}
+  batch = given.config.audit.batch
   for model in models:
-    say(f'auditing {model.name}: {len(table):,} rows')
-    model = asking.kept(
-      model, first.get(model.name), place, config.audit.batch, say
-    )
+    say(f'auditing {model.name}: {len(given.table):,} rows')
+    model = asking.kept(model, first.get(model.name), place, batch, say)
     measured[model.name] = audit_measure.measure(model, given)
   for model in asked:
     one = measured[model.name]
-    asking.tell_noise(
-      *(model, first[model.name], texts, classes, one.chances, one.set)
-    )
+    own = first[model.name], given.text, given.classes
+    asking.tell_noise(model, *own, one.chances, one.set)
   return measured
-
-
-def _results(
-  models: Sequence[asking.AuditedModel],
-  given: audit_measure.AuditInputs,
-  measured: dict[str, Measured],
-  names: list[str],
-  remarks: Sequence[str],
-) -> Results:
-  """The measures as results, with what is to be said of each model."""
-  config, table, _, classes, groups, edits, hang = given
-  focus = measured[models[0].name]
-  return stages.results(
-    config,
-    data=_data(config),
-    model=models[0].name,
-    seeds=list(range(len(focus.scores))) if len(focus.scores) > 1 else [],
-    classes=names if len(names) == focus.chances.shape[2] else [],
-    title=f'Audit of {models[0].name}',
-    contenders={
-      name: {'sets': {_data(config): one.set}} for name, one in measured.items()
-    },
-    focus=models[0].name,
-    tests=tests(config, table, measured, groups, hang.sample(config)),
-    notes=[
-      *remarks,
-      *(words for one in edits for words in one.remarks),
-      *(words for model in models for words in model.remarks),
-      *(w for model in models for w in asking.read_as(model, classes)),
-      *audit_edits.misfit(edits, groups),
-      *_missing(table, models[0]),
-      *_held_against(models, names, config),
-    ],
-    sections=audit_page.sections(config, table, focus, groups, names),
-  )
 
 
 def _models(
@@ -299,110 +261,91 @@ def check_scored(folder: pathlib.Path) -> None:
     )
 
 
-def keep(
-  config: Config,
-  folder: pathlib.Path,
-  table: pd.DataFrame,
-  measured: Mapping[str, Measured],
-) -> None:
+def keep(folder: pathlib.Path, measured: Mapping[str, Measured]) -> None:
   """predictions.parquet of the first model, predictions/ of others."""
   if not stages.is_main():
     return
+  first = next(iter(measured.values()))
+  given, table, groups = first.given, first.given.table, first.given.groups
   frame = table if 'label' in table else table.assign(label=-1)
+  group = of_rows(groups.members, groups.names, groups.attributes)
   frames = {}
   for model, one in measured.items():
-    rows = stages.prediction_table(_data(config), frame, one.chances)
-    rows['group'] = one.group
+    rows = stages.prediction_table(_data(given.config), frame, one.chances)
+    rows['group'] = group
     frames[model] = rows if 'label' in table else rows.drop(columns='label')
   stages.write_predictions(folder, frames, next(iter(frames)))
-  first = next(iter(measured.values()))
   if first.equalized:
     first.equalized.save(folder / 'thresholds.json')
-  if 'text' in table and not first.edits:
-    wanted: dict[str, str] = {}  # each text once
-    for one in first.swaps:
-      for kind, texts in (('swap', one.twins), ('control', one.controls)):
-        for text, edited in zip(texts, one.edited):
-          if edited and text is not None:
-            wanted.setdefault(text, f'{one.name} {kind}')
-    if wanted:
-      check_scored(folder)
-      frame = pd.DataFrame({'edit': [*wanted.values()], 'text': [*wanted]})
-      with artefacts.atomic(folder / TO_SCORE) as part:
-        frame.to_csv(part, index=False)
+  if first.edits:
+    return
+  wanted: dict[str, str] = {}  # each text once
+  for one in given.edits:
+    for kind, texts in (('swap', one.twins), ('control', one.controls)):
+      for text, changed in zip(texts, one.edited):
+        if changed and text is not None:
+          wanted.setdefault(text, f'{one.name} {kind}')
+  if wanted:
+    check_scored(folder)
+    frame = pd.DataFrame({'edit': [*wanted.values()], 'text': [*wanted]})
+    with artefacts.atomic(folder / TO_SCORE) as part:
+      frame.to_csv(part, index=False)
 
 
-def tests(config, table, measured, groups, sample) -> list[dict]:
+def tests(measured: Mapping[str, Measured]) -> list[dict]:
   """Every other model against the first, on the same rows."""
-  names = list(measured)
-  if len(names) < 2:
-    return []
-  name, own = _data(config), measured[names[0]]
-  labels = audit_measure.truth(config, table, own.chances.shape[2])
-  out = []
-  for other in names[1:]:
-    one = measured[other]
+  (first, own), *others = measured.items()
+  given, groups, out = own.given, own.given.groups, []
+  for other, one in others:
     if one.scores.shape != own.scores.shape:
       raise UserError(
-        f'{other} has predictions of shape {one.scores.shape} and {names[0]} '
+        f'{other} has predictions of shape {one.scores.shape} and {first} '
         f'{own.scores.shape}; compare models of as many seeds and classes'
       )
-    lines = []
+    lines: dict[tuple, dict] = {}
     for kind in groups.kinds or ['']:
-      members, group_names = groups.of(kind)
       differences = paired_tests.compare(
-        np.zeros(len(table), np.int64) if labels is None else labels,
-        one.scores,
-        own.scores,
-        members,
-        group_names,
-        **_inference(config, own, one, sample),
+        np.zeros(len(given.table), np.int64)
+        if own.labels is None
+        else own.labels,
+        *(one.scores, own.scores, *groups.of(kind)),
+        threshold=_limit(own, one),
+        options=given.sample,
+        min_group=given.least,
       )
-      named = lambda measure, kind=kind: (
-        groups.key(kind, measure) if measures.is_gap(measure) else measure
-      )
-      lines += [
-        {**line, 'measure': named(line['measure'])}
-        for line in differences
-        if _kept(line['measure'], labels, own, one)
-      ]
-    first = {(line['measure'], line['test']): line for line in reversed(lines)}
-    lines = [*reversed(first.values())]
+      for line in differences:
+        name = line['measure']
+        if _kept(name, own, one):
+          key = groups.key(kind, name) if measures.is_gap(name) else name
+          at = key, line['test']  # the first of equal ones, where the last is
+          lines[at] = lines.pop(at, {**line, 'measure': key})
+    found = [*lines.values()]
     for swap in (name for name in own.edits if name in one.edits):
-      prefix = f'{swap}/' if len(config.audit.swaps) > 1 else ''
-      changes = flips.compare(
-        (one.scores, one.edits[swap][1], _limit(one)),
-        (own.scores, own.edits[swap][1], _limit(own)),
-        sample,
-      )
-      lines += [{**t, 'measure': prefix + t['measure']} for t in changes]
-    out += [
-      {'set': name, 'ours': other, 'theirs': names[0], **line} for line in lines
-    ]
+      prefix = f'{swap}/' if len(given.config.audit.swaps) > 1 else ''
+      both = ((m.scores, m.edits[swap][1], m.cut) for m in (one, own))
+      changes = flips.compare(*both, given.sample)
+      found += [{**t, 'measure': prefix + t['measure']} for t in changes]
+    pair = {'set': _data(given.config), 'ours': other, 'theirs': first}
+    out += [{**pair, **line} for line in found]
   return stages.adjusted(out)
 
 
-def _limit(one: Measured):
-  return 0.0 if one.limit == 'argmax' else one.limit
-
-
-def _kept(measure: str, labels, *both: Measured) -> bool:
-  if labels is None:
+def _kept(measure: str, *both: Measured) -> bool:
+  if both[0].labels is None:
     return measure in ('dp', 'selection_rate')
   hard = any('auc' not in one.set['quality'] for one in both)
   return bool(measures.leading([measure])) and not (hard and measure == 'auc')
 
 
-def _inference(config: Config, own: Measured, other: Measured, sample) -> dict:
-  """Options of a paired test; two models may have thresholds of their own."""
-  limit = own.limit
-  if limit == 'argmax':
-    limit = 0.5
-  elif isinstance(limit, list):
-    limit = 'eer'
-  elif other.limit != limit:
+def _limit(own: Measured, other: Measured) -> float | str:
+  """The threshold of a paired test, which two models have to share."""
+  if own.limit == 'argmax':
+    return 0.5
+  if isinstance(own.limit, list):
+    return 'eer'
+  if other.limit != own.limit:
     raise UserError(
-      f'the models have different thresholds, {limit} and {other.limit}; '
+      f'the models have different thresholds, {own.limit} and {other.limit}; '
       'compare them at one, with --config.measures.threshold'
     )
-  return stages.inference(config, limit) | {'options': sample}
+  return own.limit

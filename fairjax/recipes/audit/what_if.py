@@ -28,7 +28,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from fairjax import results
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
@@ -81,9 +81,7 @@ def asker(
 ) -> Callable[[str], WhatIf]:
   """The what-if of a model whose answers are scores [s, n] or [s, n, c]."""
   swaps = [s for s in config.audit.swaps if not s.startswith('column:')]
-  config = dataclasses.replace(
-    config, audit=dataclasses.replace(config.audit, swaps=tuple(swaps))
-  )
+  config = changed(config, audit={'swaps': tuple(swaps)})
   positive = config.measures.pos_label
 
   def what_if(text: str) -> WhatIf:
@@ -91,7 +89,7 @@ def asker(
     labels, versions = _versions(text, config)
     texts = list(dict.fromkeys(versions))
     scores = np.asarray(ask(texts), float)
-    decided = flips.decisions(scores, 0.0 if limit == 'argmax' else limit)
+    decided = flips.decisions(scores, limit)
     at = [texts.index(one) for one in versions]
     several = scores.ndim == 3
     # Seeds decide by their majority.

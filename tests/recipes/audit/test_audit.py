@@ -20,7 +20,6 @@ from fairjax.config import Config, validate
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
 from fairjax.metrics.inference import significance
-from fairjax.recipes.audit import causes
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import page as audit_page
@@ -131,9 +130,8 @@ def test_rows_that_flip_show_different_words(monkeypatch):
   both = [[*span('She', 'He'), *span('Ann', 'Tom')], *spans]
   assert audit_page.diverse([1, 0, 4], both) == [1, 0, 4]
   frame = rows()
-  frame.loc[frame.index % 7 == 0, 'text'] = [
-    f'My aunt said it was happy {k}.' for k in range(0, len(frame), 7)
-  ]
+  aunts = [f'My aunt said it was happy {k}.' for k in frame.index[::7]]
+  frame.loc[::7, 'text'] = aunts
   frame.loc[1, 'text'] = 'Donald Marsh said it was happy.'
   loud = lambda texts: (
     np.array(
@@ -809,40 +807,24 @@ def flips_light(found):
   return [(one.state, one.words) for one in every if one.title == 'Flips']
 
 
-@pytest.mark.parametrize(
-  ('groups', 'swaps', 'said', 'light'),
-  [
-    (
-      ('identity',),
-      ('gender',),
-      'Only words that show gender were exchanged',
-      [],
-    ),
-    (
-      ('identity',),
-      ('LIST',),
-      'Exchanging words of the list ‘loves’ changes',
-      ['bad'],
-    ),
-    (('identity', 'gender'), ('gender',), 'words that show gender', ['unsure']),
-    # Of two swaps that which is about the groups speaks.
-    (('identity',), ('gender', 'LIST'), 'the list ‘loves’', ['bad']),
-    ((), ('gender',), 'Exchanging words that show gender', ['unsure']),
-    # By default what the groups name is exchanged.
-    (
-      ('identity',),
-      ('auto',),
-      'Exchanging words that show sexual orientation',
-      ['bad'],
-    ),
-    (('gender',), ('auto',), 'Exchanging words that show gender', ['unsure']),
-    ((), ('auto',), 'Exchanging words that show gender', ['unsure']),
-    (('identity',), ('column:other',), 'of column ‘other’', ['bad']),
-  ],
-)
-def test_the_swap_is_named_and_speaks_of_its_own_groups(
-  groups, swaps, said, light, tmp_path
-):
+# Groups, swaps, what is said, and the light of flips.
+SPOKEN = """
+identity        | gender       | Only words that show gender were exchanged |
+identity        | LIST         | Exchanging words of the list ‘loves’ | bad
+identity,gender | gender       | words that show gender | unsure
+identity        | gender,LIST  | the list ‘loves’ | bad
+                | gender       | Exchanging words that show gender | unsure
+identity        | auto         | Exchanging words that show sexual orient | bad
+gender          | auto         | Exchanging words that show gender | unsure
+                | auto         | Exchanging words that show gender | unsure
+identity        | column:other | of column ‘other’ | bad
+"""
+
+
+@pytest.mark.parametrize('line', SPOKEN.strip('\n').splitlines())
+def test_the_swap_is_named_and_speaks_of_its_own_groups(line, tmp_path):
+  *both, said, light = (cell.strip() for cell in line.split('|'))
+  groups, swaps = (tuple(filter(None, one.split(','))) for one in both)
   (tmp_path / 'loves.csv').write_text('gay,straight\nlesbian,heterosexual\n')
   swaps = tuple(
     str(tmp_path / 'loves.csv') if s == 'LIST' else s for s in swaps
@@ -851,7 +833,7 @@ def test_the_swap_is_named_and_speaks_of_its_own_groups(
   frame['other'] = frame['text'].str.replace('gay|lesbian', 'tall', regex=True)
   found, _ = audited(frame, gays, groups=groups, swaps=swaps)
   assert said in words.lines(found)[-1]
-  assert [state for state, _ in flips_light(found)] == light
+  assert [state for state, _ in flips_light(found)] == light.split()
   misfit = [note for note in found.notes if 'nothing is known of what' in note]
   assert bool(misfit) == (not light)
   if misfit:
@@ -879,7 +861,9 @@ def test_the_axes_are_those_that_the_groups_name(column, values, swaps):
 
 
 def hung(frame, **audit):
-  found = audit_groups.clusters_of(config(**audit), frame)
+  made = config(**audit)
+  groups = audit_groups.who(made, frame)
+  found = audit_groups.clusters_of(made, frame, groups)
   return found.cluster, found.remarks
 
 
@@ -890,12 +874,8 @@ def same(codes, wanted):
 
 
 def test_rows_hang_together_by_text_and_by_column():
-  frame = pd.DataFrame(
-    {
-      'text': ['one', 'Two ', ' two', 'three', 'one', 'four'],
-      'by': list('xyzzxw'),
-    }
-  )
+  texts = ['one', 'Two ', ' two', 'three', 'one', 'four']
+  frame = pd.DataFrame({'text': texts, 'by': list('xyzzxw')})
   codes, (copies, told) = hung(frame)
   assert same(codes, [0, 1, 1, 2, 0, 3])
   assert copies.startswith('2 of 6 rows repeat the text of another row: there')
@@ -906,9 +886,7 @@ def test_rows_hang_together_by_text_and_by_column():
   assert hung(frame.iloc[[0, 1, 3]]) == (None, [])
   with pytest.raises(UserError, match="no column 'bye'"):
     hung(frame, cluster='bye')
-  with pytest.raises(
-    UserError, match='all rows hang together by equal texts or by'
-  ):
+  with pytest.raises(UserError, match='together by equal texts or by'):
     hung(frame.assign(by='x'), cluster='by')
   p = np.random.default_rng(0).random(50)
   table = pd.DataFrame({'label': (p > 0.5) * 1, 'score': p})
@@ -933,10 +911,8 @@ def test_copies_of_rows_change_no_interval(tmp_path):
   assert found.sets['data']['texts'] == 120
   assert '(120 different texts)' in page.basis(found)
   width = lambda one: one['high'] - one['low']
-  for key in (
-    *('accuracy', 'auc', 'dp', 'eqodd', 'ece', 'cost', 'conditional_dp'),
-    *('flips', 'control_flips', 'excess_flips', 'score_change', 'fprd'),
-  ):
+  keys = 'accuracy auc dp eqodd ece cost conditional_dp flips control_flips'
+  for key in f'{keys} excess_flips score_change fprd'.split():
     a, b, c = (measured(one)[key] for one in (found, base, naive))
     assert a['value'] == pytest.approx(b['value']), key
     # Draws of clusters are on the logit scale: wider where a rate is near 1.
@@ -1125,8 +1101,6 @@ def test_a_group_of_few_rows_is_in_no_gap_and_in_no_sentence_of_one():
   said = f'narrow the gap from {before:.0%} to {after:.0%}'
   assert said in repr(told.results.sections)
   assert before < 0.5
-  assert 'widen the gap from 2% to 3%' in causes._narrowed(0.98, 0.97)
-  assert 'leave the gap at 2%' in causes._narrowed(0.98, 0.981)
 
 
 def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
