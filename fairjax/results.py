@@ -5,7 +5,7 @@ the page, the tables on the screen and the pictures from it alone (and from
 what else the run's folder holds: predictions, learning curves, config). So any
 page can be made again: `python -m fairjax.report FOLDER`.
 
-report/SCHEMA.md explains each field; SCHEMA below is what `write` and `read`
+report/SCHEMA.md explains each field; schema.json is what `write` and `read`
 check. What only one recipe has to show are `sections` of parts (texts, tables,
 figures as data); the functions at the end make them.
 """
@@ -94,106 +94,26 @@ class Results:
     return pd.DataFrame(rows)
 
 
-# The schema: a type, a tuple of types, a knobs.Rule, [form of every item], or a
-# mapping of keys to forms, in which 'key?' may be missing and '*' stands for
-# any other.
-
-
 ANY = object
-NUMBER = (float, None)
-ESTIMATE = {
-  'value': NUMBER,
-  'low?': NUMBER,
-  'high?': NUMBER,
-  'seeds?': [NUMBER],
-  'note?': str,
-  '*': ANY,
-}
-SET = {
-  'rows?': int,
-  'effective_rows?': float,
-  'texts?': int,
-  'threshold?': ANY,
-  'quality?': {'*': ESTIMATE},
-  'fairness?': {'*': ESTIMATE},
-  'groups?': {'*': {'rows?': int, 'effective_rows?': float, '*': ESTIMATE}},
-  'warnings?': [str],
-  'notes?': [str],  # told below the warnings
-}
-PARTS: dict[str, dict[str, Any]] = {
-  'text': {'text': str, 'kind?': str},
-  'heading': {'text': str},
-  'bullets': {'lines': [str]},
-  'table': {
-    'rows': [{'*': ANY}],
-    'columns?': {'*': str},
-    'caption?': str,
-    'screen?': bool,
-  },
-  'figure': {'plot': str, 'name': str, 'caption': str, 'data': {'*': ANY}},
-  'texts': {'rows': [{'*': ANY}], 'versions': [str], 'blur?': bool},
-  'fold': {'title': str, 'parts': ['PART']},
-}
-SCHEMA = {
-  'version': int,
-  'recipe': str,
-  'data': str,
-  'model': str,
-  'seeds': [int],
-  'level': float,
-  'pos_label': int,
-  'classes?': [str],
-  'title': str,
-  'contenders': {'*': {'sets': {'*': SET}, 'facts?': {'*': ANY}, 'page?': str}},
-  'focus': str,
-  'tests': [
-    {
-      'set': str,
-      'measure': str,
-      'ours': str,
-      'theirs': str,
-      'difference': ESTIMATE,
-      'p': NUMBER,
-      'test': str,
-      '*': ANY,
-    }
-  ],
-  'verdicts': [
-    {
-      'claim': str,
-      'verdict': str,
-      'effect': ESTIMATE,
-      'what': str,
-      'side': str,
-      'bound': NUMBER,
-      'test': str,
-      'p': NUMBER,
-      '*': ANY,
-    }
-  ],
-  'primary?': [str],
-  'findings?': [
-    {
-      'kind': str,
-      'subject': str,
-      'set': str,
-      'measure': str,
-      'comparison': str,
-      'groups': [str],
-      'estimate': ESTIMATE,
-      'bound': NUMBER,
-      'p': NUMBER,
-      'adjusted': NUMBER,
-      'family': int,
-      'unit': str,
-      'verdict': str,
-      'beside': {'*': ANY},
-    }
-  ],
-  'facts': {'*': ANY},
-  'notes': [str],
-  'sections': [{'heading': str, 'parts': ['PART']}],
-}
+TYPES = {'int': int, 'float': float, 'str': str, 'bool': bool, 'any': ANY}
+
+
+def _form(tree: Any) -> Any:
+  """A form of schema.json: a name of FORMS, [form of every item], or a mapping
+  of keys to forms, where 'key?' may be missing and '*' is any other key."""
+  if isinstance(tree, dict):
+    return {key: _form(one) for key, one in tree.items()}
+  return [_form(tree[0])] if isinstance(tree, list) else FORMS[tree]
+
+
+# Of files by name, and of what stands in several; others add knobs.Rules.
+FORMS: dict[str, Any] = {**TYPES, 'number': (float, None), 'part': 'PART'}
+for _name, _tree in artefacts.read_json(
+  pathlib.Path(__file__).with_name('schema.json')
+).items():
+  FORMS[_name] = _form(_tree)
+ESTIMATE, SET, PARTS = (FORMS[name] for name in ('estimate', 'set', 'parts'))
+SCHEMA = FORMS[FILE]
 WORDS = {
   float: 'a finite number',
   int: 'a whole number',

@@ -7,11 +7,10 @@ report/words.py says it.
 """
 
 import dataclasses
-import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fairjax.core import paths
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics import measures, warn
 from fairjax.metrics.inference import significance
 from fairjax.report.tables import defined
@@ -367,12 +366,7 @@ class Saying(NamedTuple):
   sentence: str  # {0} is the number, {1} and {2} two values of an axis
 
 
-SCORES = {
-  row[0]: Saying(*row)
-  for row in paths.csv_lines(
-    pathlib.Path(__file__).with_name('scores.csv'), 'table of sentences'
-  )[1:]
-}
+SCORES = {row[0]: Saying(*row) for row in table_rows(__file__, 'scores.csv')}
 
 
 def subject(results: Results) -> str:

@@ -26,39 +26,6 @@ from fairjax.results import Results
 RUN = 'run.json'
 CONFIG, VERSIONS, HYGIENE = 'config.json', 'versions.json', 'hygiene.json'
 METRICS, PREDICTIONS = 'metrics.jsonl', 'predictions.parquet'
-# What is read of these files, in the forms of results.py; they may hold more.
-ANY = {'*': results.ANY}
-FORMS = {
-  RUN: {
-    'data': str,
-    'command': str,
-    'device?': str,
-    'primary?': [str],
-    **ANY,
-  },
-  CONFIG: {
-    'recipe?': str,
-    'data?': {'path?': str, **ANY},
-    'perturb?': {'sources?': [str], **ANY},
-    'rewriters?': {'generators?': int, **ANY},
-    **ANY,
-  },
-  VERSIONS: {
-    'command?': [str],
-    'precision?': str,
-    'backend?': str,
-    'device?': str,
-    'processor?': {'class': str, 'cpu': str, **ANY},
-    **ANY,
-  },
-  HYGIENE: {
-    'warnings?': [str],
-    'splits?': {'*': ANY},
-    'leaks?': {'*': ANY},
-    **ANY,
-  },
-}
-STEP = {'step': float, 'part?': str, 'split?': str, **ANY}  # of METRICS
 # A path from a root or a home, in a sentence too; no part of an address.
 ROOTED = re.compile(r'(?<![^\s\'"(=])~?(?:/[^\s/]+){2,}')
 FACTS = 'seconds', 'backend', 'device', 'python', 'jax', 'git'
@@ -96,7 +63,7 @@ def described(folder: pathlib.Path, name: str) -> dict | None:
   path = folder / name
   if not path.exists():
     return None
-  return _as_left(artefacts.read_json(path), FORMS[name], path)
+  return _as_left(artefacts.read_json(path), results.FORMS[name], path)
 
 
 def _as_left(tree: Any, form: Any, path: pathlib.Path) -> Any:
@@ -112,7 +79,7 @@ def _as_left(tree: Any, form: Any, path: pathlib.Path) -> Any:
 def steps(folder: pathlib.Path) -> list[dict]:
   """The rows of metrics.jsonl, [] where it is not."""
   path = folder / METRICS
-  return _as_left(artefacts.read_rows(path), [STEP], path)
+  return _as_left(artefacts.read_rows(path), [results.FORMS[METRICS]], path)
 
 
 def predicted(folder: pathlib.Path) -> pd.DataFrame | None:

@@ -9,48 +9,20 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from fairjax.data.word_tables import table_rows
 from fairjax.report.tables import printable
 from fairjax.results import Results
 
-# Only where the name stands for the same thing in every recipe.
-NAMES = {
-  'none': 'no mitigation',
-  'cda': 'all twins (CDA)',
-  'cds': 'twins by coin (CDS)',
-  'healthy_random': 'healthy diet',
-  'unhealthy_random': 'unhealthy diet',
-  'super_healthy_random': 'healthy diet, twins apart',
-  'healthy_ge': 'healthy diet, rows by GE',
-  'unhealthy_ge': 'unhealthy diet, rows by GE',
-  'healthy_el2n': 'healthy diet, rows by EL2N',
-  'healthy_forgetting': 'healthy diet, rows by forgetting',
-  'healthy_grand': 'healthy diet, rows by GraNd',
-  'baseline': 'no weights',
-  'weight': 'instance weights',
-}
-ADDED = {  # to a model, behind '+'
-  'leace': 'LEACE',
-  'inlp': 'INLP',
-  'sentence': 'SentenceDebias',
-  'self_debias': 'Self-Debias',
-}
-SETS = {
-  'held_out': 'held-out text',
-  'all': 'all held-out pairs',
-  'weat': 'WEAT and SEAT',
-  'crows': 'CrowS-Pairs',
-  'stereoset': 'StereoSet',
-  'winobias': 'WinoBias',
-  'winogender': 'Winogender',
-  'bbq': 'BBQ',
-  'holistic': 'HolisticBias',
-  'lpbs': 'log-probability bias',
-  'sembias': 'SemBias',
-  'eec': 'the Equity Evaluation Corpus',
-} | {
-  f'perturbed by {by}': f'texts perturbed by {by}'
-  for by in ('rules', 'dictionary', 'word', 'model', 'file')
-}
+# Only where the name stands for the same thing in every recipe; what is added
+# to a model stands behind '+'.
+NAMES, ADDED, SETS = (
+  {
+    name: shown
+    for of, name, shown in table_rows(__file__, 'names.csv')
+    if of == kind
+  }
+  for kind in ('contender', 'added', 'set')
+)
 PATH = re.compile(r'(?:[A-Za-z]:)?[\w.~-]*(?:[/\\][\w.@+~=-]+){2,}[/\\]?')
 # module:function; no option (balance:how=up), no file (terms:FILE.txt).
 CODE = re.compile(r'(?<![\w.:/])([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?![\w.:/=])')

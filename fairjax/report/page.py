@@ -23,10 +23,10 @@ from fairjax.report import (
   kept,
   measured,
   names,
-  render,
   tables,
   verdict,
   words,
+  written,
 )
 from fairjax.report.pictures import group_plots, plots
 from fairjax.report.render import Pictures, drawn, page
@@ -46,36 +46,32 @@ def report(folder: str | os.PathLike) -> str:
   results = whole and names.by_people(whole)
   pictures = Pictures(folder)
   load = lambda name: kept.described(folder, name)
-  if results is None:
-    words_ = 'results.json is missing: the run has not been measured.'
-    sections = [parts.section('In short', parts.text(words_))]
-  else:
-    found = findings.of(results)
-    sections = [
-      parts.section('In short', *first_screen(results, found, folder)),
-      *_rests_on(results),
+  sections = written.sections(
+    'page_start.txt',
+    **_start(results, folder) if results else {'results': None},
+  )
+  if results is not None:
+    claims = verdict.sections(results)
+    sections += [
       *measured.contenders(results),
-      *([] if results.focus else verdict.sections(results)),
+      *([] if results.focus else claims),
       *results.sections,
       *measured.in_full(results, kept.predicted(folder)),
       *measured.tests(results),
-      *(verdict.sections(results) if results.focus else []),
+      *(claims if results.focus else []),
     ]
-    if results.facts:
-      sections.append(parts.section('Facts', parts.facts(results.facts)))
-  if curves := learning(folder):
-    sections.append(parts.section('Learning', *curves))
-  if (hygiene := load(kept.HYGIENE)) is not None:
-    sections.append(parts.section('Data', *_hygiene(hygiene)))
-  if results is None or results.contenders:
-    limits = render.template('limits.txt').render().splitlines()
-    title = 'What these numbers do not say'
-    sections.append(parts.section(title, parts.bullets(limits)))
+  links = None
   if whole is not None and whole.contenders:
     links = documents.links(documents.publish(folder, whole))
-    sections.append(parts.section('To take away', links))
-  made = provenance(load(kept.CONFIG), load(kept.VERSIONS))
-  sections.append(parts.section('How it was made', *made))
+  sections += written.sections(
+    'page_end.txt',
+    facts=results and results.facts and parts.facts(results.facts),
+    curves=learning(folder),
+    **_hygiene(load(kept.HYGIENE)),
+    limited=results is None or results.contenders,
+    links=links,
+    **provenance(load(kept.CONFIG), load(kept.VERSIONS)),
+  )
   html = page(names.opened(_title(results, folder)), sections, pictures)
   pictures.remove_earlier()
   return html
@@ -243,21 +239,22 @@ def _scores(results: Results, one: findings.Finding) -> dict:
   return drawn('answer', plot, f'{caption}.')
 
 
-def _rests_on(results: Results) -> list[dict]:
-  """Rows, seeds, groups; warnings and notes."""
-  out = [parts.text(basis(results), 'quiet')] if results.contenders else []
+def _start(results: Results, folder: pathlib.Path) -> dict:
+  """What leads; rows, seeds, groups; warnings and notes."""
   told = measured.warnings(results)
-  if told:
-    short = [line for line in told if len(line) < LONG][:WARNED]
-    box = [parts.bullets(short)] if short else []
-    if more := [line for line in told if line not in short]:
-      title = plural(len(more), 'more warning' if short else 'warning')
-      box.append(parts.fold(title, parts.bullets(more)))
-    out.append({'part': 'warnings', 'parts': box})
-  notes = [*results.notes, *measured.warnings(results, 'notes')]
-  if notes:
-    out.append(parts.bullets([names.opened(n) for n in dict.fromkeys(notes)]))
-  return [parts.section('What it rests on', *out)] if out else []
+  short = [line for line in told if len(line) < LONG][:WARNED]
+  box = [parts.bullets(short)] if short else []
+  if more := [line for line in told if line not in short]:
+    title = plural(len(more), 'more warning' if short else 'warning')
+    box.append(parts.fold(title, parts.bullets(more)))
+  notes = dict.fromkeys([*results.notes, *measured.warnings(results, 'notes')])
+  return {
+    'results': results,
+    'first': first_screen(results, findings.of(results), folder),
+    'basis': results.contenders and basis(results),
+    'warnings': box and {'part': 'warnings', 'parts': box},
+    'notes': [*map(names.opened, notes)],
+  }
 
 
 def basis(results: Results) -> str:
@@ -331,71 +328,50 @@ def learning(folder: pathlib.Path) -> list[dict]:
   ]
 
 
-def _hygiene(facts: Mapping) -> list[dict]:
-  """Counts a split as columns, leaks, and what a reader must not miss."""
-  out = [parts.text(w, 'warning') for w in facts.get('warnings', ())]
-  splits = facts.get('splits', {})
-  keys = dict.fromkeys(key for split in splits.values() for key in split)
-  rows = [
-    {'fact': fact.replace('_', ' ')}
-    | {name: split.get(fact, '') for name, split in splits.items()}
-    for fact in keys
-  ]
-  out += [parts.table(rows, caption='What each split holds')] * bool(rows)
-  leaks = [
-    {'splits': pair, 'rows in both': leak.get('rows'), 'ids': leak.get('ids')}
-    for pair, leak in facts.get('leaks', {}).items()
-  ]
-  both = parts.table(leaks, caption='Texts that occur in two splits')
-  out += [both] * bool(leaks)
+def _hygiene(facts: Mapping | None) -> dict:
+  """Counts a split as columns, leaks, and what else is known of the data."""
+  known = facts or {}
+  splits, leaks = known.get('splits', {}), known.get('leaks', {})
   rest = {
     key: value
-    for key, value in facts.items()
+    for key, value in known.items()
     if key not in ('splits', 'leaks', 'warnings') and value not in (None, {})
   }
-  out += [parts.facts(rest)] if rest else []
-  return out or [parts.text('Nothing was found wrong with the data.')]
+  return {
+    'data': facts,
+    'splits': [
+      {'fact': fact.replace('_', ' ')}
+      | {name: split.get(fact, '') for name, split in splits.items()}
+      for fact in dict.fromkeys(key for one in splits.values() for key in one)
+    ],
+    'leaks': [
+      {'splits': pair, 'rows in both': one.get('rows'), 'ids': one.get('ids')}
+      for pair, one in leaks.items()
+    ],
+    'more': rest and parts.facts(rest),
+  }
 
 
-def provenance(config: Mapping | None, versions: Mapping | None) -> list[dict]:
-  """Options and versions; what is not there is said."""
-  out = []
-  if config is None:
-    missing = 'config.json is missing: the configuration is unknown.'
-    out.append(parts.text(missing))
-  else:
-    default = _flat(dataclasses.asdict(Config()))
-    rows = [
-      {'option': key, 'value': _shown(value)}
-      for key, value in _flat(config).items()
-    ]
-    own = [
-      row
-      for row in rows
-      if row['value'] != _shown(default.get(row['option'], object()))
-    ]
-    caption = 'Options other than their default'
-    out.append(
-      parts.table(own, caption=caption)
-      if own
-      else parts.text('All options at default.')
-    )
-    out.append(parts.fold('All options', parts.table(rows)))
-  if versions is None:
-    out.append(parts.text('versions.json is missing: unknown versions.'))
-    return out
-  if 'precision' in versions:
-    chip = versions['processor']
-    where = f'a processor with {chip["class"]} ({chip["cpu"]})'
-    if versions['backend'] != 'cpu':
-      where = f'{versions["device"]}, and {where}'
-    made = f'Computed in {versions["precision"]} on {where}.'
-    out.append(parts.text(made, 'quiet'))
+def provenance(config: Mapping | None, versions: Mapping | None) -> dict:
+  """Options and versions."""
+  default = _flat(dataclasses.asdict(Config()))
   rows = [
-    {'part': key, 'version': _shown(value)}
-    for key, value in _flat(versions).items()
+    {'option': key, 'value': _shown(value)}
+    for key, value in _flat(config or {}).items()
   ]
-  return [*out, parts.fold('Versions', parts.table(rows))]
+  usual = lambda row: _shown(default.get(row['option'], object()))
+  return {
+    'config': config,
+    'options': rows,
+    'own': [row for row in rows if row['value'] != usual(row)],
+    'versions': versions,
+    'made_by': parts.table(
+      [
+        {'part': key, 'version': _shown(value)}
+        for key, value in _flat(versions or {}).items()
+      ]
+    ),
+  }
 
 
 def _shown(value: Any) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from fairjax import results
 from fairjax.metrics import measures
 from fairjax.metrics.inference import estimates, significance
-from fairjax.report import findings, tables, words
+from fairjax.report import findings, tables, words, written
 
 HOLDS, FAILS, OPEN = words.CLAIM.values()
 EXPLORATORY, PRIMARY = words.EXPLORATORY, 'primary'
@@ -177,33 +177,14 @@ def sections(found: results.Results) -> list[dict]:
   claims = settled(found)
   primary = [one for one in claims if one['family'] == PRIMARY]
   others = [one for one in claims if one['family'] != PRIMARY]
-  parts = []
-  if primary:
-    rule = (
-      f'{len(primary)} claims were named before the run. Their intervals hold '
-      f'together and their p are adjusted (Holm); a claim holds where both say '
-      'so.'
-    )
-    lead = words.tally([one['verdict'] for one in primary])
-    parts += [results.text(f'On these data: {lead}.'), results.text(rule)]
-    parts.append(results.table([_row(one) for one in primary]))
-  if others:
-    table = results.table([_row(one) for one in others])
-    title = tables.plural(len(others), 'exploratory comparison')
-    about = (
-      'Not named before the run: each interval is of its own level, and of '
-      'many some lie beyond their bounds by chance.'
-    )
-    parts.append(results.fold(title, results.text(about, 'quiet'), table))
-  if any(c['test'].endswith('over examples') for c in claims):
-    parts.append(
-      results.text(
-        'A test over examples alone is about these models: other seeds may '
-        'give other models, and other verdicts.',
-        'quiet',
-      )
-    )
-  return [results.section('The claims', *parts)] if parts else []
+  return written.sections(
+    'claims.txt',
+    primary=[_row(one) for one in primary],
+    others=[_row(one) for one in others],
+    tally=words.tally([one['verdict'] for one in primary]),
+    plural=tables.plural,
+    over_examples=any(c['test'].endswith('over examples') for c in claims),
+  )
 
 
 def _row(one: Mapping) -> dict:

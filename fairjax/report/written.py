@@ -2,6 +2,7 @@
 
     ## Heading               a section; ### is a heading in one
     Words, to a blank line   a paragraph: > leads, ~ is quiet, ! is a warning
+    * Words                  one line of several
     @rows Caption            the table, figure or parts given as `rows`
     @@rows Caption           a table that a terminal shows too
     | key | key = heading    its columns, of those that some row has
@@ -20,7 +21,7 @@ from fairjax import results
 from fairjax.report import render
 
 KINDS = {'': '', '>': 'lead', '~': 'quiet', '!': 'warning'}
-MARKED = re.compile(r'(##|###|[>~!|+-]|@@?\w+)(?: +(.*)|$)')
+MARKED = re.compile(r'(##|###|[>~!*|+-]|@@?\w+)(?: +(.*)|$)')
 VALUE = re.compile('\ue000(\\d+)\ue001')  # its place among the values
 
 
@@ -47,6 +48,10 @@ def sections(template: str, **given: Any) -> list[dict]:
       into = into[-1]['parts']
     elif mark == '###':
       into.append(results.heading(said(text)))
+    elif mark == '*':
+      if not into or into[-1]['part'] != 'bullets':
+        into.append(results.bullets([]))
+      into[-1]['lines'].append(said(text))
     elif mark == '|':
       heads = (said(one).strip().partition(' = ') for one in text.split('|'))
       of = into.pop()
