@@ -180,25 +180,6 @@ def test_batches_hold_what_unpacked_ones_would(
           assert (micro['types'] == micro['tokens'] % 2).all()
 
 
-def test_an_epoch_holds_each_row_once_and_epochs_differ():
-  lengths = np.random.default_rng(1).integers(2, 30, 50)
-  pool = make_pool(lengths)
-  rows = np.array([np.arange(0, 50, 2), np.arange(25)])
-  layout = batches.layout(lengths, 8, seeds=2)
-  source = packed(pool, rows, [0, 1], layout)
-  orders = []
-  for epoch in range(2):
-    steps = range(epoch * 4, epoch * 4 + 4)
-    seen = np.concatenate([source[i]['example'] for i in steps], axis=1)
-    for k in range(2):
-      held = seen[k][seen[k] >= 0]
-      assert sorted(held.tolist()) == rows[k].tolist()
-      orders.append(held.tolist())
-    assert source[epoch * 4 + 3]['example'].shape == (2, 8)  # the rest, padded
-    assert (source[epoch * 4 + 3]['example'] >= 0).sum() == 2
-  assert len(set(map(tuple, orders))) == 4
-
-
 def test_few_batches_are_of_one_shape():
   lengths = np.random.default_rng(4).integers(2, 60, 200)
   layout = batches.layout(lengths, 16, seeds=2)
@@ -218,17 +199,6 @@ def test_fits_of_like_texts_share_a_shape():
   texts = [draw.integers(6, 38, n) for n in (2400, 3000, 3600)]
   shapes = {batches.layout(lengths, 64, seeds=5).rows for lengths in texts}
   assert len(shapes) == 1
-
-
-def test_a_batch_is_a_function_of_its_step():
-  lengths = np.random.default_rng(2).integers(2, 40, 90)
-  pool, layout = make_pool(lengths), batches.layout(lengths, 16, seeds=2)
-  source = packed(pool, every(90, 2), [0, 1], layout)
-  walked = [source[i] for i in range(20)]
-  again = packed(pool, every(90, 2), [0, 1], layout)
-  for i in (19, 3, 7, 0, 19):
-    for name, value in again[i].items():
-      np.testing.assert_array_equal(value, walked[i][name])
 
 
 def test_a_seed_is_the_same_alone_and_in_a_stack():
@@ -292,21 +262,6 @@ def test_a_sweep_holds_each_example_once(lengths, b, multiple):
   assert len(source) == -(-len(lengths) // b)
 
 
-@pytest.mark.parametrize(
-  'lengths',
-  [[1], [2] * 5, [3, 512], [2] * 100 + [512], [512] * 20, [1] * 300],
-  ids=['one', 'empty texts', 'two', 'one long', 'all long', 'one id each'],
-)
-def test_odd_tables(lengths):
-  pool = make_pool(lengths)
-  layout = batches.layout(np.array(lengths), 16)
-  source = packed(pool, every(len(lengths)), [0], layout)
-  found = {}
-  for i in range(source.steps_per_epoch):
-    found |= unpack({k: v[0] for k, v in source[i].items()})
-  assert found == {i: ids(pool, i) for i in range(len(lengths))}
-
-
 def test_rows_drawn_twice_are_two_examples():
   pool = make_pool([30, 2, 2, 30])
   layout = batches.layout(pool.tokens.lengths, 4)
@@ -315,13 +270,6 @@ def test_rows_drawn_twice_are_two_examples():
   for k in range(4):  # the last of the row counts holds even the worst batch
     own = batch['tokens'][0][batch['segment_ids'][0] == k + 1]
     assert own.tolist() == ids(pool, 0)
-
-
-def test_layout_is_a_function_of_the_lengths():
-  lengths = np.random.default_rng(5).integers(2, 80, 3000)
-  one = batches.layout(lengths, 32)
-  assert one == batches.layout(lengths[::-1], 32)
-  assert all(type(r) is int for r in (*one.rows, one.width, one.head_columns))
 
 
 def test_texts_that_do_not_fit_and_no_rows_are_refused():
@@ -384,11 +332,3 @@ def test_the_layout_of_a_sweep_fits_it_and_wastes_no_more(lengths, b, multiple):
   # A row may hold fewer in `layout`, which serves batches not yet drawn.
   few = batches.LAST * multiple
   assert cost(layout.rows[0], layout) <= cost(rows[0], other) + few
-
-
-def test_a_sweep_of_copies_is_nearly_full(tweets):
-  lengths, n = tweets.tokens.lengths, len(tweets.label)
-  layout = batches.layout_of_sweep(lengths, 64)
-  swept = batches.sweep(tweets, np.arange(n), layout)
-  places = swept.plan.rows.sum() * layout.width
-  assert lengths.sum() / places >= 0.94

@@ -33,24 +33,6 @@ def test_lines_rows_and_what_is_skipped(tmp_path):
   assert texts.find(str(tmp_path), 'text', True).content != before
 
 
-def test_a_long_document_goes_on_in_the_next_row(read):
-  _, words, store, _ = read
-  made = rows.rows(
-    store._replace(offsets=np.array([0, len(store.flat)])),
-    np.array([0]),
-    32,
-    words.first,
-    words.last,
-  )
-  batch = whole(made)
-  inside = batch['tokens'][(batch['segment_ids'] > 0)]
-  inside = inside[~np.isin(inside, [*words.first, *words.last])]
-  np.testing.assert_array_equal(
-    inside, store.flat[~np.isin(store.flat, [*words.first, *words.last])]
-  )
-  assert made.count > 20
-
-
 def slow_rows(documents, length, first, last, closed):
   """Each row as a list of pieces, one token after another."""
   stream = []

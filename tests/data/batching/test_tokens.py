@@ -198,20 +198,6 @@ def test_what_is_saved_is_read_by_us_and_by_transformers(tmp_path):
   assert theirs.pad_token_id == 0 and theirs.mask_token_id == 4
 
 
-def test_cut_texts_are_counted_and_keep_their_closing_token():
-  tokenizer = tokens.train_tokenizer(train(), 300)
-  whole = tokens.encode(tokenizer, train(20), 10**9)
-  assert whole.cut_lengths == 0 and whole.types is None
-  cut = tokens.encode(tokenizer, train(20), 8)
-  assert cut.cut_lengths == (whole.lengths > 8).sum() > 0
-  for short, full in zip(texts_of(cut), texts_of(whole)):
-    expected = full if len(full) <= 8 else [*full[:7], full[-1]]
-    assert short == expected
-  # As long as allowed is not too long.
-  exact = tokens.encode(tokenizer, train(20), int(whole.lengths.max()))
-  assert exact.cut_lengths == 0
-
-
 def test_chunks_are_seamless(monkeypatch):
   tokenizer = tokens.train_tokenizer(train(), 300)
   whole = tokens.encode(tokenizer, train(50), 16, train(50)[::-1])

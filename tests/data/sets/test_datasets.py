@@ -73,16 +73,6 @@ def csv_text(header, rows) -> str:
   return buffer.getvalue()
 
 
-def test_registry_does_not_import_pandas():
-  import subprocess
-
-  code = (
-    'import fairjax.data, sys; '
-    'assert not {"pandas", "jax", "numpy"} & set(sys.modules)'
-  )
-  subprocess.run([sys.executable, '-c', code], check=True)
-
-
 def test_twitter_folder_equals_its_files(shared):
   folder = shared / 'twitter_sexism'
   tables, report, bad = load_tables(

@@ -5,9 +5,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
@@ -75,27 +72,11 @@ def test_noise_is_the_same_share_in_each_split_and_gender():
     assert (abs(shares.mean() - 0.1) < 0.01).all()
 
 
-def test_the_perfect_reader_is_fair():
-  test = tables(noise=0.0)['test']
-  rates = test.groupby('group')['label'].mean()
-  assert rates['male'] == rates['female'] == 0.5
-
-
 def test_no_sentence_is_in_two_splits(made):
   words = {k: set(v['text']) | set(v['twin']) for k, v in made.items()}
   assert not words['train'] & words['valid']
   assert not words['train'] & words['test']
   assert not words['valid'] & words['test']
-
-
-def test_sentences_are_many_and_short(made):
-  texts = pd.concat(made.values())['text']
-  assert texts.is_unique
-  lengths = texts.map(lambda text: len(tokens(text)))
-  assert lengths.mean() <= 18
-  assert lengths.max() <= 48
-  neutral = texts.str.replace(r'\w+', '', regex=True)
-  assert neutral.nunique() > 20
 
 
 def test_same_seed_same_rows_other_seed_other_rows(made):
@@ -140,16 +121,6 @@ def test_twins_differ_in_gender_words_only(made):
       assert len(row.text.split()) == len(row.twin.split())
 
 
-def test_one_word_means_one_twin():
-  """Swapping twice is the identity: no word stands in two pairs."""
-  pairs = {
-    tuple(re.search(r'\[(.*)\]', mark)[1].lower().split('|')[:2])
-    for mark in PAIRS[:-5]
-  }
-  flat = [word for pair in pairs for word in pair]
-  assert len(flat) == len(set(flat))
-
-
 def test_her_is_him_or_his_as_the_place_asks():
   line = (
     '[he|she|they] saw [him|her|them] and [his|her|their] van, '
@@ -159,65 +130,6 @@ def test_her_is_him_or_his_as_the_place_asks():
   assert planted.read(line, 1) == 'She saw her and her van, not hers'
   assert planted.read(line, 2) == 'They saw them and their van, not theirs'
   assert planted.read('~' + line, 0) == 'he saw him and his van, not his'
-
-
-def test_no_gender_word_in_rows_without_gender(made):
-  words = {
-    word
-    for table in made.values()
-    for text in table.loc[table['group'] == '', 'text']
-    for word in tokens(text)
-  }
-  gendered = {
-    word.lower()
-    for mark in PAIRS
-    for word in re.search(r'\[(.*)\]', mark)[1].split('|')[:2]
-  }
-  assert not words & gendered
-
-
-def test_no_mark_is_left(made):
-  for table in made.values():
-    for column in ('text', 'twin'):
-      assert not table[column].str.contains(r'[\[\]|~]|PAST|BASE|WAS').any()
-      assert not table[column].str.contains(r'\bM\b').any()
-      assert not table[column].str.contains(r'\s\s|\s[.,]|[.,]{2}').any()
-
-
-def bag_accuracy(made, words):
-  """A bag of words by logistic regression, accuracy in train and test."""
-  bag = CountVectorizer(token_pattern=r'\S+')
-  model = LogisticRegression(max_iter=2000)
-  model.fit(bag.fit_transform(words(made['train'])), made['train']['label'])
-  return [
-    accuracy_score(
-      made[k]['label'], model.predict(bag.transform(words(made[k])))
-    )
-    for k in ('train', 'test')
-  ]
-
-
-def test_a_bag_of_words_is_not_enough(made):
-  def neutral(table):
-    return [
-      ' '.join(a if a == b else 'someone' for a, b in zip(tokens(x), tokens(y)))
-      for x, y in zip(table['text'], table['twin'])
-    ]
-
-  _, test = bag_accuracy(made, neutral)
-  assert 0.65 < test < 0.88  # the ceiling is 1 − noise = 0.98
-
-
-def test_gender_alone_tells_in_train_but_not_in_test(made):
-  def gendered(table):
-    return [
-      ' '.join(a for a, b in zip(tokens(x), tokens(y)) if a != b) or 'none'
-      for x, y in zip(table['text'], table['twin'])
-    ]
-
-  train, test = bag_accuracy(made, gendered)
-  assert train > 0.7
-  assert abs(test - 0.5) < 0.05
 
 
 @pytest.mark.parametrize('field', ['rows', 'test_rows'])

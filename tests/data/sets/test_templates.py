@@ -126,28 +126,6 @@ def test_word_lists_reproduce_the_published_file(shared, lists, plain):
   schema.check({'madlibs': made})
 
 
-def test_slots_with_several_keys(shared):
-  """Each intersectional phrase has as many rows as its words multiply to."""
-  folder = shared / 'iptts/templates_en'
-  phrases = template_lists.read_templates(
-    folder / 'intersectional_sentence_templates.csv'
-  )
-  words = template_lists.read_words(folder / 'words.csv')
-  made = written(phrases, words)
-  size = 0
-  for phrase in phrases['phrase']:
-    count = 1
-    for inner in re.findall(r'\{(.*?)\}', phrase):
-      fits = words
-      for part in re.split(r'_(?=\w+\|)', inner):
-        key, value = part.split('|')
-        fits = fits[fits[key] == value]
-      count *= len(fits)
-    size += count
-  assert len(made) == size > 5000
-  assert not made['text'].str.contains(r'[{}|]').any()
-
-
 def test_every_phrase_with_every_word_by_nested_loops():
   phrases, words, _ = small(
     [('{type|identity}, {type|adj}: {type|identity}!', 1)],
@@ -212,18 +190,6 @@ def test_each_row_has_its_twin_of_the_other_group(ours):
   assert (ours['text'] != ours['twin']).all()
   # The pair stands together.
   assert (ours['twin'].to_numpy()[::2] == ours['text'].to_numpy()[1::2]).all()
-
-
-def test_all_pair_slots_of_a_phrase_are_of_one_group():
-  phrases, words, pairs = small(
-    [('{type|gender_subtype|who} and {type|gender_subtype|whose} dog', 0)],
-    pairs=[
-      ('gender', 'who', '', 'he', 'she'),
-      ('gender', 'whose', '', 'his', 'her'),
-    ],
-  )
-  made = templates.paired(phrases, words, pairs)
-  assert made['text'].tolist() == ['he and his dog', 'she and her dog']
 
 
 def test_other_groups_come_from_the_columns():

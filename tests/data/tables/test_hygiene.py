@@ -8,7 +8,6 @@ import pytest
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data import load_tables
 from fairjax.data.tables import hygiene, schema
 
 FAULTS = [  # text, label, reason
@@ -140,31 +139,3 @@ def tweets(shared):
   config.data.test_path = str(folder / 'test_original_even.csv')
   config.data.text, config.data.label = 'tweet', 'Class'
   return config
-
-
-def test_published_facts_of_the_tweets(tweets):
-  tweets.data.on_bad = 'drop'
-  tables, report, bad = load_tables(tweets)
-  train, valid = report['splits']['train'], report['splits']['valid']
-  assert (train['rows'], valid['rows']) == (13525, 1691)
-  assert train['labels'] == {'0': 10819, '1': 2706 - 1}  # #NAME? was a 1
-  assert valid['labels'] == {'0': 1316, '1': 375}
-  assert train['duplicates'] == 81 and train['conflicts'] == 0
-  assert train['twins'] == 4889
-  assert report['leaks']['train/valid']['rows'] == 25
-  assert bad.to_dict('records') == [
-    {
-      'split': 'train',
-      'id': 'train:2601',
-      'row': 2601,
-      'reason': "a spreadsheet's error as text",
-      'text': '#NAME?',
-    }
-  ]
-  assert 'train:2601' not in set(tables['train']['id'])
-  assert tables['train']['id'].iloc[2601] == 'train:2602'
-
-
-def test_the_tweets_stop_without_on_bad_drop(tweets):
-  with pytest.raises(UserError, match='row 2601'):
-    load_tables(tweets)
