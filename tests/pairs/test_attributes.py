@@ -39,15 +39,6 @@ def test_whole_words_are_the_words_of_the_pre_tokenizer(tokenizer):
   assert not attributes.is_word('a') and not attributes.is_word('…!')
 
 
-def test_words_of_equal_pieces_in_another_order_differ(tokenizer):
-  ids = tokens.Ragged(
-    np.int32([30, 31, 30, 31, 31, 30]), np.int64([0, 2, 4, 6])
-  )
-  begins, special = np.zeros(60, bool), np.zeros(60, bool)
-  key = attributes.spans(ids, begins, special).key
-  assert key[0] == key[1] != key[2]
-
-
 def test_a_sample_is_the_least_of_each_word():
   draw = np.random.default_rng(0)
   word, priority = draw.integers(0, 9, 500), draw.permutation(500)
@@ -82,15 +73,6 @@ def test_a_priority_is_uniform_and_of_seed_shard_row_and_place():
   assert base == of(0, 'a', 5, 1)
   assert len({base, of(1, 'a', 5, 1), of(0, 'b', 5, 1), of(0, 'a', 6, 1)}) == 4
   assert base != of(0, 'a', 5, 2)
-
-
-def test_a_side_is_surer_than_the_threshold():
-  assert list(attributes.sides(np.float32([-4, -3, 0, 3.1]), 3)) == [
-    -1,
-    0,
-    0,
-    1,
-  ]
 
 
 def test_a_word_shows_the_side_of_most_of_its_occurrences():

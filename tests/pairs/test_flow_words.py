@@ -28,14 +28,6 @@ ROWS = [
 ]
 
 
-def test_a_tally_counts_shares_and_keeps_those_who_stay():
-  votes = votes_of(ROWS).set_index(['word', 'candidate'])
-  assert votes.loc[('queen', 'king'), 'votes'] == 3
-  assert votes.loc[('queen', 'king'), 'share'] == pytest.approx(3 / 5)
-  assert 'dove' not in votes.index.get_level_values(0)
-  assert ('queen', 'queen') not in votes.index
-
-
 def test_pairs_are_modes_of_each_other_and_ties_break_by_alphabet():
   pairs = flow_words.mutual(votes_of(ROWS))
   # The king's tie falls to the duchess, so the queen has no partner.
@@ -47,12 +39,6 @@ def test_pairs_are_modes_of_each_other_and_ties_break_by_alphabet():
     ('nun', 'priest'),
   ]
   assert pairs['votes'].tolist() == [6, 2]
-
-
-def test_the_order_of_instances_changes_nothing():
-  draw = np.random.default_rng(0)
-  rows = [ROWS[i] for i in draw.permutation(len(ROWS))]
-  pd.testing.assert_frame_equal(votes_of(ROWS), votes_of(rows))
 
 
 def test_a_word_of_both_sides_has_no_partner():

@@ -7,6 +7,7 @@ end; names.csv says which words are first names. `back`: the twin leads back;
 """
 
 import csv
+import functools
 import pathlib
 import re
 
@@ -24,12 +25,15 @@ def read(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(file))
 
 
+swapper = functools.cache(dictionary.swapper)  # of each kind once
+
+
 def written(row: dict[str, str], key: str = 'text', seed: int = 0):
   options = {'axis': row['axis'], 'seed': seed} | {
     name: VALUES.get(value, value)
     for name, value in re.findall(r'(\w+)=(\w+)', row.get('options') or '')
   }
-  return dictionary.swap([row[key]], row['direction'], **options)
+  return swapper(row['direction'], **options)([row[key]])
 
 
 KEPT = read('kept')

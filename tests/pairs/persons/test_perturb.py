@@ -9,27 +9,6 @@ import pytest
 from fairjax.data.word_tables import table_rows
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import chain, parallel, perturb
-from fairjax.pairs.swapping import swap_eval
-
-
-def turned(text, word, attribute):
-  return perturb.by_rules(text, *chain.find(text, word), attribute)
-
-
-def test_rules_on_one_person_leave_the_plain_dictionary_behind(shared):
-  """GECO `subj`: measured .60 and .73 exact; the dictionary has .21."""
-  table = parallel.geco(shared)
-  ours = [
-    turned(*row)
-    for row in zip(table['text'], table['word'], table['attribute'])
-  ]
-  pairs = list(zip(table['text'], table['target']))
-  score = swap_eval.score(pairs, ours)
-  plain = swap_eval.score(
-    pairs, [swap_eval.swap([text]).texts[0] for text, _ in pairs]
-  )
-  assert score.whole / score.texts > 0.6 > 0.3 > plain.whole / plain.texts
-  assert score.precision > 0.75 and score.recall > 0.9
 
 
 @pytest.mark.parametrize(
@@ -181,21 +160,6 @@ def test_the_one_other_person_of_a_sentence_is_a_row_of_its_own(
   assert others['gold'].all() and len(table) == 8 + 3
   monkeypatch.setattr(parallel, 'split_of', lambda key, seed: 'test')
   assert len(parallel.geco(tmp_path)) == 8  # what is held out stays as it was
-
-
-def test_persons_of_gap_without_a_counterpart_are_learned_from(shared):
-  """Their names stay; the pronouns that people labelled turn."""
-  table = parallel.gap(shared)
-  train = table[table['split'] == 'train']
-  named = train['places'].str.contains('"*"', regex=False)
-  assert len(train) == 1493 and named.sum() == 715
-  for row in train[~named].head(200).itertuples():
-    before, after = parallel.words(row.text), parallel.words(row.target)
-    places = {int(k): v for k, v in json.loads(row.places).items() if v}
-    assert row.text != row.target
-    assert all(after[k].lower() == v.lower() for k, v in places.items())
-    name = row.word.split('-')[0].split("'")[0]
-    assert name not in before or name in after
 
 
 def test_places_of_gap_are_what_people_labelled(shared):

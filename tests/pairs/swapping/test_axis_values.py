@@ -64,12 +64,3 @@ def test_seed_words_are_those_of_two_values_that_stand_for_each_other():
   ):
     with pytest.raises(UserError, match=said):
       attributes.seed_words(one, two)
-
-
-def test_a_word_is_read_by_its_table():
-  read = exchange.reader('nationality')
-  assert (read('Mexican'), read('house'), read('POLES')) == (
-    *('mexican', '', 'polish'),
-  )
-  assert np.unique([exchange.called(axis) for axis in AXES]).size == len(AXES)
-  assert exchange.called('/x/my_pets.csv') == 'my pets'

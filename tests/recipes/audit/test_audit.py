@@ -25,13 +25,6 @@ from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import page as audit_page
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.report import findings, page, words
-from fairjax.stages import asking
-from fairjax.train import progress
-from fairjax.train.progress import Log
-
-WORDS = (
-  'she he her his woman man the old tools returned big car said happy'.split()
-)
 
 
 def rows(n=240, seed=0):
@@ -104,22 +97,6 @@ def test_a_function_is_audited_with_edits_and_groups():
   assert 'Exchanged words' in [s['heading'] for s in found.sections]
   (one,) = parts.values()
   assert one.words['gender'][0]['word'] in ('she → he', 'he → she')
-
-
-def test_a_picture_of_scores_shows_the_groups_that_are_furthest_off():
-  """Not the largest, nor the small one whose error chance explains."""
-  error = lambda value, null: {'ece': {'value': value, 'null': null}}
-  groups = {
-    'large': error(0.05, 0.04),
-    'larger': error(0.06, 0.04),
-    'fair': error(0.04, 0.04),
-    'even': error(0.08, 0.05),
-    'off': error(0.30, 0.10),
-    'small': error(0.40, 0.40),
-    'none': {'ece': {'value': None, 'note': 'no rows'}},
-  }
-  shown = audit_page.furthest_off({'everyone': [], **groups}, groups)
-  assert shown == ['off', 'even', 'larger', 'large']
 
 
 def test_rows_that_flip_show_different_words(monkeypatch):
@@ -615,40 +592,6 @@ def score(texts):
 """
 
 
-def counted(calls) -> int:
-  return sum(map(int, calls.read_text().split()))
-
-
-def test_scores_are_kept_by_content(tmp_path, monkeypatch):
-  calls = tmp_path / 'calls'
-  monkeypatch.syspath_prepend(tmp_path)
-  module = tmp_path / 'kept_scorer.py'
-  module.write_text(MODULE.format(calls=str(calls), sleep=0))
-  made = config(groups=('gender',))
-  made.measures.resamples = 0
-  found = audit_table.of_frame(rows(80), made)
-
-  def run():
-    with Log(tmp_path, main=True) as log:
-      place = asking.Place(tmp_path)
-      return recipe.audit(
-        made, 'kept_scorer:score', found, log.line, place=place
-      )[0]
-
-  first = run()
-  once = counted(calls)
-  second = run()
-  # The function is looked at again, at the start and at the end.
-  assert counted(calls) - once == 64 < once - 64
-  assert second.contenders == first.contenders
-  assert 'are those kept in' in (tmp_path / 'log.txt').read_text()
-  monkeypatch.delitem(sys.modules, 'kept_scorer')
-  module.write_text(module.read_text().replace('.9 if', '.85 if'))
-  third = run()
-  assert counted(calls) == 2 * once + 64
-  assert third.contenders != first.contenders
-
-
 def test_the_library_keeps_answers_where_it_is_asked_to(tmp_path, capsys):
   asked = []
 
@@ -675,13 +618,6 @@ def test_the_library_keeps_answers_where_it_is_asked_to(tmp_path, capsys):
   turned = audit(other, keep=tmp_path)
   assert turned.results.contenders != first.results.contenders
   assert not capsys.readouterr().err
-
-
-def test_the_library_says_how_far_a_long_one_is(monkeypatch, capsys):
-  monkeypatch.setattr(progress, 'TELL', 0)
-  half = lambda texts: [0.5] * len(texts)
-  fairjax.audit(half, rows(80), batch_size=32, n_resamples=0)
-  assert re.search(r'scoring by .* 32/80', capsys.readouterr().err)
 
 
 def audit_process(tmp_path, **options):

@@ -153,11 +153,8 @@ def by_transformers(folder, model, texts):
   [
     (TOXIC, MULTI),
     (TOXIC, {'problem_type': 'single_label_classification'}),
-    (TOXIC, {}),
     (('rude', 'fine'), {'problem_type': None}),
-    (('rude', 'fine'), MULTI),
     (('toxic',), {}),
-    (('toxic',), MULTI),
     (('LABEL_0',), {}),
   ],
   ids=str,
@@ -265,18 +262,6 @@ def test_rows_of_one_class_are_of_the_class_that_it_is(word, first):
   assert found['base_rate']['value'] == detected
   read = audit_table.of_frame(frame, config()).remarks
   assert any('read as class 0' in one for one in read) == (word == 'angry')
-
-
-def test_validation_rows_are_numbered_as_the_others(tmp_path):
-  """One class alone in the file was class 0, whichever it was."""
-  frame = rows().assign(label=np.where(np.arange(80) % 2, 'b', 'a'))
-  frame[frame['label'] == 'b'].to_csv(tmp_path / 'valid.csv', index=False)
-  made = config(choose='accuracy')
-  made.data.labels, made.data.valid_path = '', str(tmp_path / 'valid.csv')
-  frame['label'] = frame['label'].replace({'a': 'no b'})
-  read = audit_table.of_frame(frame, made)
-  assert read.classes == ('no b', 'b')
-  assert (read.valid['label'] == 1).all() and read.table['label'].mean() == 0.5
 
 
 @pytest.mark.parametrize('positive', [0, 1])

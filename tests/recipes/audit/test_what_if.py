@@ -13,7 +13,6 @@ import pytest
 
 import fairjax
 from fairjax import UserError
-from fairjax.cli import commands
 from fairjax.config import Config
 from fairjax.data.tables import audit_table
 from fairjax.recipes.audit import recipe as recipe
@@ -100,12 +99,6 @@ def test_predictions_cannot_be_asked():
 def test_what_is_no_sentence_is_refused(audited, text, words):
   with pytest.raises(UserError, match=words):
     audited.what_if(text)
-
-
-def test_the_command_names_the_port():
-  flags = lambda word: commands.flags_of(['audit', 'a:f', 'b.csv', word])[-1]
-  assert flags('--serve') == f'--config.audit.serve={commands.PORT}'
-  assert flags('--serve=9000') == '--config.audit.serve=9000'
 
 
 # The server
