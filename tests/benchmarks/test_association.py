@@ -161,8 +161,3 @@ def test_two_models_of_which_one_has_no_d_are_not_compared():
   found, p = association.difference((x, y), (3 * x, 3 * y), HOW)
   assert (found['value'], p) == (pytest.approx(0), 1)
   assert found['note'] == 'the models do not differ'
-
-
-def test_a_word_is_the_mean_of_its_sentences():
-  s = association.by_word(np.array([1.0, 5, 3, 2]), [*'babc'])
-  assert s.tolist() == [5, 2, 2]

@@ -5,11 +5,8 @@ import pandas as pd
 from fairjax.benchmarks import BENCHMARKS, bbq
 from fairjax.benchmarks.shared import by_axis
 from fairjax.config.axes import AXES
-from fairjax.metrics import measures
-from fairjax.metrics.inference.sample import RowSample
 from fairjax.pairs.axes import exchange
 
-HOW = RowSample(0.95, 100, 0)
 # The nine bias types of CrowS-Pairs.
 CROWS = (
   *('race-color', 'socioeconomic', 'gender', 'disability', 'nationality'),
@@ -97,11 +94,3 @@ def test_a_number_of_the_level_is_one_of_the_sure():
   _, (said,) = by_axis.lines({'crows': one}, {'crows': pd.DataFrame()})
   assert said.startswith('Apart from no preference, at p ≤ 0.05 by Holm over')
   assert said.count('p 0.05') == 5
-
-
-def test_heads_fit_above_their_numbers_and_name_the_benchmark():
-  for name, row in BENCHMARKS.items():
-    for measure in row.by_axis or row.headline[:1]:
-      head = by_axis.HEADS.get(measure, measures.label(measure))
-      assert len(head) <= len('CrowS-Pairs (left to right)'), head
-      assert name[:3] in head.lower() or name == 'twins' in head, head

@@ -517,30 +517,6 @@ def test_lpbs():
   assert mean == pytest.approx(np.mean(sizes))
 
 
-def test_two_models_by_lpbs():
-  """The difference of their effects, of values that both have words for."""
-  items = lpbs.items(None)
-  rng = np.random.default_rng(1)
-  scores = [
-    pd.DataFrame(
-      {'id': items['id'], 'association': rng.normal(size=len(items))}
-    )
-    for _ in range(2)
-  ]
-  scores[1].loc[items['value'] == 'muslim', 'association'] = np.nan
-  known = scores[1]['association'].notna().to_numpy()
-  options = RowSample(0.95, 100, 0)
-  found = lpbs.compared(items, scores[0], scores[1][known], options)
-  one, two = (
-    lpbs.estimate(items, s, options)['groups'] for s in (scores[0], scores[1])
-  )
-  assert 'religion: muslim' in one
-  assert [row['part'] for row in found] == [p for p in two if ': ' in p]
-  for row in found:
-    a, b = (g[row['part']]['lpbs_effect']['value'] for g in (one, two))
-    assert row['difference']['value'] == pytest.approx(a - b)
-
-
 def test_each_benchmark_has_a_direction():
   assert {f'test_{name}' for name in BENCHMARKS} <= {*globals()}
 
@@ -634,26 +610,6 @@ def test_bbq_s_ends_are_those_of_its_numbers(kind):
       assert tuple(ends[::-1]) == number.bounds, name
     assert bbq._difference(one).null == 0
     assert one.null == pytest.approx({'accuracy': 100 / 3, 'bias': 0}[name])
-
-
-@pytest.mark.parametrize(
-  ('texts', 'kinds'),
-  [
-    (('the trans man', 'not known', 'the man'), ['target', 'unknown', 'other']),
-    (('the woman', 'not known', 'the man'), ['target', 'unknown', 'other']),
-    (
-      ('the trans woman', 'not known', 'the woman'),
-      ['target', 'unknown', 'other'],
-    ),
-  ],
-)
-def test_bbq_s_templates_say_of_whom_an_answer_is(texts, kinds):
-  """Of two templates of one question the one whose answers name trans people
-  is of these."""
-  gender = {'the woman': 'f', 'the man': 'm'}.get
-  one = dict(zip(bbq.ANSWERS, texts))
-  got = bbq._kinds(one, {'trans', 'f'}, lambda text: gender(text, ''))
-  assert got == kinds
 
 
 # Of a stereotyped and another answer, as the published files say them.

@@ -19,15 +19,6 @@ from fairjax.metrics.inference.sample import RowSample
 OPTIONS = RowSample(0.95, 100, 0)
 
 
-def test_words_are_adjectives_of_one_word():
-  """As data/axes/religion.csv has them: no 'Roman Catholic', no 'Muslims'."""
-  found = lpbs.words('religion')
-  assert found['catholic'] == ('Catholic',)
-  assert found['muslim'] == ('Muslim', 'Islamic', 'Moslem')
-  assert found['jewish'] == ('Jewish',)
-  assert found['atheist'] == ('atheist', 'atheistic')
-
-
 def test_attributes_are_adjectives_that_insult_and_that_praise():
   """As data/sets/identity/words.csv has them: twelve of either side."""
   found = lpbs.attributes()
@@ -204,12 +195,6 @@ def test_three_words_of_either_side_are_enough_and_two_are_not():
     few = items[items['attribute'] != f'{side}2'].reset_index(drop=True)
     with pytest.raises(UserError, match='single tokens for two values'):
       lpbs.estimate(few, few, OPTIONS)
-
-
-def test_s_is_less_the_mean_of_the_other_values():
-  items = table(a=((1.0,), ()), b=((2.0,), ()), c=((6.0,), ()))
-  found = lpbs.contrasted(items, items)
-  assert found['s'].tolist() == [1 - 4, 2 - 3.5, 6 - 1.5]
 
 
 def test_values_without_every_association_are_left_out():

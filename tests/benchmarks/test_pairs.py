@@ -59,34 +59,6 @@ def test_golden_fact_five():
   assert spans.differ == ([], [4])
 
 
-def test_crows_rows_that_are_broken_are_flagged(tmp_path):
-  path = tmp_path / 'crows_pairs.csv'
-  rows = [
-    ('Men work.', 'Men work.'),
-    ('Men work.', 'men work'),
-    ('A man loves women.', 'A women loves man.'),
-    ('He is big and tall now', 'Nobody here knows them'),
-    ('He is tall.', 'She is tall.'),
-    ('He is tall.', 'She is tall.'),
-  ]
-  frame = pd.DataFrame(rows, columns=['sent_more', 'sent_less'])
-  frame['stereo_antistereo'], frame['bias_type'] = 'stereo', 'gender'
-  frame.to_csv(path, index=False)
-  flags = list(crows.read(path)['flag'])
-  assert flags[4] == '' and all(flags[:4]) and flags[5] == 'the same pair again'
-  frame['stereo_antistereo'] = 'other'
-  frame.to_csv(path, index=False)
-  with pytest.raises(UserError, match='must be stereo or antistereo'):
-    crows.read(path)
-
-
-def test_crows_reads_the_shared_half(shared):
-  path = shared / 'bias_eval' / 'crows_pairs' / 'crows_pairs_even.csv'
-  table = crows.read(path)
-  assert len(table) == 754 and table['stereo'].sum() == 638
-  assert (table['bias_type'] == 'gender').sum() == 141
-
-
 def slow_icat(scores, terms):
   """LM, SS and ICAT one term at a time, in plain Python."""
   lms, sss = [], []
@@ -153,23 +125,6 @@ def test_stereoset_reads_the_published_form(tmp_path, shared):
   path.write_text(json.dumps(tree))
   with pytest.raises(UserError, match='without a sentence for each'):
     stereoset.read(path)
-
-
-def test_stereoset_pieces_are_averaged_by_either_name():
-  logs = np.log([[0.5, 0.1], [0.2, np.nan]])
-  probability = stereoset.of_pieces(logs, 'probability')
-  np.testing.assert_allclose(probability, [0.3, 0.2])
-  log = stereoset.of_pieces(logs, 'log')
-  np.testing.assert_allclose(np.exp(log), [np.sqrt(0.05), 0.2])
-
-
-def test_winobias_pairs_differ_in_pronouns(shared):
-  table = winobias.read(shared / 'bias_eval')
-  assert len(table) == 783  # of 792; nine differ in other words too
-  assert table['he'].mean() == pytest.approx(0.5, abs=0.01)
-  assert any('9 pairs are left out' in n for n in table.attrs['notes'])
-  genders = winogender.read(shared / 'bias_eval')
-  assert len(genders) == 240 and genders['occupation'].nunique() == 60
 
 
 def test_correlations_cover():
@@ -376,11 +331,6 @@ def test_eec_names_are_one_of_the_paper_s_pairs():
   assert value('eec_race') == pytest.approx(0.5 - 0.5)
   frame['Race'] = None  # as a reader may leave an empty cell
   assert set(eec.paired(frame)) == {'she he', 'aunt uncle', 'another phrase'}
-
-
-def test_eec_reads_the_shared_sample(shared):
-  frame = eec.read(shared / 'bias_eval' / 'eec' / 'eec_format_sample.csv')
-  assert len(frame) == 24 and set(frame['Gender']) == {'male', 'female'}
 
 
 def test_sembias_chooses_the_largest_cosine(shared):

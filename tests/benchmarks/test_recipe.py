@@ -376,11 +376,6 @@ def test_the_mitigations_that_train_a_causal_model(nets, data, tmp_path):
   assert lines('cda')[::2] == lines('continued') == lines('dropout')
 
 
-def test_an_export_is_called_as_its_run():
-  assert recipe.title_of('runs/fair/plain/export/seed_0') == 'plain'
-  assert recipe.title_of('models/bert-base') == 'bert-base'
-
-
 @pytest.mark.parametrize('field', ['task', 'path'])
 def test_a_file_without_texts_is_told_before_any_model(
   field, data, tmp_path, monkeypatch

@@ -112,11 +112,6 @@ def test_the_files_that_are_not_published_are_named_eight_at_most(
   assert said == f'{10 - unknown} of 10{UNKNOWN}{", ".join(names[:8])}{more}'
 
 
-def test_a_known_sum_is_eight_digits():
-  assert len(weat.VERSIONS) == 30
-  assert {len(one) for one in weat.VERSIONS} == {8}
-
-
 def sentences(tmp_path):
   """A test of words and one of sentences that show them, one of them twice."""
   parts = {'X': ['p', 'q'], 'Y': ['t', 'u'], 'A': ['g'], 'B': ['h', 'h']}
@@ -239,27 +234,6 @@ def test_the_mean_is_of_sizes_and_the_share_of_published_p():
   ]
 
 
-def test_a_battery_of_one_topic_has_no_part_of_it():
-  items, scores = tables(named('weat6', 'weat7b'), [*APART, *MIXED])
-  found = weat.estimate(items, scores, OPTIONS)
-  assert set(found['groups']) == {'weat6', 'weat7b'}
-
-
-def test_significant_tests_are_those_below_one_in_a_hundred():
-  rows = [
-    {'value': {'value': d}, 'p_published': p, 'floor_low': low, 'floor_high': 1}
-    for d, p, low in ((0.5, 0.0099, -3.0), (-1.0, 0.01, -1), (None, 1.0, 0))
-  ]
-  mean, share = weat.summary('cls', 'x', rows, OPTIONS)
-  assert mean['value']['value'] == 0.5
-  assert share['value']['value'] == pytest.approx(100 / 3)
-  assert mean['value']['note'].endswith('up to 1.67')
-  assert (mean['metric'], share['metric']) == (
-    *('weat_mean_cls', 'weat_significant_cls'),
-  )
-  assert (mean['part'], mean['null'], share['null']) == ('x', None, 1)
-
-
 def test_a_test_of_which_a_list_is_too_short_is_left_out_and_said():
   tests = named('weat1', 'weat2')
   items, scores = tables(tests, [*APART, *MIXED])
@@ -308,15 +282,3 @@ def test_two_models_are_compared_test_by_test_and_encoding():
   assert found[1]['difference'] == value and found[1]['p'] == p
   free, _ = association.difference(halves(APART), halves(MIXED), OPTIONS)
   assert value['low'] != free['low']
-
-
-def test_a_row_says_how_its_p_is_made(monkeypatch):
-  (test,) = named('weat1')
-  row = weat.row(test, np.array(APART), OPTIONS)
-  assert row['metric'] == 'weat_effect' and row['part'] == 'weat1'
-  assert row['test'] == 'exact permutation of texts' and row['null'] == 0
-  assert (row['p'], row['p_published'], row['units']) == (1 / 35, 1 / 35, 7)
-  monkeypatch.setattr(association, 'TABLE', 3)
-  test = test._replace(words=[*'ppqrtuv'])
-  row = weat.row(test, np.array(APART), OPTIONS, samples=50)
-  assert row['test'] == 'sampled permutation of words' and row['units'] == 6

@@ -7,7 +7,6 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.methods import augment
 from fairjax.recipes import swap
-from fairjax.recipes.diet import rank
 
 
 def table(*texts):
@@ -34,18 +33,6 @@ def test_twins_of_an_axis_are_swapped_and_name_their_group():
   assert made['same'].tolist() == [False, True]
   with pytest.raises(UserError, match='no text of the training data names'):
     augment.counterparts(table('It rained.'), config)
-
-
-def test_readings_of_a_diet_are_those_of_the_axis():
-  config = Config()
-  config.method.axis = 'class'
-  rows = table('Poor people voted.', 'It rained.').drop(columns='group')
-  found = rank.choosing(config, {'valid': rows.drop(columns='twin')})
-  both = found[rank.READINGS]
-  assert sorted(both['group']) == sorted(
-    ['poor', 'working-class', 'middle-class', 'rich']
-  )
-  assert both['text'].nunique() == 4
 
 
 def test_a_text_is_shown_with_every_other_value(tmp_path, capsys):

@@ -57,14 +57,6 @@ def test_no_row_is_copied_twice_before_all_are_once(tables):
     assert len(times) == n and times.max() - times.min() <= 1
 
 
-def test_copies_drawn_freely_are_uneven_but_as_many(tables):
-  made = run(tables, how='up', replacement=True)
-  assert count(made)['f', 0] == 31
-  rows = made['id'].str.partition('~')[0][(made['group'] == 'f')]
-  times = rows[made['label'] == 0].value_counts()
-  assert times.max() - times.min() > 1
-
-
 def test_a_copy_is_the_row_under_another_id(tables):
   made = run(tables, how='up')
   copies = made[made['origin'] == 'copy']
@@ -84,12 +76,6 @@ def test_a_combination_without_rows_is_named(tables):
     run(tables, by=' ')
   with pytest.raises(UserError, match="'down' and 'up'"):
     run(tables, how='sideways')
-
-
-def test_cells_of_one_column(tables):
-  cell, names = cells(tables['train'], 'group')
-  assert names == ['group=f', 'group=m']
-  assert np.bincount(cell[cell >= 0]).tolist() == [40, 38]
 
 
 @pytest.mark.parametrize('by', ('group,label', 'label, group'))

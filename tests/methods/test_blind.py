@@ -48,19 +48,6 @@ def test_words_and_their_space_go():
   assert run(texts, how='remove')['text'].tolist() == list(removed)
 
 
-def test_names_stay_on_request():
-  assert run(['My friend John sang.'], names=False)['text'][0] == (
-    'My friend John sang.'
-  )
-
-
-def test_groups_of_the_users(tmp_path):
-  words = tmp_path / 'faiths.csv'
-  words.write_text('christian,muslim,jewish\nchurch,mosque,synagogue\n')
-  made = run(['He left the Mosque.'], words=str(words))
-  assert made['text'][0] == 'He left the _.'
-
-
 def test_no_column_keeps_the_original():
   pair = {'twin': ['She left.'], 'text_pair': ['His hat.']}
   made = run(['He left.'], pair)

@@ -198,15 +198,6 @@ def test_quotas_are_those_of_the_paper(sizes, data):
   assert all(abs(a - b) < 1 for a, b in zip(found, want))
 
 
-def test_quotas_at_the_ends():
-  sizes = np.array([10, 30])
-  assert list(quotas.quotas(sizes, np.array([0.5, 0.5]), 20)) == [5, 15]
-  assert list(quotas.quotas(sizes, np.array([0.9, 0.1]), 20)) == [10, 10]
-  assert list(quotas.quotas(sizes, np.array([0, 0]), 20)) == [5, 15]
-  assert list(quotas.quotas(sizes, np.array([0.4, 0]), 20)) == [10, 10]
-  assert list(quotas.quotas(sizes, np.array([1, 1]), 99)) == [10, 30]
-
-
 def test_more_of_what_a_probe_gets_wrong_and_as_many_of_each_cell():
   ids = [f'{k:03d}' for k in range(100)]
   table = pd.DataFrame({'id': ids, 'text': 'x', 'twin': 'y'})
@@ -251,29 +242,6 @@ def test_sizes_of_the_paper(a, b, rows, twins):
     )
 
 
-def test_sizes_on_the_real_tweets(shared):
-  folder = shared / 'twitter_sexism'
-  text = pd.read_csv(folder / 'train_original.csv', keep_default_na=False)
-  twin = pd.read_csv(folder / 'train_gender_swap.csv', keep_default_na=False)
-  table = pd.DataFrame(
-    {'id': [str(k) for k in range(len(text))], 'text': text['tweet']}
-  ).assign(label=text['Class'], twin=twin['tweet'])
-  published = pd.read_csv(folder / 'train_published_scores_even.csv')
-  ge = pd.Series(0.0, index=table.index)
-  ge[published['row']] = published['original: bert-base-cased GE'].to_numpy()
-  scores = pd.DataFrame({'id': table['id'], 'ge': ge})
-  found = taken('healthy_random', 0.3, 0.2, table, scores, CODE)
-  assert sum(map(len, found)) == 6762
-  rows, twins = taken('healthy_random', 0.4, 0.4, table, scores)
-  assert (len(rows), len(twins)) == (5410, 4889)  # no more twins differ
-  config = Config(diet=Diet())
-  pool = diet.rows(table, scores, 'healthy_random', (0.4, 0.4), config, [0, 1])
-  assert pool.shape == (2, 10299) and pool.max() < 2 * len(table)
-  first, second = diet.notes(table, pool, config)
-  assert '8636 rows have no twin that differs' in first
-  assert '5410 twins were asked for and only 4889' in second
-
-
 def test_random_halves_nest_and_are_independent():
   table, scores = tables(200, equal=0.0)
   small = taken('random', 0.2, 0.1, table, scores, seed=1)
@@ -312,15 +280,6 @@ def test_a_share_is_of_the_number_as_it_is_written(rows):
   table, scores = tables(100, equal=0)
   found = taken('augment_ge', 1, 0.29, table, scores)
   assert [len(half) for half in found] == [100, 29]
-
-
-def test_all_rows_with_all_twins_are_those_that_cda_takes():
-  table, scores = tables(40, equal=0.5)
-  for keep in (False, True):
-    config = Config(diet=Diet(ranking='cda'), method=Method(keep_equal=keep))
-    pool = diet.rows(table, scores, 'cda', (1, 1), config, [0])
-    assert diet.facts(table, pool, keep)['of CDA'] == 1
-    assert ' 100% of what all rows' in diet.notes(table, pool, config)[0]
 
 
 def test_rows_of_the_pool():
@@ -422,9 +381,3 @@ def test_what_is_wrong_is_said():
     taken('healthy_random', 0.4, 0.4, table, scores.iloc[1:])
   with pytest.raises(UserError, match=r'diet\.twins'):
     diet.with_twins({'train': table}, Config(diet=Diet(twins='both')))
-
-
-def test_needs():
-  assert diet.needs('healthy_el2n') == ['el2n', 'ge']
-  assert diet.needs('unhealthy_stereotype') == ['stereotype']
-  assert diet.needs('random') == diet.needs('cds') == []

@@ -15,26 +15,6 @@ from fairjax.methods.project import (
 )
 
 
-def planted(n=40, d=12, seed=0):
-  """Vectors whose defining pairs differ along one known direction."""
-  rng = np.random.default_rng([seed, 3])
-  direction = unit(rng.normal(size=(1, d)))[0]
-  words = [w for pair in DEFINING for w in pair] + [f'w{i}' for i in range(n)]
-  vectors = rng.normal(size=(len(words), d))
-  for i in range(len(DEFINING)):
-    middle = vectors[2 * i]
-    vectors[2 * i] = middle + direction
-    vectors[2 * i + 1] = middle - direction
-  return words, vectors, direction
-
-
-def test_the_direction_is_found():
-  words, vectors, direction = planted()
-  place = {w: i for i, w in enumerate(words)}
-  basis = subspace(vectors, known(place, DEFINING, 'defining'))
-  assert abs(basis[0] @ direction) == pytest.approx(1)
-
-
 def test_the_subspace_is_a_pca_around_the_pairs_means():
   rng = np.random.default_rng(1)
   vectors, pairs = rng.normal(size=(12, 7)), np.arange(12).reshape(6, 2)

@@ -15,11 +15,10 @@ from fairjax.config import Config, Method, Weighting
 from fairjax.core.errors import UserError
 from fairjax.data.tables.terms import count_terms, read_terms
 from fairjax.methods import crossfit
-from fairjax.methods.evidence import evidence, gender_words
+from fairjax.methods.evidence import evidence
 from fairjax.methods.reweight import (
   clip,
   effective,
-  fitted_rows,
   ratio,
   report,
   reweight,
@@ -194,13 +193,6 @@ def test_the_count_equals_a_slow_twin():
     np.testing.assert_allclose(ours[i], slow / (same.sum() + 1))
 
 
-def test_distinct_rows_give_the_table_back():
-  z, _ = rows_of_z()
-  values, row = crossfit.distinct(z)
-  assert (values[row] == z.astype(np.float32)).all()
-  assert len(values) == len(np.unique(z, axis=0))
-
-
 # Weights
 
 
@@ -360,14 +352,6 @@ def test_weighted_risk_is_the_risk_without_discrimination(estimator):
   assert abs(loss(y, x).mean() - fair.mean()) > 10 * error  # the bias is real
 
 
-def test_two_hundred_and_fifty_folds():
-  table = gendered(n=1400)
-  made = weights(table, config_of(folds=250, n_estimators=3, max_depth=27))
-  for c in (0, 1):
-    assert made['weight'][table['label'] == c].mean() == pytest.approx(1)
-  assert np.isfinite(made['weight']).all()
-
-
 def test_a_label_that_follows_z_is_a_finite_weight_and_a_warning():
   table = gendered()
   table['label'] = table['text'].str.startswith('he').astype(int)
@@ -423,13 +407,6 @@ def test_tf_idf_by_hand():
   np.testing.assert_allclose(z.values, idf * np.array(tf), rtol=1e-6)
 
 
-def test_our_gender_words_hold_the_pronouns():
-  words = gender_words(config_of())
-  pronouns = {'he', 'she', 'him', 'his', 'her', 'hers'}
-  assert pronouns | {'man', 'women', 'countess', 'bloke'} <= set(words)
-  assert len(words) == len(set(words))
-
-
 def test_terms_and_identity_columns(tmp_path):
   path = tmp_path / 'terms.txt'
   path.write_text('gay\nblack\nnever there\n')
@@ -467,10 +444,3 @@ def test_no_gender_word_is_a_sentence():
   table = table_of(['sea', 'sun'] * 3, [0, 1] * 3)
   with pytest.raises(UserError, match='gender words occurs'):
     weights(table, config_of(folds=2))
-
-
-def test_fitted_rows_are_training_then_validation():
-  table = gendered(n=40)
-  tables = {'test': table[:5], 'valid': table[5:15], 'train': table[15:]}
-  ids = fitted_rows(tables)['id'].tolist()
-  assert ids == [*table['id'][15:], *table['id'][5:15]]

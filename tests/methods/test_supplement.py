@@ -14,7 +14,6 @@ from fairjax.methods.supplement import (
   dixon,
   length_edges,
   second_table,
-  shares,
   supplement,
 )
 
@@ -96,14 +95,6 @@ def test_the_fewest_rows_bring_every_term_near_the_whole(
     assert added.nunique() == 1  # only what is missing
     one_less = (t - added.iloc[0]) / (size - 1)
     assert abs(one_less - p_all) > epsilon
-
-
-def test_an_even_table_needs_nothing():
-  members = np.eye(2, dtype=bool).repeat(4, axis=1)
-  positive = np.array([0, 0, 1, 1] * 2)
-  none = np.zeros(8, int)
-  assert not list(dixon(members, positive, none))
-  assert not list(shares(members, positive, none))
 
 
 def test_no_row_is_added_twice_and_too_few_are_told(data, tmp_path):

@@ -98,17 +98,6 @@ def test_twins_are_swapped_where_the_table_has_none():
   assert 'twin' not in made
 
 
-@pytest.mark.parametrize('method', (augment, substitute))
-def test_notes_say_which_twins_were_taken(method):
-  for table, options, said in (
-    (table_of(8), {}, "the data's own"),
-    (table_of(8, twin=False), {}, 'swapped by word lists'),
-    (table_of(8), {'scope': 'pronouns'}, 'swapped by word lists'),
-  ):
-    made = method({'train': table}, config_of(**options))['train']
-    assert said in made.attrs['notes'][0]
-
-
 def test_planted_twins_and_the_swap_change_the_same_places():
   """Partners may differ (Mr: Ms or Mrs; Aisha: Ahmed or Mohammed).
 
@@ -201,10 +190,3 @@ def test_coins_fall_as_often_as_asked():
   # Row for row the text or its twin, whatever the coin says.
   text = np.where(taken, table['twin'], table['text'])
   assert made['text'].tolist() == text.tolist()
-
-
-def test_all_coins_turn_every_row_that_has_a_twin():
-  table = table_of(8)
-  made = substitute({'train': table}, config_of(ratio=1.0))['train']
-  assert made['text'].tolist() == table['twin'].tolist()
-  assert 'turns a bias round' in made.attrs['notes'][0]

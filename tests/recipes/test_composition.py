@@ -9,7 +9,6 @@ import small
 
 from fairjax import config as c
 from fairjax import stages
-from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
 from fairjax.data.batching import batches
@@ -20,8 +19,7 @@ from fairjax.recipes import compare
 from fairjax.recipes.diet import algorithm as diets
 from fairjax.recipes.diet import experiment, rank
 from fairjax.recipes.weighting import algorithm
-from fairjax.recipes.weighting import experiment as weighting
-from fairjax.stages import Experiment, classifier
+from fairjax.stages import Experiment
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -90,31 +88,6 @@ def test_an_unknown_link_is_one_sentence(tables, tmp_path):
     compare.variant(SMALL, 'augment+none:ratio=0.5')
   own = compare.variant(SMALL, 'augment+reweight:ratio=0.5')
   assert (own.method.name, own.method.ratio) == ('augment+reweight', 0.5)
-
-
-def test_weights_reach_a_transformer(tmp_path):
-  """Recipe weighting with an encoder, and after augmentation."""
-  config = dataclasses.replace(
-    SMALL,
-    seeds=1,
-    method=c.Method(name='augment', ratio=0.5),
-    train=dataclasses.replace(SMALL.train, export=True),
-    weighting=dataclasses.replace(SMALL.weighting, rows=('baseline', 'weight')),
-  )
-  results = weighting.run(config, tmp_path)
-  made = artefacts.read_table(tmp_path / 'weights.parquet')
-  assert made['weight'].std() > 0.1
-  assert made['id'].str.endswith('~twin').any()
-  baseline, weight = (
-    artefacts.read_table(tmp_path / path)
-    for path in ('predictions/baseline.parquet', 'predictions.parquet')
-  )
-  assert (baseline['p0'] != weight['p0']).any()
-  assert results.facts['weighted rows'] == len(made)
-  own = classifier.load(tmp_path / 'export' / 'seed_0')  # was not written
-  texts = planted.load(SMALL)['test'].set_index('id')['text']
-  p = own.predict_proba(texts[weight['id']].tolist())[:, 1]
-  np.testing.assert_allclose(p, weight['p0'], atol=1e-5)
 
 
 def test_weights_are_given_once():

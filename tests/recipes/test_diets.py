@@ -440,23 +440,6 @@ def test_the_claim_of_epochs_names_those_that_were_trained(epochs, words):
   assert claim['claim'].startswith(f'GE after {words}')
 
 
-def test_ge_rises_faster():
-  def added(ranking, b, seeds):
-    sets = {'test': {'fairness': {'dp': {'value': 1, 'seeds': seeds}}}}
-    return {'experiment': 1, 'ranking': ranking, 'b': b, 'sets': sets}
-
-  cells = [
-    added('augment_ge', 0.0, [0, 0]),
-    added('augment_ge', 0.2, [0.8, 0.9]),
-    added('augment_ge', 0.5, [0.9, 0.9]),
-    added('augment_random', 0.0, [1, 1]),
-    added('augment_random', 0.2, [0.7, 0.7]),
-    added('augment_random', 0.5, [0.8, 0.8]),
-  ]
-  (claim,) = grid.rises_faster(cells, 'test', 0.95)
-  np.testing.assert_allclose(claim['effect']['seeds'], [0.1, 0.15])
-
-
 @pytest.mark.parametrize(
   ('gaps', 'says'),
   [

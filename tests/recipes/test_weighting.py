@@ -17,8 +17,7 @@ from fairjax.methods.evidence import evidence
 from fairjax.metrics.inference import significance
 from fairjax.recipes.weighting import algorithm
 from fairjax.recipes.weighting import experiment as weighting
-from fairjax.report.measured import daggers, warnings
-from fairjax.results import Results
+from fairjax.report.measured import daggers
 from fairjax.stages import Experiment
 from fairjax.train.progress import Log
 
@@ -199,18 +198,6 @@ def test_another_glove_file_of_that_name_is_another_training(config, folder):
     path.write_text(text)
     weighting.run(own, folder / 'vectors')
     assert len(list(fits.iterdir())) == count
-
-
-def test_a_warning_of_several_rows_is_said_once(run):
-  """With the rows it is about."""
-  assert run.focus == 'weight'
-  assert len(run.notes) == len(set(run.notes))
-  one = {'sets': {'test': {'warnings': ['w']}}}
-  none = {'sets': {'test': {'warnings': []}}}
-  found = Results(contenders={'baseline': one, 'weight': one})
-  assert warnings(found) == ['test: w']
-  found.contenders['swap'] = none
-  assert warnings(found) == ['test, baseline, weight: w']
 
 
 def test_no_weight_is_the_baseline(config, folder, run):

@@ -196,12 +196,6 @@ def test_faces_of_the_library(face):
     check_terminal(shown)
 
 
-def test_numbers_stay_numbers():
-  rows = [{'a': -1.5, 'b': np.float64(2), 'c': None, 'd': float('nan')}]
-  assert escape.csv(rows) == 'a,b,c,d\n-1.5,2.0,,\n'
-  assert escape.csv([]) == ''
-
-
 # Files that are read again, by us or by the user's own program: as they are.
 RAW = {
   *('recipes/audit/recipe.py', 'pairs/flow_words.py'),

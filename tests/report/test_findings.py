@@ -13,7 +13,7 @@ from fairjax import results
 from fairjax.metrics import warn
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference.sample import RowSample
-from fairjax.report import findings, measured, names, words
+from fairjax.report import findings, names, words
 from fairjax.report.findings import ABOVE, BELOW, OPEN, SMALL, VOID
 
 TESTS = pathlib.Path(__file__).parents[1]
@@ -395,9 +395,3 @@ def test_names_that_people_give():
     found.contenders = {'one:biased': one, other: one}
     found.focus = 'one:biased'
     assert [*names.by_people(found).contenders][1] == shown
-
-
-def test_precision_stands_beside_recall():
-  found = golden.read(KEPT['fairflow'])
-  rows = measured.side_by_side(found, found.set_names()[0])
-  assert [*rows[0]][:3] == ['contender', 'precision', 'recall']

@@ -5,8 +5,6 @@ import itertools
 import re
 
 import drawn
-import numpy as np
-import pandas as pd
 import pytest
 
 from fairjax import results
@@ -15,7 +13,6 @@ from fairjax.metrics import measures
 from fairjax.metrics.measures import Measure
 from fairjax.report import measured, page, render, tables, terminal
 from fairjax.report.__main__ import main as report_main
-from fairjax.report.pictures import plots
 
 VOID = {'meta', 'br', 'hr', 'img', 'link', 'input'}
 
@@ -122,29 +119,6 @@ def test_every_page_has_one_order(reported):
   assert places == sorted(places)
   first = html[: html.index('</section>')]
   assert first.rstrip().endswith('</code></p>')
-
-
-def test_sections_of_a_recipe(run_folder):
-  found = results.read(run_folder)
-  weights = plots.histogram({'weights': [1.0, 2.0, 2.5, np.nan]})
-  found.sections = [
-    results.section(
-      'Weights & more',
-      results.text('Said by <b>us</b>.'),
-      results.figure(
-        'distribution', 'weights', 'The "weights"', **weights, x_label='weight'
-      ),
-      results.table([{'a': 1, '<b>': 'x<y'}], caption='A "caption"'),
-    )
-  ]
-  results.write(run_folder, found)
-  reader = Reader(page.report(run_folder))
-  assert 'Weights & more' in reader.text
-  assert 'Said by <b>us</b>.' in reader.text
-  labels = [a.get('aria-label') for _, a in reader.tags]
-  assert 'A "caption"' in labels
-  assert reader.shown.count('The "weights"') == 2  # heard, and below it
-  assert (run_folder / 'plots' / 'weights.png').exists()
 
 
 def test_a_figure_that_cannot_be_drawn_is_one_sentence(run_folder):
@@ -274,17 +248,6 @@ def test_a_page_is_of_what_there_is(run_folder, change, shown, left):
   text = Reader(page.report(run_folder)).text
   assert [part for part in shown if part not in text] == []
   assert [part for part in left if part in text] == []
-
-
-def test_probabilities_of_classes_are_shown_against_the_rest(run_folder):
-  path = run_folder / 'predictions.parquet'
-  table = pd.read_parquet(path)
-  for s in range(5):
-    table[f'p{s}_c1'] = table.pop(f'p{s}')
-    table[f'p{s}_c0'] = 1 - table[f'p{s}_c1']
-  table.to_parquet(path, index=False)
-  text = Reader(page.report(run_folder)).text
-  assert 'the probability of class 1 against the rest' in text
 
 
 def test_what_an_earlier_page_left_goes(run_folder):

@@ -87,33 +87,6 @@ def test_score_histograms_are_shares_by_group_and_label():
   assert legend(a) == ['negative (2)', 'positive (1)']
 
 
-def test_learning_curves_are_means_and_ranges_over_seeds():
-  rows = [
-    {'step': s, 'split': 'valid', 'seed': k, 'train_loss': 1 / s + k, 'loss': v}
-    for s, k, v in [(2, 0, 0.5), (2, 1, 0.7), (1, 0, 0.9), (1, 1, None)]
-  ]
-  figure = plots.learning(rows)
-  (axes,) = figure.axes
-  train, valid = axes.lines
-  np.testing.assert_allclose(train.get_xydata(), [[1, 1.5], [2, 1.0]])
-  np.testing.assert_allclose(valid.get_xydata(), [[1, 0.9], [2, 0.6]])
-  found = plots.learning_series(rows)['loss']['valid']
-  np.testing.assert_allclose(found['low'], [0.9, 0.5])
-  np.testing.assert_allclose(found['high'], [0.9, 0.7])
-
-
-def test_curves_with_bands():
-  series = {
-    'ge': {'x': [0, 1], 'y': [0.5, 0.8], 'low': [0.4, 0.7], 'high': [0.6, 0.9]},
-    '_random': {'x': [0, 1], 'y': [1, 2]},
-  }
-  axes = plots.curves(series, 'share', 'dp').axes[0]
-  np.testing.assert_allclose(line(axes), [[0, 0.5], [1, 0.8]])
-  band = axes.collections[0].get_paths()[0].vertices
-  assert {0.4, 0.6, 0.7, 0.9} <= set(np.round(band[:, 1], 6))
-  assert [t.strip() for t in legend(axes)] == ['ge', '_random']
-
-
 def test_best_front_against_all_pairs():
   points = np.random.default_rng(2).random((60, 2)).round(1)
   points[7] = np.nan
@@ -122,23 +95,6 @@ def test_best_front_against_all_pairs():
   beaten = lambda p: any((q >= p).all() and (q > p).any() for q in kept)
   expected = sorted({tuple(p) for p in kept if not beaten(p)})
   assert [tuple(p) for p in found] == expected
-
-
-def test_front_shows_points_and_intervals():
-  figure = plots.front(
-    {'diet': [(0.8, made(0.9, 0.85, 0.95)), (0.7, 0.95)], 'cda': [(0.6, 0.5)]},
-    'auc',
-    'dp',
-  )
-  axes = figure.axes[0]
-  np.testing.assert_allclose(line(axes), [[0.8, 0.9], [0.7, 0.95]])
-  np.testing.assert_allclose(
-    axes.containers[0][2][1].get_segments()[0], [[0.8, 0.85], [0.8, 0.95]]
-  )
-  np.testing.assert_allclose(line(axes, -1), [[0.7, 0.95], [0.8, 0.9]])
-  # Of costs less is better: (3, 2) is beaten by (2, 1), (1, 4) by none.
-  figure = plots.front({'a': [(1, 4), (2, 1), (3, 2)]}, 'x', 'y', less=True)
-  np.testing.assert_allclose(line(figure.axes[0], -1), [[2, 1], [1, 4]])
 
 
 def test_forest_is_hollow_where_the_data_do_not_decide():
@@ -150,29 +106,6 @@ def test_forest_is_hollow_where_the_data_do_not_decide():
   fills = [c[0].get_markerfacecolor() for c in axes.containers]
   assert fills[0] != 'none' and fills[1] == 'none'
   np.testing.assert_allclose(segments(axes, 1)[0], [[-0.2, 1], [0.1, 1]])
-
-
-def test_distribution_leaves_out_what_is_not_finite():
-  values = {'w': np.array([0.0, 1.0, 1.0, 4.0, np.nan, np.inf])}
-  shares = plots.histogram(values, bins=4)
-  axes = plots.distribution(**shares, x_label='weight').axes[0]
-  np.testing.assert_allclose(
-    axes.patches[0].get_data().values, [0.25, 0.5, 0, 0.25]
-  )
-  plots.distribution(**plots.histogram({'nothing': []}), x_label='weight')
-
-
-def test_bars_by_term():
-  figure = plots.bars(
-    ['gay', 'tall'],
-    {'fpr': [0.3, -0.1], 'fnr': [made(0.2, 0.1, 0.3), None]},
-    'Δ',
-  )
-  axes = figure.axes[0]
-  widths = [bar.get_width() for bar in axes.patches]
-  np.testing.assert_allclose(widths, [0.3, -0.1, 0.2, np.nan])
-  centres = [bar.get_y() + bar.get_height() / 2 for bar in axes.patches]
-  assert centres[0] > centres[2] > centres[1]  # each term's bars together
 
 
 HOSTILE = [

@@ -1,7 +1,5 @@
 """Identities of the encoder: packed = padded, …"""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -64,15 +62,3 @@ def test_named_shapes_are_those_of_their_configs():
     module = families.module(shape, can, **options)
     again = families.shape_from_hf(hf.hf_config(module))
     assert again == shape, name
-
-
-def test_families_differ_in_what_they_should():
-  """RoBERTa ignores types; ELECTRA may embed narrower."""
-  types = [np.arange(len(t)) % 2 for t in TEXTS]
-  typed = pack(TEXTS, 3, 16, 3, extra=2, types=types)
-  for family, rows, same in (('bert', 2, False), ('roberta', 1, True)):
-    shape = dataclasses.replace(SHAPE, family=family, types=rows)
-    module = families.module(shape, 'classify', classes=2)
-    params = jax.jit(module.init)(jax.random.key(0), typed)['params']
-    plain, other = (logits(module, params, b) for b in (PACKED, typed))
-    assert np.array_equal(plain, other) == same

@@ -1,7 +1,5 @@
 """Exact per-example gradient norms against one gradient per example."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,40 +7,9 @@ import pytest
 
 from fairjax.core import backend
 from fairjax.models import families
-from fairjax.models.layers import attention, exact_norms, probed
+from fairjax.models.layers import attention, exact_norms
 
-from ..batches import pad
-from ..small_encoder import PACKED, SHAPE, TEXTS, norms, one_by_one
-
-
-@pytest.mark.parametrize(  # tests/scores/test_grand.py has many more
-  'family, batch', [('bert', pad(TEXTS, 13, extra=1)), ('roberta', PACKED)]
-)
-def test_norms_are_exact(family, batch):
-  shape = dataclasses.replace(SHAPE, family=family)
-  module = families.module(shape, 'classify', classes=2)
-  params = jax.jit(module.init)(jax.random.key(0), batch)['params']
-  probes = probed.zero_probes(module, params, batch)
-  assert probed.uncovered(params, probes) == []
-  fast = jax.jit(lambda p: norms(module, p, batch))(params)
-  slow = jax.jit(lambda p: one_by_one(module, p, batch))(params)
-  # Norms to 1e-5 is squares to 2e-5.
-  np.testing.assert_allclose(fast[: len(TEXTS)], slow, rtol=2e-5)
-  np.testing.assert_array_equal(fast[len(TEXTS) :], 0)
-
-
-@pytest.mark.parametrize('stacked', [jax.vmap, None])
-def test_norms_of_stacked_seeds(stacked):
-  module = families.module(SHAPE, 'classify', classes=2)
-  keys = jax.random.split(jax.random.key(1), 2)
-  init = lambda k: module.init(k, PACKED)['params']
-  params = jax.jit(jax.vmap(init))(keys)
-  each = lambda p: norms(module, p, PACKED)
-  run = stacked(each) if stacked else lambda p: jax.lax.map(each, p)
-  both = jax.jit(run)(params)
-  for seed in range(2):
-    single = jax.jit(each)(jax.tree.map(lambda a: a[seed], params))
-    np.testing.assert_allclose(both[seed], single, rtol=1e-5)
+from ..small_encoder import PACKED, SHAPE, norms
 
 
 def test_norms_in_bfloat16_are_float32():

@@ -10,12 +10,10 @@ import pytest
 
 from fairjax import config as c
 from fairjax.config import shipped, validate
-from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, instances, tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.pairs import attributes
-from fairjax.pairs.swapping import word_lists
 from fairjax.recipes.fairflow import (
   algorithm,
   attribute_words,
@@ -73,15 +71,6 @@ def test_every_contender_is_measured_on_the_known_pairs(run):
   assert losses['data']['series']['held out']['y']
 
 
-def test_the_dictionary_is_a_word_list_of_mutual_modes(run):
-  _, folder = run
-  rows, sides, *_ = word_lists.read(folder / 'dictionary.csv')
-  assert rows and sides == ()
-  votes = artefacts.read_table(folder / 'votes.parquet')
-  best = votes.drop_duplicates(['side', 'word']).set_index('word')['candidate']
-  assert all(best[a] == b and best[b] == a for a, b in rows)
-
-
 def test_a_second_run_makes_nothing_again(run, capsys):
   results, folder = run
   before = (folder / 'dictionary.csv').read_bytes()
@@ -107,23 +96,6 @@ def test_the_head_s_interval_is_of_this_run_s_level(run):
   assert wide[1] < 0.8 * wide[0]
 
 
-def test_another_way_alone_trains_no_flow(run, tmp_path):
-  """Its pairs are those that it has beside the flow."""
-  beside, folder = run
-  config = small()
-  config.fairflow.way, config.fairflow.rivals = 'difference', ()
-  config.reuse = str(folder)
-  alone = experiment.run(config, tmp_path / 'run')
-  title = algorithm.TITLES['difference']
-  pairs = lambda one: one.contenders[title]['sets']['known pairs']
-  assert pairs(alone) == pairs(beside)
-  assert algorithm.TITLES['flow'] not in alone.contenders
-  assert not (tmp_path / 'run' / 'flow').exists()
-  assert (folder / 'flow').exists()
-  words = (tmp_path / 'run' / 'dictionary.csv').read_text()
-  assert words != (folder / 'dictionary.csv').read_text()
-
-
 def test_a_corpus_of_yours_is_called_by_its_folder(run, tmp_path):
   """Its page, and the table of claims, said 'planted'."""
   made, folder = run
@@ -138,17 +110,6 @@ def test_a_corpus_of_yours_is_called_by_its_folder(run, tmp_path):
   config.fairflow.way, config.fairflow.rivals = 'difference', ()
   config.reuse = str(folder)
   assert experiment.run(config, tmp_path / 'run').data == 'books'
-
-
-def test_the_way_that_writes_the_dictionary_leads(run, tmp_path):
-  beside, folder = run
-  assert next(iter(beside.contenders)) == algorithm.TITLES['flow']
-  shutil.copytree(folder, tmp_path / 'run')
-  config = small()
-  config.fairflow.way = 'difference'
-  results = experiment.run(config, tmp_path / 'run')
-  assert next(iter(results.contenders)) == algorithm.TITLES['difference']
-  assert {*results.contenders} == {*beside.contenders}
 
 
 def test_short_texts_are_windows_of_themselves():

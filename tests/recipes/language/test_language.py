@@ -429,15 +429,3 @@ def test_a_folder_that_draws_draws_as_transformers_would(told, said):
   found = written.options_of(config, model)
   assert (found.do_sample, found.temperature, found.top_k) == (True, 0.5, 3)
   assert found.top_p == said.get('top_p', 1)
-
-
-def test_what_a_folder_draws_is_what_the_knobs_draw(told, tmp_path):
-  how = {'temperature': 0.8, 'top_p': 0.7, 'top_k': 5}
-  config_of('', tmp_path, *TEXTS)
-  best, drawn, knobs = (
-    texts_of(told(said, max_length=8, **asked)[0], tmp_path / f'run{k}')
-    for k, (said, asked) in enumerate(
-      (({}, {}), ({'do_sample': True} | how, {}), ({}, how))
-    )
-  )
-  assert drawn == knobs != best

@@ -282,24 +282,6 @@ def test_a_dictionary_of_another_language_is_refused(models, tmp_path):
     counterfactual_texts.run(config, tmp_path / 'run')
 
 
-def test_both_contenders_have_names_or_neither_has(tmp_path):
-  path = tmp_path / 'dictionary.csv'
-  path.write_text('male,female\nhe,she\nman,woman\n')
-  for named, twin in (
-    (True, 'She met Mary, and her friend saw him.'),
-    (False, 'She met John, and her friend saw him.'),
-  ):
-    config = c.Config()
-    config.method.names = named
-    m = RewriteInputs(Experiment(config, tmp_path, None), path)
-    for name in ('dictionary', 'flow'):
-      write = counterfactual_texts.swapper(m, name)
-      text = 'He met John, and his friend saw her.'
-      written = write([text])[0]
-      assert ('John' in written) != named, name
-      assert written.startswith('She met ') and written.endswith(twin[13:])
-
-
 def test_what_is_written_is_kept_before_it_is_judged(tmp_path):
   """A stop in the classifiers decoded every text again."""
   asked = []
@@ -360,17 +342,6 @@ def test_texts_too_long_for_a_generator_are_counted(tmp_path):
   said = (tmp_path / 'log.txt').read_text()
   assert 'BART: 2 of 3 texts are too long for its model' in said
   assert said.count('too long') == 1
-
-
-def test_versions_by_seed_are_planes_beside_one_that_has_none():
-  sums = counterfactual_texts.contenders.counterfactual.transfer
-  shows = np.array([1, 1, 0])
-  chances = np.array([[0.1, 0.9, 0.9], [0.1, 0.1, 0.9]])
-  planes = counterfactual_texts.contenders.over_seeds
-  two = planes([sums(shows, chance) for chance in chances], 2)
-  one = planes([sums(shows, chances[0])], 2)
-  found = [x.compute(x.rows.sum(1))['transfer_accuracy'] for x in (two, one)]
-  np.testing.assert_allclose(found, [[2 / 3, 1], [2 / 3, 2 / 3]])
 
 
 @pytest.mark.parametrize(

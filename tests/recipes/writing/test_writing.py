@@ -128,17 +128,6 @@ def test_words_of_the_groups_are_masked_and_no_others():
   assert words.masker('team')('She met him') == 'She met him'
 
 
-def test_groups_at_the_level_differ_from_no_group():
-  """Adjusted p of exactly .05 is what Holm rejects."""
-  one = {'value': 0.1, 'low': 0.05, 'high': 0.15}
-  over = [
-    {'group': k, 'score': one, 'nobody': one, 'difference': one, 'adjusted': p}
-    for k, p in enumerate((0.01, 0.05, 0.051))
-  ]
-  _, told = experiment.over_nobody(over)
-  assert told['text'].startswith('2 of 3 groups differ from the matched')
-
-
 def test_a_prompt_of_two_pairs_is_held_against_both():
   """Texts of its second pair were numbered on from those of the first, so that
   none met its match."""
@@ -576,20 +565,6 @@ def test_a_column_of_two_is_the_one_that_is_named():
   assert first.to_dict() == pytest.approx((1 - second).to_dict())
 
 
-@pytest.mark.parametrize('answer', [np.array, list, np.float32])
-def test_a_score_is_the_chance_of_its_class_whatever_is_positive(answer):
-  """`measures.pos_label` is of labels, and what is written has none."""
-  from fairjax import config as c
-  from fairjax.recipes.writing import scores
-
-  judge = lambda texts: answer([0.9 if 'bad' in t else 0.2 for t in texts])
-  for positive in (0, 1):
-    config = c.Config(measures=c.Measures(pos_label=positive))
-    scorer = scores.load(config, judge)
-    found = scores.score(scorer, ['so bad', 'fine'], config, None)
-    assert found == pytest.approx([0.9, 0.2])
-
-
 def test_a_gate_ends_the_run(tmp_path, monkeypatch):
   (tmp_path / 'hosted.py').write_text(
     'def write(prompts):\n  return ["bad" if "man" in p.split() else "ok"'
@@ -630,8 +605,3 @@ def test_a_chat_model_decides_by_prompt_and_is_audited(model, monkeypatch):
     example.toxic, rows, groups='sex', n_resamples=100, swaps='gender'
   )
   assert 'flips' in result and 'dp' in result
-
-
-def test_a_prompt_and_its_text_are_joined_once():
-  assert rows.join('He is', 'fine') == 'He is fine'
-  assert rows.join('He is', ' fine') == rows.join('He is ', 'fine')
