@@ -500,7 +500,7 @@ def score(
 
 def gradient_norms(module, params, inputs, targets, loss: Callable):
   """‖∇_θ ℓ(f_θ(x_i), y_i)‖₂ of every example of a linen model; see
-  fairjax.models.intercept.gradient_norms."""
-  from fairjax.models import intercept
+  fairjax.models.example_norms.gradient_norms."""
+  from fairjax.models import example_norms
 
-  return intercept.gradient_norms(module, params, inputs, targets, loss)
+  return example_norms.gradient_norms(module, params, inputs, targets, loss)

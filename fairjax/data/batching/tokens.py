@@ -27,7 +27,7 @@ from tokenizers import (
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data import gguf
-from fairjax.data.batching import tokenizer_files, word_ids
+from fairjax.data.batching import tokenizer_files
 from fairjax.data.batching.tokenizer_files import SPECIAL, bert
 
 CHUNK = 20_000  # texts encoded at a time: bounds the memory of the encodings
@@ -80,7 +80,8 @@ def take(ragged: Ragged, rows: np.ndarray) -> Ragged:
   rows = np.asarray(rows, np.int64)
   lengths = ragged.lengths[rows]
   offsets = offsets_of(lengths)
-  source = word_ids.runs(ragged.offsets[rows], lengths)
+  shift = ragged.offsets[rows] - offsets[:-1]
+  source = np.arange(offsets[-1]) + np.repeat(shift, lengths)
   return Ragged(
     ragged.flat[source],
     offsets,
@@ -200,11 +201,8 @@ def encode(
   texts = list(texts)
   inputs = texts if pairs is None else list(zip(texts, pairs, strict=True))
   truncate(tokenizer, max_length)
-  repeat = pairs is None and len(texts) >= word_ids.LEAST
   # A GPT-2 turns an empty text into no ids at all; a model needs one.
   empty = [tokenizer.token_to_id('<|endoftext|>') or 0] if special else []
-  if repeat and word_ids.suits(tokenizer):
-    return _by_words(tokenizer, texts, special, empty[0] if special else None)
   flat, types, lengths, cut = [], [], [], []
   for start in range(0, len(inputs), CHUNK):
     try:
@@ -228,17 +226,6 @@ def encode(
     None if pairs is None else np.concatenate([np.zeros(0, np.int8), *types]),
     np.array(cut, bool),
   )
-
-
-def _by_words(
-  tokenizer: Tokenizer, texts: list[str], special: bool, empty: int | None
-) -> Ragged:
-  try:
-    ids = word_ids.encode(tokenizer, texts, special, empty)
-  except (TypeError, UnicodeError) as error:
-    raise _not_text(texts) from error
-  offsets = np.append(0, np.cumsum(ids.lengths))
-  return Ragged(ids.flat, offsets, None, ids.cut)
 
 
 def truncate(tokenizer: Tokenizer, max_length: int | None) -> None:

@@ -24,10 +24,9 @@ from fairjax.models.families.family import Family, Head
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
-  Merged,
   attention,
   dropping,
-  kept,
+  split_key_value,
 )
 from fairjax.models.layers.dropout import dropout, fold, identities
 from fairjax.models.layers.places import Batch, Places, places
@@ -79,7 +78,7 @@ class Source(NamedTuple):
 
   segment_ids: Int[Array, 'r t']
   positions: Int[Array, 'r t']
-  seen: tuple[KeyValue | Merged, ...]  # of each decoder layer
+  seen: tuple[KeyValue, ...]  # of each decoder layer
 
 
 class BartLayer(nn.Module):
@@ -115,8 +114,8 @@ class BartLayer(nn.Module):
     key: UInt32[Array, ''] | None = None,
     source: Source | None = None,
     number: int = 0,
-    cache: KeyValue | Merged | None = None,
-  ) -> tuple[Float[Array, 'r t d'], KeyValue | Merged | None]:
+    cache: KeyValue | None = None,
+  ) -> tuple[Float[Array, 'r t d'], KeyValue | None]:
     s, rows = self.shape, at.rows
     drop = lambda y, kind, rate=s.dropout: dropout(
       y, rate, fold(key, kind), at.identity
@@ -139,7 +138,7 @@ class BartLayer(nn.Module):
     at: Places,
     key: UInt32[Array, ''] | None,
     source: Source,
-    memory: KeyValue | Merged,
+    memory: KeyValue,
   ) -> Float[Array, 'n q d']:
     """Attention to the source; n / b beams of a text share its source."""
     (n, q, d), b = x.shape, memory.keys.shape[0]
@@ -199,11 +198,12 @@ class Stack(nn.Module):
 
   def sees(
     self, memory: Float[Array, 'r t d'], rows: Segments
-  ) -> tuple[KeyValue | Merged, ...]:
+  ) -> tuple[KeyValue, ...]:
     """What each layer's attention sees of the encoder's output."""
     layers = [getattr(self, f'layer_{i}') for i in range(self.depth)]
     return tuple(
-      kept(layer.key_value(memory, rows), self.heads) for layer in layers
+      split_key_value(layer.key_value(memory, rows), self.heads)
+      for layer in layers
     )
 
 

@@ -1,7 +1,7 @@
 """What left-to-right models share: body, causal mask, cache, token losses.
 
-The cache of a layer is static: the keys and values of w places, [n, h, w, e],
-or on a TPU [n, w, h·e]. Each row has its own count of places that are valid, so
+The cache of a layer is static: the keys and values of w places, [n, h, w, e].
+Each row has its own count of places that are valid, so
 rows at different lengths decode side by side; what lies beyond a row's count is
 never visible, and is overwritten before it would be.
 """
@@ -13,13 +13,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers.attention import (
   KeyValue,
-  Merged,
   attention,
   dropping,
-  merged,
   split_key_value,
 )
 from fairjax.models.layers.dropout import dropout, fold
@@ -130,16 +127,9 @@ def cached(at: Int[Array, 'n q'], width: int) -> Bool[Array, 'n q w']:
   return jnp.arange(width) <= at[:, :, None]
 
 
-def write(
-  cache: KeyValue | Merged, new: KeyValue, at: Int[Array, 'n q']
-) -> KeyValue | Merged:
+def write(cache: KeyValue, new: KeyValue, at: Int[Array, 'n q']) -> KeyValue:
   """The cache with `new` at the columns `at`; columns beyond it are lost."""
   row = jnp.arange(at.shape[0])[:, None]
-  if isinstance(cache, Merged):
-    put = lambda old, one: old.at[row, at].set(
-      one.astype(old.dtype), mode='drop'
-    )
-    return jax.tree.map(put, cache, merged(new))
 
   def put(old, one):
     one = one.swapaxes(1, 2).astype(old.dtype)
@@ -150,16 +140,13 @@ def write(
 
 def blank_cache(
   depth: int, rows: int, width: int, heads: int, features: int, dtype
-) -> tuple[KeyValue | Merged, ...]:
+) -> tuple[KeyValue, ...]:
   """An empty cache of `depth` layers."""
-  if platform_traits().tiled_arrays:
-    blank = jnp.zeros((rows, width, features), dtype)
-    return tuple(Merged(blank, blank, heads) for _ in range(depth))
   blank = jnp.zeros((rows, heads, width, features // heads), dtype)
   return tuple(KeyValue(blank, blank) for _ in range(depth))
 
 
-def width(cache: tuple[KeyValue | Merged, ...]) -> int:
+def width(cache: tuple[KeyValue, ...]) -> int:
   """How many places a cache has room for."""
   return cache[0].keys.shape[-2]
 
@@ -182,8 +169,8 @@ def attend(
   visible: Bool[Array, 'r t k'],
   rate: float,
   key: UInt32[Array, ''] | None,
-  cache: KeyValue | Merged | None,
-) -> tuple[Float[Array, 'r t e'], KeyValue | Merged | None]:
+  cache: KeyValue | None,
+) -> tuple[Float[Array, 'r t e'], KeyValue | None]:
   """Attention of one product's query, keys and values; the cache after it."""
   width = qkv.shape[-1] // 3
   query, memory = (

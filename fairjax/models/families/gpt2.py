@@ -15,7 +15,7 @@ from fairjax.models.families import causal
 from fairjax.models.families.config_keys import of_family, shape_class
 from fairjax.models.families.family import Family, Head
 from fairjax.models.families.heads import WordTagger
-from fairjax.models.layers.attention import ACTIVATIONS, KeyValue, Merged
+from fairjax.models.layers.attention import ACTIVATIONS, KeyValue
 from fairjax.models.layers.dropout import dropout, fold
 from fairjax.models.layers.places import Places
 from fairjax.models.layers.probed import Dense, LayerNorm
@@ -65,8 +65,8 @@ class GPT2Layer(nn.Module):
     at: Places,
     visible: Bool[Array, 'r t k'],
     key: UInt32[Array, ''] | None = None,
-    cache: KeyValue | Merged | None = None,
-  ) -> tuple[Float[Array, 'r t d'], KeyValue | Merged | None]:
+    cache: KeyValue | None = None,
+  ) -> tuple[Float[Array, 'r t d'], KeyValue | None]:
     s, rows = self.shape, at.rows
     # What is added to the residual starts smaller the more layers there are.
     less = s.deviation * (2 * s.depth) ** -0.5

@@ -18,7 +18,6 @@ from fairjax.models.families.family import Family
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
-  Merged,
   attention,
   dropping,
   rotate,
@@ -55,8 +54,8 @@ class LlamaLayer(nn.Module):
     at: Places,
     visible: Bool[Array, 'r t k'],
     key: UInt32[Array, ''] | None = None,
-    cache: KeyValue | Merged | None = None,
-  ) -> tuple[Float[Array, 'r t d'], KeyValue | Merged | None]:
+    cache: KeyValue | None = None,
+  ) -> tuple[Float[Array, 'r t d'], KeyValue | None]:
     s, rows = self.shape, at.rows
     dense = lambda features, name, bias: Dense(
       features, bias, self.dtype, s.deviation, name=name
@@ -91,8 +90,7 @@ class LlamaLayer(nn.Module):
       cache = memory = causal.write(cache, memory, at.positions)
       drop = None
     share = lambda a: jnp.repeat(a, s.heads // s.groups, axis=1)
-    if isinstance(memory, KeyValue):
-      memory = KeyValue(share(memory.keys), share(memory.values))
+    memory = KeyValue(share(memory.keys), share(memory.values))
     return attention(query, memory, visible, drop), cache
 
 

@@ -22,8 +22,8 @@ class PlatformTraits(NamedTuple):
   shortens: bool = True
   # Tables are updated in tiles of rows (layers/layer_params.py).
   tiled_tables: bool = True
-  # Arrays lie in tiles of 8 × 128, so small axes stay where they are, and the
-  # heads of decoding's keys and values lie side by side (layers/attention.py).
+  # Arrays lie in tiles of 8 × 128, so small axes stay where they are
+  # (layers/products.py).
   tiled_arrays: bool = False
   # What the backward pass could compute anew, it does, unless it is kept.
   recomputes: bool = False

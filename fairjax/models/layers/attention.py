@@ -15,8 +15,6 @@ from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers.dropout import GOLDEN, hash32, survives
 from fairjax.models.layers.products import exact, summed
 
-FEW = 16  # query places; more are worth turning the keys for
-
 
 @jax.custom_vjp
 def gelu(x: Float[Array, '*s']) -> Float[Array, '*s']:
@@ -59,44 +57,9 @@ class KeyValue(NamedTuple):
   values: Float[Array, 'r h k e']
 
 
-@struct.dataclass
-class Merged:
-  """Keys and values of which all heads lie side by side, for a TPU to keep.
-
-  Its tiles are of 8 × 128: heads first, 64 features would take the room of
-  128, and 12 heads that of 16 as XLA lays them.
-  """
-
-  keys: Float[Array, 'r k d']
-  values: Float[Array, 'r k d']
-  heads: int = struct.field(pytree_node=False)
-
-
-def kept(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue | Merged:
-  """The keys and values that one product gives, as decoding reads them."""
-  if not platform_traits().tiled_arrays:
-    return split_key_value(key_value, heads)
-  return Merged(*jnp.split(key_value, 2, axis=-1), heads)
-
-
-def merged(memory: KeyValue) -> Merged:
-  """The same keys and values with all heads side by side."""
-  r, heads, k, _ = memory.keys.shape
-  flat = lambda a: a.swapaxes(1, 2).reshape(r, k, -1)
-  return Merged(flat(memory.keys), flat(memory.values), heads)
-
-
-def split(memory: Merged, each: int = 1) -> KeyValue:
-  """The same keys and values heads first, `each` times every head."""
-  both = jnp.concatenate([memory.keys, memory.values], axis=-1)
-  memory = split_key_value(both, memory.heads)
-  return KeyValue(*(jnp.repeat(a, each, axis=1) for a in memory))
-
-
 def split_key_value(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue:
   """The keys and values that one product gives side by side."""
   r, k, _ = key_value.shape
-  # An axis of two would be moved to the front in memory by a TPU.
   return KeyValue(
     *(
       half.reshape(r, k, heads, -1).swapaxes(1, 2)
@@ -170,17 +133,12 @@ by_columns.defvjp(lambda a, b: (by_columns(a, b), (a, b)), _by_columns_backward)
 
 def attention(
   query: Float[Array, 'r q d'],
-  memory: KeyValue | Merged,
+  memory: KeyValue,
   visible: Bool[Array, 'r q k'],
   drop: Callable | None,
   bias: Float[Array, '#r h q k'] | None = None,
 ) -> Float[Array, 'r q d']:
   """softmax(q·k / √(d/h) + bias) v; `drop` is applied to the softmax."""
-  if isinstance(memory, Merged):
-    each = query.shape[2] // memory.keys.shape[2]  # heads that share keys
-    if query.shape[1] * each <= FEW:
-      return _attention_to_merged(query, memory, visible, drop)
-    memory = split(memory, each)
   r, heads, _, e = memory.keys.shape
   query = query.reshape(r, -1, heads, e) * e**-0.5
   product = functools.partial(jnp.einsum, precision=exact(query.dtype))
@@ -266,44 +224,6 @@ def self_attention(
 
 def _dropped(weights, drop):
   return weights if drop is None else drop(weights)
-
-
-def _attention_to_merged(
-  query: Float[Array, 'r q d'],
-  memory: Merged,
-  visible: Bool[Array, 'r q k'],
-  drop: Callable | None,
-) -> Float[Array, 'r q d']:
-  """The same by products over all heads at once.
-
-  Each head's query is zero at the other heads' features, and of what it mixes
-  its own are taken: as many FLOPs for each head as for all, which for a few
-  places is nothing beside reading the memory as it lies. Heads that share
-  their keys stand beside each other as places.
-  """
-  (r, t, _), heads, d = query.shape, memory.heads, memory.keys.shape[2]
-  each = query.shape[2] // d
-  turn = lambda a, m, n: a.reshape(r, t, m, n, -1).swapaxes(2, 3)
-  query = query * (d // heads) ** -0.5
-  if each > 1:
-    query = turn(query, heads, each).reshape(r, t * each, d)
-    visible = jnp.repeat(visible, each, axis=1)
-  q = t * each
-  own = jnp.arange(d) // (d // heads) == jnp.arange(heads)[:, None]
-  own = own[:, None]  # [h, 1, d]
-  product = functools.partial(jnp.einsum, precision=exact(query.dtype))
-  wide = jnp.where(own, query[:, None], 0).reshape(r, heads * q, d)
-  scores = product('rqd,rkd->rqk', wide, memory.keys).astype(jnp.float32)
-  scores = scores.reshape(r, heads, q, -1)
-  scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
-  dtype = memory.values.dtype
-  weights = _dropped(softmax(scores, dtype), drop).astype(dtype)
-  weights = weights.reshape(r, heads * q, -1)
-  mixed = product('rqk,rkd->rqd', weights, memory.values)
-  mixed = jnp.where(own, mixed.reshape(r, heads, q, d), 0).sum(1)
-  if each > 1:
-    mixed = turn(mixed, each, heads)
-  return mixed.reshape(r, t, -1).astype(dtype)
 
 
 @struct.dataclass

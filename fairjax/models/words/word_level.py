@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt32
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from fairjax.core import paths
 from fairjax.core.errors import UserError
-from fairjax.data.batching import word_ids
 from fairjax.models.layers.dropout import dropout as hashed_dropout
 from fairjax.models.layers.dropout import identities
 from fairjax.models.layers.places import head_rows
@@ -37,6 +36,13 @@ RANGE = 0.05  # of the random vectors: uniform in (-RANGE, RANGE)
 WIDTH = 100  # of vectors that no file gives
 PAD, UNKNOWN = '[PAD]', '[UNK]'
 SIDE = 'left'  # where a text is padded and cut, as in the paper's code
+WORDS_OF_LETTERS = normalizers.Sequence(
+  [
+    normalizers.Replace(Regex(r'https?://\S+|www\.\S+'), ' '),
+    normalizers.Lowercase(),
+    normalizers.Replace(Regex(r'[^\p{L}\p{M}\p{N}]+'), ' '),
+  ]
+)
 
 
 # Vocabulary
@@ -53,7 +59,7 @@ def train_words(texts: Sequence[str], size: int) -> Tokenizer:
       'known one need 3'
     )
   tokenizer = Tokenizer(models.WordLevel({}, unk_token=UNKNOWN))
-  tokenizer.normalizer = word_ids.WORDS_OF_LETTERS
+  tokenizer.normalizer = WORDS_OF_LETTERS
   tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
   counts: collections.Counter[str] = collections.Counter()
   for text in texts:

@@ -20,7 +20,6 @@ from fairjax.data.corpora.shards import Span, Swapped
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import (
   context,
-  neighbour_scan,
   neutral,
   scan,
   tags,
@@ -163,12 +162,9 @@ def _run(
   Articles agree where words are English: a el profesor has none.
   """
   called = people.load(None) if called is None else called
-  owner = write if tag is None else None
-  tables = [Listed(e, called, handles, owner, write) for e in turns]
+  tables = [Listed(e, called, handles, write) for e in turns]
   orders = [tables[turn:] + tables[:turn] for turn in range(len(tables))]
-  words = set().union(*(table.keys() for table in tables))
-  asked = called.keys() | {'his', 'her'} & words
-  find = scan.Scan(words, asked, neighbour_scan.flags)
+  find = scan.Scan(set().union(*(table.keys() for table in tables)))
 
   def run(
     texts: Sequence[str], starts: Sequence[Container[int]] | None = None
@@ -181,12 +177,12 @@ def _run(
     texts: list[str], starts: Sequence[Container[int]] | None
   ) -> Swapped:
     out = Swapped(texts.copy(), [[] for _ in texts], [0] * len(texts))
-    for row, first, last, flags in find(texts):
+    for row, first, last in find(texts):
       text = texts[row]
       turn = draw(seed, text, len(tables)) if len(tables) > 1 else 0
       # Where the drawn exchange is unsure of every word, the next is tried.
       for table in orders[turn]:
-        hits = table.hits(text, first, last, flags)
+        hits = table.hits(text, first, last)
         if starts is not None:
           hits = [hit for hit in hits if hit[0] in starts[row]]
         spans, left = _spans(text, hits, direction, called, tag, write, agrees)
@@ -294,7 +290,7 @@ def _spans(
         spans.append(hit)
       else:
         unsure_words += 1
-    elif type(entry) is int:
+    elif entry is people.NAME:
       named.append(hit)
     else:
       low = word.lower()

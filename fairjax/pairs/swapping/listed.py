@@ -11,12 +11,11 @@ import unicodedata
 from collections.abc import Callable
 
 from fairjax.pairs.swapping import names as people
-from fairjax.pairs.swapping import pronouns
-from fairjax.pairs.swapping.neighbours import FREE, NOUN, last_word, next_word
+from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.word_sets import SETS
 
 # start, end, word, entry: the new word ('' where none is sure), a rule of
-# context.py, or of a first name the flags of its neighbours.
+# context.py, or NAME of a first name.
 Hit = tuple[int, int, str, object]
 # "old man" is no phrase of a 50-yr-old man.
 _NO_AGE = r'(?<!year.)(?<!years.)(?<!yr.)(?<!yrs.)'
@@ -38,31 +37,16 @@ def match_case(old: str, new: str) -> str:
 
 
 class Listed:
-  """The listed words of one step or direction, and where texts hold them.
-
-  `owner` writes possessives; None where a tagger reads them.
-  """
+  """The listed words of one step or direction, and where texts hold them."""
 
   def __init__(
     self,
     entries: dict[str, object],
     called: people.Names,
     handles: bool,
-    owner: Callable | None,
     write: Callable = lambda new, word: new,
   ):
     self.entries = entries
-    # Possessives, as they are written and by which flags they are told.
-    self.owners = {
-      form: (new, flags)
-      for word, rule, flags in (
-        ('his', pronouns.his, NOUN),
-        ('her', pronouns.her, NOUN | FREE),
-      )
-      for form in (word, word.title(), word.upper())
-      if owner and entries.get(word) is rule
-      if (new := owner(pronouns.POSSESSIVE, form)) and new.lower() != word
-    }
     self.called = called
     self.handles = handles
     # Whole entries of the three usual cases; others are looked at one by one.
@@ -107,22 +91,15 @@ class Listed:
     words |= self.called.keys()
     return words | {unicodedata.normalize('NFD', word) for word in words}
 
-  def hits(
-    self, text: str, starts: list[int], ends: list[int], flags: bytes
-  ) -> list[Hit]:
-    """(start, end, word, entry) of the candidates that are listed words.
-
-    `flags` say what stands beside each; a pronoun that they tell is
-    a plain word.
-    """
+  def hits(self, text: str, starts: list[int], ends: list[int]) -> list[Hit]:
+    """(start, end, word, entry) of the candidates that are listed words."""
     result = []
     position = 0
-    plain, known, owners = self.plain, self.forms.get, self.owners
-    name = people.NAME
+    plain, known = self.plain, self.forms.get
     guarded = '#' in text or '@' in text or '_' in text or '/' in text
     closed = ')' in text
     inside = None
-    for start, end, near in zip(starts, ends, flags):
+    for start, end in zip(starts, ends):
       if start < position:
         continue
       word = text[start:end]
@@ -137,12 +114,6 @@ class Listed:
         inside = inside or _addressed(text)
         if _is_guarded(text, start, end, self.handles) or inside(start, end):
           continue
-      if entry is name:
-        entry = near
-      elif near and word in owners:
-        new, told = owners[word]
-        if near & told == told:
-          entry = new
       result.append((start, end, word, entry))
       position = end
     return result

@@ -61,14 +61,13 @@ class Names(dict):
   def swap(
     self,
     text: str,
-    found: list[tuple[int, int, str, int]],
+    found: list[tuple],
     direction: str,
     others: bool = False,
   ) -> list[tuple[int, int, str, str]]:
     """Spans of those of `found` that are first names of persons in `text`.
 
-    Each comes with the flags of its neighbours. `others` says that
-    the text has more words of gender.
+    `others` says that the text has more words of gender.
     """
     if direction == 'neutral':
       return []

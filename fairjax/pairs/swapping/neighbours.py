@@ -14,12 +14,6 @@ _OPENING = '("“‘\'`*_['
 _CLOSING = frozenset(',.;:!?)')  # no word reaches over these
 _LEADING = frozenset(' \t\xa0\n.…]*_')  # the first characters of _NEXT
 
-# What arrays tell of a word and its neighbours (neighbour_scan.py).
-ALONE = 1  # no title before a name; no surname, place or verb after it
-FAMILY = 2  # a capitalised word after a name, no particle or place before
-NOUN = 4  # what is possessed after his or her
-FREE = 8  # neither a verb nor a preposition before it
-
 
 def next_word(text: str, end: int) -> tuple[str, int, bool]:
   """The word after `end`, where it ends, and whether a hyphen follows.

@@ -10,12 +10,7 @@ from collections.abc import Container
 
 from fairjax.pairs.cues import found
 from fairjax.pairs.swapping import fixed_names
-from fairjax.pairs.swapping.neighbours import (
-  ALONE,
-  FAMILY,
-  last_word,
-  next_word,
-)
+from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.word_sets import SETS
 
 SPECIAL = SETS.name_words | SETS.places | SETS.offices
@@ -23,22 +18,15 @@ _NEVER_ALONE = (
   SETS.places - SETS.persons_too - SETS.offices
 )  # without a title or surname
 
-# Neighbours in small letters, and capitalised ones, that rules look at.
-KNOWN_BEFORE = SETS.particles | SETS.titles
-KNOWN_BEFORE_FAMILIES = SETS.particles | SETS.place_before
-KNOWN_AFTER = SETS.acts
-KNOWN_CAPITALS = SETS.place_after | SETS.enders
-
 
 def choose(
   text: str,
-  candidates: list[tuple[int, int, str, int]],
+  candidates: list[tuple],
   names: Container[str],
   others: bool = False,
-) -> list[tuple[int, int, str, int]]:
-  """Those of (start, end, word, flags) that are first names of persons.
+) -> list[tuple]:
+  """Those of (start, end, word, NAME) that are first names of persons.
 
-  The flags say what an array tells of its neighbours (neighbour_scan.py).
   `others` says that the text has more words of gender: in a text of small
   letters, that is what tells a name.
   """
@@ -46,17 +34,13 @@ def choose(
   surnames: set[str] = set()
   others = others and text[:1].islower()
   for hit in candidates:
-    start, end, word, flags = hit
+    start, end, word, _ = hit
     low = word.lower()
     if fixed_names.has(text, start, low):
       surnames.add(low)
       continue
     if word == low:
       verdict = _small_letters(text, start, end, others)
-    elif flags & (ALONE | FAMILY) and low not in SPECIAL:
-      verdict = 'person' if flags & FAMILY else 'maybe'
-    elif flags & ALONE and (low in _NEVER_ALONE or low in SETS.offices):
-      continue
     else:
       verdict = _by_context(text, start, end, low, names)
     if verdict == 'no':

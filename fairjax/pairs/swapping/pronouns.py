@@ -30,9 +30,6 @@ _JUDGED = SETS.make | SETS.judge
 _BARE = SETS.bare_verbs - SETS.nouns_too
 _ATTRIBUTES = SETS.adjectives - SETS.states_only
 _SUFFIXES = tuple('ful less able ible ous ive ish ier ic ed'.split())
-# Words before and after a pronoun that rules look at, beside those in -ly.
-KNOWN_BEFORE = SETS.prepositions | VERBS | SETS.excepting
-KNOWN_AFTER = SETS.enders | EITHER | SETS.before.keys()
 
 
 def his(text: str, start: int, end: int) -> Row:

@@ -9,8 +9,7 @@ which are candidates. A run that is not listed passes with a chance of about
 
 import functools
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -39,20 +38,18 @@ def _letters() -> np.ndarray:
   return table
 
 
-def _fold(text: str) -> tuple[np.ndarray, np.ndarray]:
-  """The code points of a text; its letters between two margins of zeros."""
+def _fold(text: str) -> np.ndarray:
+  """The letters of a text between two margins of zeros."""
   lower = np.zeros(len(text) + 32, np.uint8)
   inside = lower[1 : len(text) + 1]
   if text.isascii():
-    data = text.encode('ascii')
-    codes = np.frombuffer(data, np.uint8)
-    data = data.translate(_letters()[:256].tobytes())
+    data = text.encode('ascii').translate(_letters()[:256].tobytes())
     inside[:] = np.frombuffer(data, np.uint8)
   else:
     data = text.encode('utf-32-le', 'surrogatepass')
     codes = np.frombuffer(data, np.uint32)
     np.take(_letters(), codes, out=inside, mode='clip')
-  return codes, lower
+  return lower
 
 
 def _begin(lower: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -90,58 +87,30 @@ def _hash(lower: np.ndarray, starts, ends) -> np.ndarray:
   return (mixed >> np.uint64(64 - BITS)).astype(np.int64)
 
 
-class Runs(NamedTuple):
-  """Some rows as arrays: code points, letters, and where words are."""
-
-  codes: np.ndarray
-  lower: np.ndarray
-  starts: np.ndarray
-  ends: np.ndarray
-
-  def hashes(self, at: np.ndarray) -> np.ndarray:
-    return _hash(self.lower, self.starts[at], self.ends[at])
-
-
-def runs_of(texts: Iterable[str]) -> Runs:
-  """The rows, and two characters more that a look ahead may read."""
-  codes, lower = _fold('\n'.join([*texts, '', '']))
-  return Runs(codes, lower, *_runs(lower))
-
-
-def hashes(words: Iterable[str]) -> np.ndarray:
-  """The hash of each run of some words."""
-  block = runs_of(words)
-  return _hash(block.lower, block.starts, block.ends)
+def runs_of(texts: Iterable[str]) -> tuple[np.ndarray, ...]:
+  """Letters of the rows between margins, and where words start and end."""
+  lower = _fold('\n'.join([*texts, '', '']))
+  return lower, *_runs(lower)
 
 
 class Scan:
-  """Finds candidates of `words` in columns of texts.
+  """Finds candidates of `words` in columns of texts."""
 
-  `flags` tells of those that are `asked` what stands beside them.
-  """
-
-  def __init__(
-    self,
-    words: Iterable[str],
-    asked: Iterable[str] = (),
-    flags: Callable[..., np.ndarray] | None = None,
-  ):
-    _, lower, starts, ends = runs_of(words)
+  def __init__(self, words: Iterable[str]):
+    lower, starts, ends = runs_of(words)
     self._begun = np.zeros(1 << 17, bool)
     self._begun[_begin(lower, starts)] = True
     # After a word of one letter any may stand third.
     ones = lower[starts[ends - starts == 1] + 1].astype(np.uint32)
     thirds = np.arange(256, dtype=np.uint32) << np.uint32(16)
     self._begun[_mix(ones[:, None] | thirds)] = True
-    self._listed = np.zeros(1 << BITS, np.uint8)
-    self._listed[_hash(lower, starts, ends)] = 1
-    self._listed[hashes(asked)] = 2
-    self._flags = flags
+    self._listed = np.zeros(1 << BITS, bool)
+    self._listed[_hash(lower, starts, ends)] = True
 
   def __call__(
     self, texts: Sequence[str]
-  ) -> Iterator[tuple[int, list[int], list[int], bytes]]:
-    """Yields (row, starts, ends, flags) for each row with a candidate."""
+  ) -> Iterator[tuple[int, list[int], list[int]]]:
+    """Yields (row, starts, ends) for each row with a candidate."""
     sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
     ends_of_rows = np.cumsum(sizes)
     first = 0
@@ -149,24 +118,17 @@ class Scan:
       base = ends_of_rows[first - 1] if first else 0
       last = int(np.searchsorted(ends_of_rows, base + _BLOCK)) + 1
       last = min(last, len(texts))
-      block = runs_of(texts[first:last])
-      at = np.flatnonzero(self._begun[_begin(block.lower, block.starts)])
-      listed = self._listed[block.hashes(at)]
-      at, listed = at[listed > 0], listed[listed > 0]
-      starts, ends = block.starts[at], block.ends[at]
+      lower, starts, ends = runs_of(texts[first:last])
+      at = np.flatnonzero(self._begun[_begin(lower, starts)])
+      at = at[self._listed[_hash(lower, starts[at], ends[at])]]
+      starts, ends = starts[at], ends[at]
       row_ends = ends_of_rows[first:last] - base
       rows = np.searchsorted(row_ends, starts, side='right')
       shift = (row_ends - sizes[first:last])[rows]
-      starts, ends = starts - shift, ends - shift
-      flags = np.zeros(len(at), np.uint8)
-      asked = np.flatnonzero(listed == 2)
-      if len(asked):
-        flags[asked] = self._flags(block, at[asked], starts[asked] == 0)
-      flags = flags.tobytes()
-      starts, ends = starts.tolist(), ends.tolist()
+      starts, ends = (starts - shift).tolist(), (ends - shift).tolist()
       cuts = np.flatnonzero(np.diff(rows, prepend=-1))
       rows = (first + rows[cuts]).tolist()
       cuts = [*cuts.tolist(), len(starts)]
       for row, a, b in zip(rows, cuts, cuts[1:]):
-        yield row, starts[a:b], ends[a:b], flags[a:b]
+        yield row, starts[a:b], ends[a:b]
       first = last

@@ -16,20 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import (
   AddedToken,
-  Tokenizer,
-  models,
-  normalizers,
-  pre_tokenizers,
-  processors,
-  trainers,
 )
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data.batching import tokenizer_files, tokens, word_ids
+from fairjax.data.batching import tokenizer_files, tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.models import build
-from fairjax.models.words import word_level
 
 TEXTS = [
   "She is a Doctor from São Paulo; he isn't.",
@@ -206,131 +199,6 @@ def test_chunks_are_seamless(monkeypatch):
   for a, b in zip(whole, parts):
     np.testing.assert_array_equal(a, b)
     assert a.dtype == b.dtype
-
-
-ODD = st.text(
-  st.one_of(
-    st.sampled_from(' \t\n\r\x0b\x0c\x00\x1c\x85\xa0\u2003\u200b\ufffd'),
-    st.sampled_from("aeHs.,'!-/@[]_~éÉ\u0301\u0338ß漢—；\u037e≠İΣς🙂Ǆ"),
-  )
-)
-PARTS = st.lists(
-  st.one_of(ODD, st.sampled_from(['[MASK]', '[SEP]', 'unhappy', 'the cat'])),
-  max_size=6,
-).map(''.join)
-
-
-def plain_ids(tokenizer, texts, length, special):
-  """Each text alone, by the tokenizer as it is."""
-  tokens.truncate(tokenizer, length)
-  read = [tokenizer.encode(t, add_special_tokens=special) for t in texts]
-  return [one.ids for one in read], [bool(one.overflowing) for one in read]
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-  st.lists(PARTS, min_size=1, max_size=8),
-  st.sampled_from([None, 3, 5, 9]),
-  st.booleans(),
-  st.sampled_from(['left', 'right']),
-  st.sampled_from([(True, None), (False, None), (True, False), (False, True)]),
-)
-def test_ids_of_words_are_those_of_the_text(texts, length, special, side, how):
-  vocab = tokens.train_tokenizer(train(), 300).get_vocab()
-  tokenizer = tokenizer_files.bert(vocab, *how)
-  assert word_ids.suits(tokenizer)
-  tokenizer.enable_truncation(100, direction=side)
-  expected, cut = plain_ids(tokenizer, texts, length, special)
-  with pytest.MonkeyPatch.context() as patch:
-    patch.setattr(word_ids, 'LEAST', 0)
-    patch.setattr(word_ids, 'CHUNK', 20)
-    patch.setattr(word_ids, 'WORDS', 5)
-    tokenizer.enable_truncation(100, direction=side)
-    read = tokens.encode(tokenizer, texts, length, None, special)
-  assert texts_of(read) == expected and read.cut.tolist() == cut
-  assert read.flat.dtype == np.int32 and read.offsets.dtype == np.int64
-  if length:
-    assert tokenizer.truncation['max_length'] == length
-    assert tokenizer.truncation['direction'].lower() == side
-
-
-CHARACTERS = (
-  ' \t\n\xa0\u2003\u200b\x1c\x85aeslrtmvdIST019.,!-/@"“”…\'’éß漢—e\u0301Σ🙂'
-)
-PIECES = st.lists(
-  st.one_of(
-    st.text(st.sampled_from(CHARACTERS), max_size=8),
-    st.sampled_from(['  ', "'ll", "it's", '<mask>', 'http://a.b/c', 'the cat']),
-  ),
-  max_size=6,
-).map(''.join)
-
-
-@functools.cache
-def byte_level(kind: str) -> Tokenizer:
-  """A BPE of random characters: it joins whatever it may."""
-  draw = np.random.default_rng(0).choice([*CHARACTERS, *' ' * 12], (400, 40))
-  corpus = [*map(''.join, draw), *train(), "it's the cat they'll"]
-  if kind == 'words':
-    return word_level.train_words(corpus, 60)
-  tokenizer = Tokenizer(models.BPE())
-  tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(
-    add_prefix_space=kind == 'prefix'
-  )
-  trainer = trainers.BpeTrainer(
-    vocab_size=900,
-    special_tokens=['<s>', '</s>', '<mask>', '<|endoftext|>'],
-    initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-    show_progress=False,
-  )
-  tokenizer.train_from_iterator(corpus, trainer)
-  if kind == 'nfc':
-    tokenizer.normalizer = normalizers.NFC()
-    tokenizer.add_tokens([AddedToken('  ', normalized=True)])
-  if kind != 'gpt2':
-    tokenizer.add_special_tokens([AddedToken('<mask>', lstrip=True)])
-    tokenizer.post_processor = processors.RobertaProcessing(
-      ('</s>', 1), ('<s>', 0)
-    )
-  return tokenizer
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-  st.lists(PIECES, min_size=1, max_size=8),
-  st.sampled_from([None, None, 3, 9]),
-  st.booleans(),
-  st.sampled_from(['gpt2', 'roberta', 'prefix', 'nfc', 'words']),
-)
-def test_ids_of_pieces_are_those_of_the_text(texts, length, special, kind):
-  tokenizer = byte_level(kind)
-  assert word_ids.suits(tokenizer)
-  expected, cut = plain_ids(tokenizer, texts, length, special)
-  empty = [tokenizer.token_to_id('<|endoftext|>') or 0]
-  expected = [ids or empty for ids in expected] if special else expected
-  with pytest.MonkeyPatch.context() as patch:
-    patch.setattr(word_ids, 'LEAST', 0)
-    patch.setattr(word_ids, 'CHUNK', 20)
-    patch.setattr(word_ids, 'WORDS', 5)
-    read = tokens.encode(tokenizer, texts, length, None, special)
-  assert texts_of(read) == expected and read.cut.tolist() == cut
-
-
-def test_words_alone_are_read_only_where_that_is_exact(tmp_path):
-  tokenizer = tokens.train_tokenizer(train(), 300)
-  assert word_ids.suits(tokenizer)
-  tokenizer.add_tokens(['new york'])  # found in the normalized text
-  assert not word_ids.suits(tokenizer)
-  tokenizer = tokens.train_tokenizer(train(), 300)
-  splits = byte_level('gpt2').pre_tokenizer
-  byte_level('gpt2').pre_tokenizer = pre_tokenizers.ByteLevel(use_regex=False)
-  assert not word_ids.suits(byte_level('gpt2'))
-  byte_level('gpt2').pre_tokenizer = splits
-  special = [(t, tokenizer.token_to_id(t)) for t in ('[CLS]', '[SEP]')]
-  tokenizer.post_processor = processors.TemplateProcessing(
-    single='$A [SEP] $A', pair='$A $B', special_tokens=special
-  )
-  assert not word_ids.suits(tokenizer)
 
 
 def test_the_cache_is_by_content(tmp_path, monkeypatch):

@@ -72,6 +72,15 @@ def test_any_text_has_exact_spans(texts):
     assert (text == new) == (not spans)
 
 
+@pytest.mark.parametrize('word', ['m', 'ab', 'abc', 'abcd', 'é', 'a' * 20])
+def test_a_scan_finds_words_of_any_length(word):
+  for text in (f'{word}', f'x {word} y', f'"{word}"', f'b-{word}-zz {word}'):
+    found = [
+      text[a:b] for _, s, e in scan.Scan([word])([text]) for a, b in zip(s, e)
+    ]
+    assert found == [word] * text.count(word), text
+
+
 def test_scan_finds_what_a_regex_finds(shared):
   """The oracle: every run of letters and digits, looked up one by one."""
   path = shared / 'text' / 'wikipedia_general.txt'
@@ -81,7 +90,7 @@ def test_scan_finds_what_a_regex_finds(shared):
   keys = set(entries)
   found = {
     (row, text_start, end)
-    for row, starts, ends, _ in scan.Scan(keys)(texts)
+    for row, starts, ends in scan.Scan(keys)(texts)
     for text_start, end in zip(starts, ends)
     if texts[row][text_start:end].lower() in keys
   }
