@@ -54,12 +54,10 @@ APART = 0.2  # sd of a classifier's seeds, on the scale of its scores
 
 def spread_rate(rng, p, seeds, sd, like=0):
   """The rate of each seed about p, by a normal shift of `sd` on its scale."""
-  from scipy.stats import norm
-
   if not 0 < p < 1 or not sd:
     return np.full((seeds, 1), p)
-  at = norm.ppf(p) * (1 + sd**2) ** 0.5
-  return norm.cdf(at + sd * rng.normal(size=(seeds, 1)))
+  at = ndtri(p) * (1 + sd**2) ** 0.5
+  return ndtr(at + sd * rng.normal(size=(seeds, 1)))
 
 
 def ends(one, truth, p=None, null=None):
@@ -272,7 +270,11 @@ def every(rng, how, n, seeds=1, apart=1.0):
   """Every measure of `assess` of two groups; the truth is that of many rows."""
   case = classifier(rng, n, seeds, apart)
   found = assess(*case, ['a', 'b'], options=how)
-  many = of_many(seeds > 1, apart)
+  return beside(found, of_many(seeds > 1, apart))
+
+
+def beside(found, many):
+  """The measures of an assessment beside their truths."""
   return {
     name: ends(one, many[name][0], one.get('p'), many[name][1])
     for name, one in (found['quality'] | found['fairness']).items()
@@ -299,12 +301,7 @@ def weighted(rng, how, n, kind, apart=1.0):
   other = contrasts.differences(
     *(case[0], (case[1] >= 0.5).astype(int), case[2], ['a', 'b'], 'rest', how)
   )
-  many = of_many(False, apart)
-  out = {
-    name: ends(one, many[name][0], one.get('p'), many[name][1])
-    for name, one in (found['quality'] | found['fairness']).items()
-    if many[name][0] is not None
-  }
+  out = beside(found, of_many(False, apart))
   if not apart:
     out |= {
       f'contrast of {one["rate"]}': ends(one['difference'], 0, one['p'], 0)
@@ -388,19 +385,24 @@ def many_contrasts(rng, how, groups, rows, others):
   }
 
 
-def closed(rng, how, n):
-  """The difference of two gaps on the same rows, of which the second is 0."""
+def closed(rng, how, n, mirrored=0.0):
+  """The difference of two gaps on the same rows, of which the second is 0.
+
+  Or, mirrored, of one size to either side, of scores that are else the same.
+  """
   group = rng.random(n) < 0.5
   label = (rng.random(n) < 0.5).astype(int)
   score = rng.random((2, 1, n)) + 0.1 * label
-  chance = np.stack([score[0] - 0.2 * group, score[1]])
+  shift = (mirrored, -mirrored) if mirrored else (0.2, 0)
+  other = score[0 if mirrored else 1] - shift[1] * group
+  chance = np.stack([score[0] - shift[0] * group, other])
   chance = np.clip(chance / 1.3 + 0.15, 0, 1)
   found = paired.compare(
     *(label, chance[1], chance[0], np.stack([group, ~group]), ['a', 'b']),
     options=how,
   )
   return {
-    one['measure']: ends(one['difference'], 0.2)
+    one['measure']: ends(one['difference'], sum(shift), one['p'], 0.0)
     for one in found
     if one['measure'] in ('dp', 'eqopp1')
   }
@@ -551,7 +553,8 @@ def table():
     yield own_of_clusters, {'groups': 20, 'shared': shared}
   yield many_contrasts, {'groups': 8, 'rows': 100, 'others': 100}
   yield many_contrasts, {'groups': 2, 'rows': 30, 'others': 400}
-  yield from ((closed, {'n': n}) for n in (300, 1000))
+  for n in (300, 1000):
+    yield from ((closed, {'n': n, 'mirrored': at}) for at in (0.0, 0.05))
   for positive in (0.05, 0.2):
     yield chosen, {'n': 1000, 'positive': positive}
   for criterion in CRITERIA:

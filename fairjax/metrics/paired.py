@@ -115,10 +115,15 @@ def of_draws(
   values: tuple[Float[np.ndarray, ' s'], Float[np.ndarray, ' s']],
   draws: tuple[Float[np.ndarray, 'r s'], Float[np.ndarray, 'r s']],
   options: RowSample,
+  sizes: bool = False,
 ) -> dict:
-  """The paired test of ours − theirs of a measure, from draws made alike."""
-  both = np.concatenate(values)
-  one = _leading(name, both, np.concatenate(draws, 1), options, 1, True)
+  """The paired test of ours − theirs of a measure, from draws made alike.
+
+  Of `sizes` draws are of the signed numbers, each on the side of its value.
+  """
+  both, each = np.concatenate(values), np.concatenate(draws, 1)
+  gaps = np.abs(each) if sizes else None
+  one = _leading(name, both, each, options, 1, True, gaps=gaps)
   return {key: value for key, value in one.items() if key != 'values'}
 
 
@@ -131,12 +136,21 @@ def _width(measure: str, count: int) -> float:
 
 
 def _leading(
-  name, both, draws, options, count, paired, alike=None, beyond=(0.0, 0.0)
+  name,
+  both,
+  draws,
+  options,
+  count,
+  paired,
+  alike=None,
+  beyond=(0.0, 0.0),
+  gaps=None,
 ) -> dict:
   """The test of a measure [2s] over examples and seeds.
 
   `alike` are draws of two runs that have the same rates, and `beyond` is how
   far below and above a difference of gaps that of the true ones may lie.
+  `gaps` are draws of gaps or sizes, whichever side of 0 a draw is on.
   """
   ours, theirs = np.split(both.astype(np.float64), 2)
   values = ours - theirs
@@ -151,6 +165,10 @@ def _leading(
     value, width = values[known].mean(), _width(name, count)
     out = intervals.difference(value, noise, options, width, null)._asdict()
     if out['p'] is not None:
+      if gaps is not None:
+        if gaps is not draws:
+          noise = _noise(ours, theirs, gaps, options, paired)
+        out |= _of_either_side(gaps, noise, options, out)
       low, high = max(value - beyond[0], -width), min(value + beyond[1], width)
       # The end beside 0 stays where p says that 0 is outside.
       held = out['p'] > 1 - options.level
@@ -170,6 +188,33 @@ def _leading(
     **out,
     'test': test + (' and seeds' if len(values) > 1 else ''),
     'values': (ours, theirs),
+  }
+
+
+def _of_either_side(gaps, noise, options, one: dict) -> dict:
+  """The same where the sides of gaps may be others than those shown.
+
+  Two gaps |a| and |b| are equal where a = b or a = −b, so that both are to be
+  refuted: p is the larger of the two (an intersection-union test, Berger 1982).
+  Where a gap changes its side a draw of the gaps themselves crosses 0, as often
+  as a + b does. By the first alone two models with gaps of .02 to either side
+  were apart in .82 of sets of 1,000 rows.
+  """
+  a, b = np.split(gaps, 2, axis=1)
+  drawn = noise + np.nanmean(a - b)
+  drawn = drawn[np.isfinite(drawn)]
+  crossed = int(min((drawn <= 0).sum(), (drawn >= 0).sum()))
+  p = min(2 * (1 + crossed) / (1 + len(drawn)), 1.0)
+  if not crossed or p <= one['p']:
+    return {}
+  out = {'p': p, 'p_at_floor': False}
+  if p <= 1 - options.level:
+    return out
+  tail = (1 - options.level) / 2
+  low, high = np.quantile(drawn, [tail, 1 - tail])
+  return out | {
+    'low': float(min(one['low'], low, 0)),
+    'high': float(max(one['high'], high, 0)),
   }
 
 
@@ -233,6 +278,7 @@ def _count_tests(
       paired,
       alike.get(name),
       _beyond(name, value[0], apart.get(name), options),
+      draws[name] if name in alike else None,
     )
     one['n'] = len(labels)
     ours, theirs = np.split(exchanges[name], 2, axis=1)

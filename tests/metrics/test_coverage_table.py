@@ -39,6 +39,8 @@ CELLS = [
   ('own_of_clusters', {'groups': 8, 'shared': False}),
   ('alike', {'n': 1000, 'groups': 12}),
   ('closed', {'n': 300}),
+  # A level of .82: models whose gaps are of one size, to either side.
+  ('closed', {'n': 1000, 'mirrored': 0.02}),
   ('many_contrasts', {'groups': 8, 'rows': 100, 'others': 100}),
   ('correlated', {'n': 60, 'r': 0.9, 'tails': 'heavy'}),
   ('every', {'n': 1000}),

@@ -87,6 +87,7 @@ def tests(ours: Drawn, theirs: Drawn, how: RowSample) -> list[dict]:
       (value, theirs.values[name]),
       (ours.draws[name], theirs.draws[name]),
       how,
+      ours.absolute,
     )
     for name, value in ours.values.items()
     if name in theirs.values and len(value) == len(theirs.values[name])
