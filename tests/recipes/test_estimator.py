@@ -13,7 +13,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import fairjax
 from fairjax.recipes import estimator
 
-TINY = {'model': 'tiny', 'epochs': 20, 'learning_rate': 1e-3}
+TINY = {'model': 'tiny', 'epochs': 12, 'learning_rate': 2e-3}
+TINY['options'] = {'measures.resamples': 20}
 
 
 @pytest.fixture(scope='module')

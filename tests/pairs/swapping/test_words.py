@@ -22,6 +22,7 @@ from fairjax.pairs.swapping import (
 from fairjax.pairs.word_sets import SETS
 
 OPPOSITE = dictionary.swapper()
+NAMED = dictionary.swapper(names=True)
 GENDER = word_lists.gender()
 
 
@@ -66,7 +67,7 @@ def test_sentences_of_parts_lead_back(parts):
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=6))
 def test_any_text_has_exact_spans(texts):
-  swapped = dictionary.swap(texts, names=True)
+  swapped = NAMED(texts)
   for text, new, spans in zip(texts, swapped.texts, swapped.spans):
     assert all(text[a:b] == old for a, b, old, _ in spans)
     assert (text == new) == (not spans)
