@@ -99,19 +99,6 @@ def test_a_rule_says_what_it_allows():
   assert knobs.wanted(knobs.or_else(-1, knobs.below(0, 1))).startswith('-1, or')
 
 
-def test_an_acronym_keeps_its_letters():
-  """'mBCDA's parallel text'."""
-  said = manual.sections()
-  assert said['adversary'].startswith('MBCDA') and said['data'][0] == 'w'
-
-
-def test_every_section_shows_all_its_knobs():
-  shown = '\n'.join(manual.explain(name) for name in manual.sections())
-  for name, leaf in LEAVES.items():
-    assert f'  {name} ' in shown or f'  {name}\n' in shown
-    assert plain(leaf.about) in plain(shown)
-
-
 def test_a_command_shows_no_knob_that_its_recipe_does_not_read():
   assert '  measures.groups ' in manual.explain('train')
   for name in COMMANDS:

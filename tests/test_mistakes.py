@@ -531,20 +531,6 @@ def test_labels_by_name_are_those_of_the_model():
     inputs.table(rows, ['fine', 'bad'])
 
 
-def test_bleu_of_a_perfect_short_text_is_one():
-  from fairjax.metrics.texts import rewrites
-
-  whole = lambda a, b: float(
-    rewrites.bleu(
-      np.array([rewrites.bleu_counts(a.split(), b.split())], float)
-    )[0]
-  )
-  assert whole('she is here', 'she is here') == 1
-  assert whole('a b c d e', 'a b c d e') == 1
-  assert whole('a b c x e', 'a b c d e') == 0  # no four words in a row
-  assert whole('', 'a b') == 0
-
-
 def test_scores_are_read_from_tables_by_their_names():
   """Of columns p_toxic, p_ok the first was taken for that of 'ok'."""
   names = np.where(Y, 'toxic', 'ok')

@@ -3,7 +3,6 @@
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -147,47 +146,4 @@ def test_one_that_ends_takes_the_other_along(victim, by, tmp_path):
     # Or the launcher's SIGTERM was quicker, outside a fit.
     assert len(told) == 1 and told[0].endswith('run again to go on')
   words += ['--config.train.epochs=1']
-  run(sys.executable, '-m', 'fairjax.main', *words)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('victim', [0, 1])
-@pytest.mark.parametrize('by', [signal.SIGKILL, signal.SIGTERM])
-def test_peers_that_jax_finds_by_itself_are_watched_too(victim, by, tmp_path):
-  """As Slurm starts them: no launcher stops the one that is left."""
-  with socket.socket() as free:
-    free.bind(('localhost', 0))
-    port = str(free.getsockname()[1])
-  slurm = {
-    'SLURM_JOB_ID': '7',
-    'SLURM_STEP_NODELIST': 'localhost',
-    'SLURM_NTASKS': '2',
-    'JAX_COORDINATOR_PORT': port,
-    'JAX_PLATFORMS': 'cpu',
-    'XLA_FLAGS': '',
-  }
-  both = [
-    subprocess.Popen(
-      [sys.executable, '-m', 'fairjax.main', *long_run(tmp_path)],
-      cwd=ROOT,
-      env=os.environ | slurm | {'SLURM_PROCID': k, 'SLURM_LOCALID': k},
-      stdout=subprocess.DEVNULL,
-      stderr=subprocess.PIPE,
-      text=True,
-    )
-    for k in '01'
-  ]
-  until_it_trains(tmp_path, both[0])
-  both[victim].send_signal(by)
-  began = time.monotonic()
-  said = [process.communicate(timeout=60)[1] for process in both]
-  assert time.monotonic() - began < 20
-  left = 1 - victim
-  assert both[left].returncode == 75, said[left][-2000:]
-  assert both[victim].returncode == (-9 if by == signal.SIGKILL else 75)
-  for words in said:
-    assert 'Traceback' not in words and 'terminate called' not in words
-  told = [w for w in said[left].splitlines() if w.startswith('fairjax: ')]
-  assert len(told) == 1 and told[0].endswith('run again to go on')
-  words = [*long_run(tmp_path), '--config.train.epochs=1']
   run(sys.executable, '-m', 'fairjax.main', *words)

@@ -198,6 +198,15 @@ def test_quotas_are_those_of_the_paper(sizes, data):
   assert all(abs(a - b) < 1 for a, b in zip(found, want))
 
 
+def test_quotas_at_the_ends():
+  sizes = np.array([10, 30])
+  assert list(quotas.quotas(sizes, np.array([0.5, 0.5]), 20)) == [5, 15]
+  assert list(quotas.quotas(sizes, np.array([0.9, 0.1]), 20)) == [10, 10]
+  assert list(quotas.quotas(sizes, np.array([0, 0]), 20)) == [5, 15]
+  assert list(quotas.quotas(sizes, np.array([0.4, 0]), 20)) == [10, 10]
+  assert list(quotas.quotas(sizes, np.array([1, 1]), 99)) == [10, 30]
+
+
 def test_more_of_what_a_probe_gets_wrong_and_as_many_of_each_cell():
   ids = [f'{k:03d}' for k in range(100)]
   table = pd.DataFrame({'id': ids, 'text': 'x', 'twin': 'y'})

@@ -1,13 +1,11 @@
 """Forgetting and cartography: sequences made by hand, and slow twins."""
 
-import types
-
 import numpy as np
 import pytest
 
 from fairjax.core.errors import UserError
 from fairjax.scores.cartography import confidence, correctness, variability
-from fairjax.scores.forgetting import forgetting, forgetting_scores
+from fairjax.scores.forgetting import forgetting
 
 # Each line is one example over five epochs: 1 is right.
 HISTORIES = ['11111', '00000', '10101', '01111', '11110', '01001', '00001']
@@ -58,10 +56,3 @@ def test_cartography_by_hand():
   np.testing.assert_allclose(
     variability(chance[:, :2]), np.abs(chance[:, 0] - chance[:, 1]) / 2
   )
-
-
-def test_two_epochs_are_enough():
-  correct = np.array([[[1, 0, 1], [0, 0, 1]]], bool)
-  predictions = types.SimpleNamespace(correct=correct)
-  found = forgetting_scores(predictions, None)
-  np.testing.assert_array_equal(found, [[1, 2, 0]])

@@ -7,12 +7,9 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pandas as pd
 import pytest
 from small import SMALL, bundle_of, place, shape_of
 
-from fairjax import stages
-from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches as packing
 from fairjax.data.batching.batches import Pool
@@ -22,7 +19,6 @@ from fairjax.models.layers import exact_norms, layer_params, probed
 from fairjax.models.words import lstm, text_cnn, word_level
 from fairjax.scores.grand import grand, squares
 from fairjax.train import loop, step
-from fairjax.train.progress import Log
 
 SHAPE = shape_of('bert', 50, deviation=0.25)
 # By what a config.json of another family says.
@@ -237,22 +233,6 @@ def test_a_broken_probe_is_caught(monkeypatch):
   found = grand(anew, params, UNPACKED, place(), batch=4)
   error = np.abs(found / exact - 1)
   assert error.min() > 1e-5
-
-
-@pytest.mark.slow
-def test_minilm(minilm, tmp_path):
-  """The one real pretrained model, on a few rows."""
-  texts = ['He is a doctor.', 'Nobody asked her, which is why she left early']
-  table = pd.DataFrame({'id': ['a', 'b'], 'text': texts, 'label': [0, 1]})
-  tables = {'train': table, 'valid': table.assign(id=['c', 'd'])}
-  config = Config(model=str(minilm), seeds=1)
-  config.mesh.seed = 1
-  with Log(tmp_path, main=False) as log:
-    bundle = stages.prepare(config, tables, log)
-  params = loop.initial(bundle, [0])
-  pool = stages.pool(bundle, table)
-  found = grand(bundle, params, pool, place(), batch=2)
-  np.testing.assert_allclose(found, slow(bundle, params, pool), rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -71,11 +71,6 @@ def decayed(params):
   return jax.tree.map(lambda a: bool((a == 0.5).all()), direction)
 
 
-def test_biases_do_not_decay():
-  params = {'kernel': np.ones((2, 2)), 'bias': np.ones(2)}
-  assert decayed(params) == {'kernel': True, 'bias': False}
-
-
 def test_kernels_and_embeddings_decay_and_nothing_else():
   """A bias of shape (1, words), as BART's, is a bias."""
   flat = checkpoint.flatten(optim.decays(tiny_model().init(0)))

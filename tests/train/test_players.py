@@ -250,12 +250,3 @@ def test_mistakes_of_ownership_are_sentences(tmp_path):
   twice = (step.Player('a', TELLS, 'out'), step.Player('b', FOOLS, 'bias'))
   with pytest.raises(UserError, match=r'discriminator/out/bias .*a and b'):
     fit(tmp_path / 'b', todo=task()._replace(players=twice))
-
-
-def test_runs_that_take_the_same_steps_share_their_program():
-  program = lambda *turns, **train: step.compiled(
-    MODEL, Train(**train), PLACE, players=players(*turns)
-  )
-  assert program() is program(epochs=1.0)
-  assert program() is not program(lr=0.5)
-  assert program() is not program((1, 0))

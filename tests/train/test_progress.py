@@ -213,21 +213,6 @@ def test_without_a_terminal_a_line_is_said_each_minute(tmp_path):
   assert said[1].endswith('lr 0.001 · loss 0.5 · 2 min 10 s left')
 
 
-def test_what_was_compiled_foretells_no_time(tmp_path):
-  """A step of 85 s, then one of 1 s, and a second shape at step 50."""
-  screen = io.StringIO()
-  with by_hand(tmp_path, screen, 424) as (live, now):
-    for step in range(1, 111):
-      new = step in (1, 50)
-      now[0] += 85.0 if new else 1.0
-      live.update(step, tokens=9, compiled=new, loss=lambda: 0.5)
-  assert screen.getvalue().splitlines() == [
-    'step 1/424 · loss 0.5',
-    'step 50/424 · 4 examples/s · 9 tokens/s · loss 0.5 · 6 min 14 s left',
-    'step 110/424 · 4 examples/s · 9 tokens/s · loss 0.5 · 5 min 14 s left',
-  ]
-
-
 def test_a_terminal_says_that_a_program_compiles(tmp_path, monkeypatch):
   monkeypatch.setenv('TERM', 'xterm')
   monkeypatch.setenv('COLUMNS', '200')
@@ -269,53 +254,6 @@ def test_a_full_disk_under_the_log_is_a_sentence(tmp_path):
     pytest.raises(UserError, match=r'log.txt: No space left .*run again'),
   ):
     log.line('a fact')
-
-
-@pytest.mark.parametrize(
-  'seconds, text',
-  [
-    (0.2, '1 s'),
-    (59, '59 s'),
-    (185, '3 min 05 s'),
-    (7620, '2 h 07 min'),
-    (3600 * 76, '3 d 4 h'),
-  ],
-)
-def test_duration(seconds, text):
-  assert progress.duration(seconds) == text
-
-
-def test_a_loop_that_is_over_at_once_draws_nothing(tmp_path, monkeypatch):
-  monkeypatch.setenv('TERM', 'xterm')
-  ours, theirs = os.openpty()
-  with os.fdopen(theirs, 'w') as screen:
-    with progress.Log(tmp_path, screen=screen) as log:
-      assert list(announce.rounds('ab', 2, 'batch')) == ['a', 'b']
-      with announce.counting(2, 'texts written:') as add:
-        (line,) = log.live
-        line.clock = lambda: line.began[0] + 1
-        add(1)
-  said = os.read(ours, 10_000).decode()
-  os.close(ours)
-  assert 'texts written: 1/2' in said and 'batch' not in said
-
-
-def test_long_loops_below_say_how_far_they_are(tmp_path, monkeypatch):
-  monkeypatch.setattr(progress, 'TELL', 0.0)
-  screen = io.StringIO()
-  assert list(announce.rounds('ab', 2, 'unheard')) == ['a', 'b']
-  with progress.Log(tmp_path / 'outer', screen=io.StringIO()) as outer:
-    with progress.Log(tmp_path / 'inner', screen=screen):
-      with announce.counting(5, 'texts written:') as add:
-        add(2)
-        add(np.int64(3))
-      assert list(announce.rounds('abc', 3, 'batch')) == ['a', 'b', 'c']
-    assert announce.LISTENERS == [outer._listen]
-  assert not announce.LISTENERS
-  said = [line.split(' · ')[0] for line in screen.getvalue().splitlines()]
-  assert said[:2] == ['texts written: 2/5', 'texts written: 5/5']
-  assert said[2:] == ['batch 1/3', 'batch 2/3', 'batch 3/3']
-  assert not (tmp_path / 'outer' / 'log.txt').read_text()
 
 
 def test_a_loop_inside_another_says_where_both_are(tmp_path, monkeypatch):
@@ -365,9 +303,3 @@ def test_the_seconds_of_a_run_are_those_of_all_its_parts(tmp_path, monkeypatch):
         run(saves, ends)
       clock[0] += 1000  # nobody runs
       assert artefacts.read_json(path) == {'seconds': before + 67, 'jax': '0'}
-
-
-def test_a_log_without_a_run_keeps_no_seconds(tmp_path):
-  progress.Log(tmp_path, screen=io.StringIO()).close()
-  progress.Log(None, screen=io.StringIO()).close()
-  assert not (tmp_path / 'versions.json').exists()

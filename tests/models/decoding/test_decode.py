@@ -17,7 +17,6 @@ from fairjax.data.batching import tokens as data_tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.models import families, pretraining, special
 from fairjax.models.decoding import (
-  decode,
   decode_slots,
   decode_texts,
 )
@@ -346,36 +345,6 @@ def test_where_compiling_is_dear_few_programs_write_the_same(monkeypatch):
   made = [one._cache_size() - b for one, b in zip(programs, before)]
   assert made == [2, 2]  # 32 and 64 tokens
   assert rows_of(found) == repeated(texts)
-
-
-@pytest.mark.parametrize(
-  'kind',
-  [
-    {'k': 1, 'filling': False, 'drawing': False},
-    {'k': 3, 'filling': True, 'drawing': False},
-    {'k': 1, 'filling': False, 'drawing': True},
-  ],
-)
-def test_slots_are_of_the_types_that_steps_give(kind):
-  """A weak type went away after a step: all was compiled for either."""
-  state = decode_slots.empty(*repeating(), **kind, b=4, t=16, w=24)
-  found = jax.tree_util.tree_leaves_with_path(state)
-  assert [jax.tree_util.keystr(at) for at, x in found if x.weak_type] == []
-
-
-def banned_slowly(row, size):
-  grams = [tuple(row[i : i + size]) for i in range(len(row) - size + 1)]
-  end = tuple(row[len(row) - size + 1 :])
-  return {g[-1] for g in grams if g[:-1] == end}
-
-
-@pytest.mark.parametrize('size', [1, 2, 3, 12])
-def test_banned_ngrams_are_those_that_would_repeat(size):
-  rng = np.random.default_rng(size)
-  tokens, length = rng.integers(0, 3, (100, 9)), rng.integers(1, 10, 100)
-  out = decode.banned(jnp.asarray(tokens), jnp.asarray(length), size, 99)
-  for row, n, found in zip(tokens, length, np.asarray(out)):
-    assert set(found.tolist()) - {99} == banned_slowly(row[:n].tolist(), size)
 
 
 def test_buckets_keep_every_row_and_fill_slots():

@@ -89,27 +89,6 @@ def test_rows_step_at_their_own_lengths(tmp_path, platform):
       np.testing.assert_allclose(found[i], whole[i, a : a + 3], atol=1e-5)
 
 
-def test_bfloat16_is_within_its_rounding(tmp_path):
-  case = seq2seq.frozen('bart')
-  module, params = seq2seq.load(case, tmp_path)
-  batch = seq2seq.batch_of(*texts_of(case))
-  exact, rough = (
-    seq2seq.runner(module.clone(dtype=dtype), params)('__call__', batch)
-    for dtype in (jnp.float32, jnp.bfloat16)
-  )
-  assert rough.dtype == jnp.float32
-  real = batch['target_segment_ids'] > 0
-  gap = np.abs(exact - rough)[real]
-  assert 0 < gap.max() < 16 * 2**-8 * np.abs(exact[real]).max()
-
-
-def test_example_sums_are_those_of_each_text():
-  segment_ids = jnp.array([[1, 1, 3, 0], [2, 2, 2, 0]])
-  losses = jnp.arange(8.0).reshape(2, 4)
-  sums = causal.example_sums(losses, segment_ids, 4)
-  np.testing.assert_allclose(sums, [1, 15, 2, 0])
-
-
 def test_probes_refuse_a_tied_head(tmp_path):
   case = seq2seq.frozen('bart')
   module, params = seq2seq.load(case, tmp_path)

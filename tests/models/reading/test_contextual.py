@@ -100,16 +100,6 @@ def test_the_head_of_the_last_state_is_the_model(model):
   np.testing.assert_array_equal(free[:, 0], own)
 
 
-def test_nearest_is_the_largest_cosine():
-  draw = np.random.default_rng(0)
-  x, words = draw.normal(size=(5, 3)), draw.normal(size=(9, 3))
-  best, cosine = contextual.nearest(x, words, top=3)
-  for i in range(5):
-    of = [x[i] @ w / np.linalg.norm(x[i]) / np.linalg.norm(w) for w in words]
-    assert list(best[i]) == list(np.argsort(of)[::-1][:3])
-    np.testing.assert_allclose(cosine[i], np.sort(of)[::-1][:3])
-
-
 def test_a_layer_that_is_not_there_is_one_sentence():
   assert contextual.layer_number(-1, 6) == 6
   assert contextual.layer_number(2, 6) == 2
