@@ -158,13 +158,6 @@ def _few(values: np.ndarray) -> str:
   return np.array2string(values.ravel()[:4], precision=6, threshold=8)
 
 
-def packages(
-  peers: Mapping[str, Sequence[str]], names: Sequence[str]
-) -> list[str]:
-  """What the peers of those names need, each once."""
-  return [*dict.fromkeys(p for name in names for p in peers.get(name, ()))]
-
-
 def missing(*packages: str) -> list[str]:
   """Packages of peers that are not installed, named on the screen."""
   absent = [p for p in packages if importlib.util.find_spec(p) is None]

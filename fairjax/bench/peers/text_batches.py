@@ -13,13 +13,6 @@ from fairjax.data.tables import readers
 BATCH = 64  # texts of the peers' batches
 
 
-def lines(chosen) -> list[str]:
-  """Lines of 5 to 60 words, spread over the file."""
-  lines = readers.text(chosen.text).splitlines()
-  able = [line.strip() for line in lines if 5 <= len(line.split()) <= 60]
-  return able[:: max(len(able) // chosen.rows, 1)][: chosen.rows]
-
-
 def column(path: str, name: str) -> list[str]:
   """The texts of a column of a file, but for blank ones."""
   frame = readers.read(path)

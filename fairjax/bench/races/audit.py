@@ -27,9 +27,8 @@ from fairjax.bench.peers import minilm
 from fairjax.bench.peers.text_batches import column, planted_rows
 
 PEERS = {  # and their packages
-  'openvino': ('openvino', 'torch'),
-  'torch-bf16': ('torch',),
-  'torch': ('torch',),
+  'openvino': ('openvino', 'torch', 'transformers'),
+  **dict.fromkeys(('torch-bf16', 'torch'), ('torch', 'transformers')),
 }
 OURS = {
   'ours': 'auto',
@@ -43,8 +42,7 @@ LENGTHS = (8, 60)
 
 def run(args: list[str]) -> dict:
   chosen = options(args)
-  absent = race.missing('transformers', *race.packages(PEERS, chosen.sides))
-  able = lambda side: not set(PEERS.get(side, ())) & {*absent}
+  able = lambda side: not race.missing(*PEERS.get(side, ()))
   sides = [side for side in chosen.sides if able(side)]
   head = functools.partial(
     minilm.with_head, 'SequenceClassification', num_labels=2

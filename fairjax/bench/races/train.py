@@ -42,11 +42,9 @@ PLACES = 'tokens', 'segment_ids', 'positions', 'head_columns', 'head_index'
 UNITS = 24  # different batches that the steps go round
 
 
-def options(
-  args: list[str], name: str = 'train', about: str | None = __doc__, **more: Any
-):
-  chosen = race.options(
-    *(name, about, args, ('data', 'vocab')),
+def options(args: list[str]):
+  return race.options(
+    *('train', __doc__, args, ('data', 'vocab')),
     text='text',
     label='label',
     size='mini',
@@ -59,9 +57,7 @@ def options(
     precision=('float32', 'bfloat16'),
     kernels=('auto', 'on', 'off', *kernel_table.KERNELS),
     peers=race.Several([*PACKED], 'packed,packed-bf16'),
-    **more,
   )
-  return chosen
 
 
 def config(chosen) -> Config:
@@ -121,28 +117,6 @@ def in_turn(
   return unit
 
 
-def our_step(
-  model, options: Train, params: dict, seeds: list[int], batch: Callable
-) -> Callable[[int], Any]:
-  """The house's own training step, of batch(i)."""
-  from fairjax.train import mesh, step
-
-  place = model.device_mesh
-  program, start = step.compiled(model, options, place)
-  state = {'params': params, 'opt': start(params)}
-  keys = mesh.replicate(place, np.asarray(seeds, np.uint32))
-  count = itertools.count()
-
-  def one(i: int):
-    nonlocal state
-    arrays = mesh.put_batch(place, batch(i), stacked=True)
-    numbers = np.uint32(next(count)), np.uint32(10**6)
-    state, loss = program(state, arrays, keys, *numbers)
-    return loss
-
-  return one
-
-
 def ours(chosen) -> tuple[Callable, dict]:
   """Our side: packed batches through the house's own training step."""
   import jax
@@ -183,9 +157,18 @@ def ours(chosen) -> tuple[Callable, dict]:
     if leaf.ndim > 1 and 'embed' not in jax.tree_util.keystr(path).lower()
   )
   flops = 6 * weights * sum(h['segment_ids'].size for h in host)
-  one = our_step(
-    model, settings.train, params, seeds, lambda i: source[turn[i]]
-  )
+  train_step, start = step.compiled(model, settings.train, device_mesh)
+  state = {'params': params, 'opt': start(params)}
+  keys = mesh.replicate(device_mesh, np.asarray(seeds, np.uint32))
+  count = itertools.count()
+
+  def one(i: int):
+    nonlocal state
+    batch = mesh.put_batch(device_mesh, source[turn[i]], stacked=True)
+    numbers = np.uint32(next(count)), np.uint32(10**6)
+    state, loss = train_step(state, batch, keys, *numbers)
+    return loss
+
   unit = in_turn(one, chosen.steps, UNITS, jax.block_until_ready)
   return unit, {
     'loss': losses,

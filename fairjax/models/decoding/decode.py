@@ -176,7 +176,6 @@ class State:
   beams: Beams | None
   fill: Fill | None
   keys: UInt32[Array, 'b 2'] | None  # of sampling
-  steps: Int[Array, '']  # of the loop
 
 
 def banned(

@@ -31,8 +31,7 @@ def advance(
     return room & (state.done.sum() < want) & ~state.done.all()
 
   def body(state):
-    state = one(module, params, state, rules)
-    return state.replace(steps=state.steps + 1)
+    return one(module, params, state, rules)
 
   return lax.while_loop(going, body, state)
 
@@ -154,5 +153,4 @@ def empty(
     beams=beam.blank(b, k, w) if k > 1 else None,
     fill=infill.blank(whole, whole, k) if filling else None,
     keys=jnp.zeros((b, 2), jnp.uint32) if drawing else None,
-    steps=jnp.int32(0),
   )

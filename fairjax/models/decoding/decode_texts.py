@@ -38,14 +38,7 @@ GREEDY = Options()
 
 class Generated(NamedTuple):
   tokens: Ragged  # in the order of the sources, with first and last tokens
-  steps: int  # of the loop, over all programs
   row_written: np.ndarray  # int [n]: tokens written, prompts aside
-  # With beams: what each source's finished ones hold, the best first.
-  beams: tuple[list[np.ndarray], ...] = ()
-
-  @property
-  def written(self) -> int:
-    return int(self.row_written.sum())
 
 
 def ready(module: nn.Module, params: dict, integers: bool = False) -> dict:
@@ -104,19 +97,18 @@ def generate(
       module.shape.longest,
     )
   rules = decode.rules(options, module.shape)
-  outputs: list[list[np.ndarray] | None] = [None] * len(prompt)
-  steps = 0
+  outputs: list[np.ndarray | None] = [None] * len(prompt)
 
   def run(width, rows, add, device=None):
     here = params if device is None else jax.device_put(params, device)
     queue = _Queue(sources, of, keys, prompt, least, limit, width, rows)
     with jax.default_device(device) if device else contextlib.nullcontext():
-      return _run(module, here, queue, options, rules, slots, outputs, add)
+      _run(module, here, queue, options, rules, slots, outputs, add)
 
   with announce.counting(len(prompt), 'texts written:') as add:
     for width, rows in buckets(lengths, slots * max(len(devices), 1)):
       if len(devices) < 2:
-        steps += run(width, rows, add)
+        run(width, rows, add)
         continue
       shares = [rows[i :: len(devices)] for i in range(len(devices))]
       with concurrent.futures.ThreadPoolExecutor(len(devices)) as threads:
@@ -125,17 +117,10 @@ def generate(
           for share, device in zip(shares, devices)
           if len(share)
         ]
-      steps += sum(one.result() for one in work)
-  best = [each[0] for each in outputs]
-  written = np.array([len(one) for one in best], np.int64)
-  flat = np.concatenate([np.zeros(0, np.int32), *best])
-  offsets = np.concatenate([[0], np.cumsum(written)]).astype(np.int64)
-  return Generated(
-    Ragged(flat, offsets),
-    steps,
-    written - prompt,
-    tuple(outputs) if options.num_beams > 1 else (),
-  )
+      for one in work:
+        one.result()
+  texts = data_tokens.ragged(outputs)
+  return Generated(texts, texts.lengths - prompt)
 
 
 class _Queue(NamedTuple):
@@ -189,8 +174,8 @@ def _run(
   slots: int,
   outputs: list,
   add: Callable[[int], None],
-) -> int:
-  """Decodes the rows of one program; returns the steps of the loop."""
+) -> None:
+  """Decodes the rows of one program into `outputs`."""
   waiting, most = queue.rows, _wider(int(queue.limit[queue.rows].max()))
   b = min(slots, 1 << (len(waiting) - 1).bit_length())
   prompted = module.shape.start is None  # so the source stands there too
@@ -227,30 +212,20 @@ def _run(
       holds[ready] = -1
       add(len(ready))
     if not len(waiting) and (holds < 0).all():
-      return int(state.steps)
+      return
     if (length[~done] >= room).any():
       times = 4 if platform_traits().sparing else 2
       room = max(min(_wider(times * room), most), room + 1)
       state = decode_slots.grow(state, room)
 
 
-def _read(state: State, ready: np.ndarray) -> list[list[np.ndarray]]:
-  """The texts of the slots `ready`: each one's beams, the best first."""
-  if state.beams is None:
-    tokens, lengths = jax.device_get((state.tokens[:, 0], state.length))
-    return [[tokens[slot, : lengths[slot]]] for slot in ready]
-  beams = state.beams
-  tokens, lengths, finished = jax.device_get(
-    (beams.tokens, beams.lengths, beams.finished)
-  )
-  return [
-    [
-      tokens[slot, k, : lengths[slot, k]]
-      for k in range(tokens.shape[1])
-      if finished[slot, k] or not k
-    ]
-    for slot in ready
-  ]
+def _read(state: State, ready: np.ndarray) -> list[np.ndarray]:
+  """The texts of the slots `ready`: of beams the best."""
+  tokens, lengths = state.tokens[:, 0], state.length
+  if state.beams is not None:
+    tokens, lengths = state.beams.tokens[:, 0], state.beams.lengths[:, 0]
+  tokens, lengths = jax.device_get((tokens, lengths))
+  return [tokens[slot, : lengths[slot]] for slot in ready]
 
 
 def _wider(width: int) -> int:

@@ -398,7 +398,7 @@ def test_texts_to_texts(tmp_path):
     options=Options(max_new_tokens=5),
   )
   written, found = run(texts)
-  assert len(written) == 2 and found.written == sum(
+  assert len(written) == 2 and found.row_written.sum() == sum(
     len(row) - 1 for row in rows_of(found)
   )
   with pytest.raises(UserError, match='line 2 is empty'):
