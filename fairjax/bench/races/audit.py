@@ -1,6 +1,6 @@
 """Predictions of an audited classifier: rows/s beside OpenVINO and others.
 
-  python -m fairjax.bench audit [--data=FILE --text=COLUMN] [--rows=2000]
+  python -m fairjax.bench audit --data=FILE [--text=COLUMN] [--rows=2000]
     [--model=FOLDER] [--rounds=3] [--longest=256] [--clock=cpu]
     [--sides=ours,openvino,torch-bf16,torch]
 
@@ -15,6 +15,7 @@ probabilities. `--clock=cpu` counts CPU seconds: on one core a side (`taskset -c
 """
 
 import functools
+import itertools
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -24,7 +25,8 @@ from scipy.special import softmax
 
 from fairjax.bench import race
 from fairjax.bench.peers import minilm
-from fairjax.bench.peers.text_batches import column, planted_rows
+from fairjax.core.errors import UserError
+from fairjax.data.tables import readers
 
 PEERS = {  # and their packages
   'openvino': ('openvino', 'torch', 'transformers'),
@@ -36,8 +38,6 @@ OURS = {
   'ours-bfloat16': 'bfloat16',
 }
 BATCH = 64
-# Texts without --data: sentences of such lengths from the planted words.
-LENGTHS = (8, 60)
 
 
 def run(args: list[str]) -> dict:
@@ -58,8 +58,7 @@ def run(args: list[str]) -> dict:
 
 def options(args: list[str]):
   return race.options(
-    *('audit', __doc__, args),
-    data='',
+    *('audit', __doc__, args, ('data',)),
     text='text',
     rows=2000,
     model='',
@@ -69,16 +68,15 @@ def options(args: list[str]):
 
 
 def texts_of(chosen) -> list[str]:
-  if chosen.data:
-    texts = column(chosen.data, chosen.text)
-    if len(texts) < chosen.rows:
-      texts *= -(-chosen.rows // len(texts))
-    return texts[: chosen.rows]
-  words = ' '.join(planted_rows(400)['text']).split()
-  rng = np.random.default_rng(0)
-  lengths = rng.integers(*LENGTHS, chosen.rows)
-  starts = rng.integers(0, len(words) - LENGTHS[1], chosen.rows)
-  return [' '.join(words[s : s + n]) for s, n in zip(starts, lengths)]
+  """The texts of the column, but for blank ones; again from its start."""
+  frame = readers.read(chosen.data)
+  if chosen.text not in frame:
+    raise UserError(
+      f'{chosen.data} has no column {chosen.text!r}; name one of '
+      f'{", ".join(map(str, frame))} with --text'
+    )
+  texts = [t for t in frame[chosen.text] if isinstance(t, str) and t.strip()]
+  return [*itertools.islice(itertools.cycle(texts), chosen.rows)]
 
 
 def _ours(model, texts: Sequence[str]) -> np.ndarray:

@@ -1,6 +1,6 @@
 """CrowS-Pairs: packed masks against transformers, taken apart by an expert.
 
-  python -m fairjax.bench benchmarks [--data=crows_pairs.csv] [--pairs=48]
+  python -m fairjax.bench benchmarks --data=crows_pairs.csv [--pairs=48]
     [--model=FOLDER] [--rounds=3] [--sides=ours,expert,expert-bf16]
 
 The original metric of the same pairs by one model (MiniLM's size unless a
@@ -17,11 +17,11 @@ import numpy as np
 
 from fairjax.bench import race
 from fairjax.bench.peers import minilm
-from fairjax.bench.peers.text_batches import BATCH, padded, planted_rows
 from fairjax.benchmarks import crows
 from fairjax.data.batching.tokens import Ragged
 
 SIDES = ('ours', 'expert', 'expert-bf16')
+BATCH = 64  # copies of the peer's batches
 
 
 def run(args: list[str]) -> dict:
@@ -38,24 +38,31 @@ def run(args: list[str]) -> dict:
 
 def options(args: list[str]):
   sides = race.Several(SIDES, ','.join(SIDES))
-  known = {'data': '', 'pairs': 48, 'model': '', 'sides': sides}
-  return race.options('benchmarks', __doc__, args, **known)
+  known = {'pairs': 48, 'model': '', 'sides': sides}
+  return race.options('benchmarks', __doc__, args, ('data',), **known)
 
 
 def _pairs(chosen) -> list[str]:
-  """Texts side by side; without a file, sentences of the planted data."""
-  if chosen.data:
-    table = crows.read(chosen.data)[: chosen.pairs]
-    pairs = zip(table['more'], table['less'])
-  else:
-    table = planted_rows(200)
-    pairs = list(zip(table['text'], table['twin']))[: chosen.pairs]
-  return [text for pair in pairs for text in pair]
+  """Texts side by side."""
+  table = crows.read(chosen.data)[: chosen.pairs]
+  return [t for pair in zip(table['more'], table['less']) for t in pair]
 
 
 def _ours(judge, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
   logs = judge.log_p(texts, chosen)
   return np.stack(crows.pair_scores(logs, texts, False)).ravel()
+
+
+def _padded(texts: Ragged, rows: np.ndarray) -> dict:
+  import torch
+
+  starts, ends = texts.offsets[rows], texts.offsets[rows + 1]
+  ids = [torch.tensor(texts.flat[a:b]).long() for a, b in zip(starts, ends)]
+  pad = torch.nn.utils.rnn.pad_sequence
+  return {
+    'input_ids': pad(ids, batch_first=True),
+    'attention_mask': pad([torch.ones_like(i) for i in ids], batch_first=True),
+  }
 
 
 def _at_mask(net, inputs: dict, rows, at):
@@ -73,7 +80,7 @@ def _batched(net, mask: int, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
   order = np.argsort(texts.lengths[owner], kind='stable')
   for low in range(0, len(order), BATCH):
     rows = order[low : low + BATCH]
-    inputs = padded(texts, owner[rows])
+    inputs = _padded(texts, owner[rows])
     at, every = torch.tensor(place[rows]), torch.arange(len(rows))
     token = inputs['input_ids'][every, at]
     inputs['input_ids'][every, at] = mask
