@@ -102,6 +102,22 @@ def sizes(rng, how, n, differ, seeds=1, shift=0.0, sd=0.0):
   }
 
 
+def two_sizes(rng, how, n, ours, theirs, seeds=1):
+  """The difference of |TPRD| of two runs that the same rows are near."""
+  draw = rng.random((seeds, n))
+
+  def run(shift):
+    up = draw < 0.15 + shift / 2
+    first, second = (np.where(draw < 0.3, x, 1.0) for x in (up, ~up))
+    gaps = counterfactual.rates(np.ones(n, int), first, second)
+    return counterfactual.drawn(counterfactual.sizes(gaps), how)
+
+  found = counterfactual.tests(run(ours), run(theirs), how)
+  one = next(one for one in found if one['measure'] == 'tprd_size')
+  truth = abs(ours) - abs(theirs)
+  return {'|TPRD|': ends(one['difference'], truth, one['p'], 0.0)}
+
+
 def bounded(rng, how, n, kind, seeds=1):
   """Means of values in [0, 1] that are no shares."""
   if kind == 'few changes':
@@ -518,6 +534,9 @@ def table():
       yield sizes, {'n': n, 'differ': 0.1, 'seeds': seeds}
       yield sizes, {'n': n, 'differ': 0.1, 'seeds': seeds, 'shift': 0.6}
     yield sizes, {'n': 300, 'differ': 0.02, 'seeds': seeds}
+  for n in (300, 1000):
+    yield two_sizes, {'n': n, 'ours': 0.02, 'theirs': -0.02}
+    yield two_sizes, {'n': n, 'ours': 0.1, 'theirs': 0.0}
   for kind in ('few changes', 'small', 'even'):
     yield from ((bounded, {'n': n, 'kind': kind}) for n in SIZES)
   for groups in (8, 20, 100):

@@ -122,8 +122,10 @@ def of_draws(
   Of `sizes` draws are of the signed numbers, each on the side of its value.
   """
   both, each = np.concatenate(values), np.concatenate(draws, 1)
-  gaps = np.abs(each) if sizes else None
-  one = _leading(name, both, each, options, 1, True, gaps=gaps)
+  beyond, gaps = (0.0, 0.0), None
+  if sizes:
+    beyond, gaps = _beyond(both, np.abs(each - both), options), np.abs(each)
+  one = _leading(name, both, each, options, 1, True, beyond=beyond, gaps=gaps)
   return {key: value for key, value in one.items() if key != 'values'}
 
 
@@ -277,7 +279,7 @@ def _count_tests(
       len(masks) - 1,
       paired,
       alike.get(name),
-      _beyond(name, value[0], apart.get(name), options),
+      _beyond(value[0], apart.get(name), options, name),
       draws[name] if name in alike else None,
     )
     one['n'] = len(labels)
@@ -315,16 +317,16 @@ def _noise_of_rates(
   return rates - groups.rates(table.groups.sum(0, dtype=np.float32))
 
 
-def _beyond(name, both, apart, options) -> tuple[float, float]:
+def _beyond(both, apart, options, name='') -> tuple[float, float]:
   """How far below and above the shown difference that of true gaps may lie.
 
   A gap that is not told from 0 shows more than it is: it may be 0, and the
   other as large as its own interval says. Else errors of the two add up as in
   Zou and Donner (2008).
   """
-  if apart is None:
+  if apart is None or not len(apart):
     return 0.0, 0.0
-  turned = measures.gaps()[name][2]
+  turned = name and measures.gaps()[name][2]
   size = lambda x: 1 - x if turned else x
   gaps, noise = np.split(size(both), 2), np.split(size(apart), 2, axis=1)
   reach = [float(intervals.radius(g, e, options)) for g, e in zip(gaps, noise)]

@@ -46,6 +46,7 @@ CELLS = [
   ('every', {'n': 1000}),
   ('equalized', {'n': 400, 'criterion': 'equal_opportunity'}),
   ('chosen', {'n': 1000, 'positive': 0.05}),
+  ('two_sizes', {'n': 300, 'ours': 0.02, 'theirs': -0.02}),  # a level of .48
 ]
 
 
