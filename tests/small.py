@@ -1,6 +1,8 @@
 """Small things that many tests share: configs, models in folders, logs."""
 
 import functools
+import json
+import pathlib
 
 import jax
 from golden.make_encoders import DEBERTA_V3
@@ -31,6 +33,11 @@ SMALL = {  # by what each family's config.json calls it
   'init_std': 0.25,
   **dict.fromkeys(('pad_token_id', 'bos_token_id', 'eos_token_id'), 1),
 }
+
+
+def cases(module: str, name: str) -> list:
+  """The rows of a table of cases that lies beside a test."""
+  return json.loads(pathlib.Path(module).with_name(name).read_text('utf-8'))
 
 
 def config(**more) -> c.Config:

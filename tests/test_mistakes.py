@@ -11,6 +11,7 @@ import fairjax
 from fairjax import main
 from fairjax.core import paths
 from fairjax.core.errors import UserError
+from fairjax.data import word_tables
 from fairjax.data.tables import answers
 
 N = 60
@@ -92,321 +93,179 @@ HE_SHE = {'prompt': ['He was', 'She was'], 'group': ['m', 'f']}
 WRITTEN = {'He was': 'good day', 'She was': 'bad', 'They were': 'fine'}
 ALL_OTHERS = [{'label': 'a', 'score': 0.7}, {'label': 'b', 'score': 0.3}]
 
-# A call, and what its sentence must hold: what was given, or the remedy.
+# Calls; what the sentence of each holds, what was given or the remedy, is in
+# mistakes.csv.
 MISTAKES = {
-  'logits': (of(y_score=P * 8 - 4), 'of logits take the sigmoid'),
-  'percent': (of(y_score=P * 100), 'divide percents by 100'),
-  'negative': (of(y_score=P - 0.5), 'from 0 to 1'),
-  'words': (of(y_score=['high'] * N), "'high' for row 0, but the labels are"),
-  'no number': (of(y_score=[*P[:-1], np.nan]), f'nan for row {N - 1}'),
-  'too few': (of(y_score=P[:-1]), 'y_score has shape'),
-  'logits of classes': (of(y_true=Y3, y_score=THREE * 9), 'softmax first'),
-  'negative of classes': (
-    of(y_true=Y3, y_score=THREE + [[-0.5, 0.5, 0]]),
-    'for row 0; a probability',
+  'logits': of(y_score=P * 8 - 4),
+  'percent': of(y_score=P * 100),
+  'negative': of(y_score=P - 0.5),
+  'words': of(y_score=['high'] * N),
+  'no number': of(y_score=[*P[:-1], np.nan]),
+  'too few': of(y_score=P[:-1]),
+  'logits of classes': of(y_true=Y3, y_score=THREE * 9),
+  'negative of classes': of(y_true=Y3, y_score=THREE + [[-0.5, 0.5, 0]]),
+  'columns that do not add up': of(y_score=BOTH * 0.9),
+  'three classes of two labels': of(y_score=THREE),
+  'a name for scores': of(y_score='score'),
+  'a function for scores': of(y_score=len),
+  'columns of no label': of(y_score=pd.DataFrame({'p_1': P, 'p_x': P})),
+  'a pipeline of other labels': of(
+    y_score=[{'label': 'rude', 'score': 0.9}] * N
   ),
-  'columns that do not add up': (of(y_score=BOTH * 0.9), 'not to 1'),
-  'three classes of two labels': (of(y_score=THREE), 'y_true has 2'),
-  'a name for scores': (of(y_score='score'), "y_score=table['score']"),
-  'a function for scores': (of(y_score=len), 'ask it: audit(model, table)'),
-  'columns of no label': (
-    of(y_score=pd.DataFrame({'p_1': P, 'p_x': P})),
-    'call them p_LABEL',
+  'a name for groups': of(groups='gender'),
+  'groups as an array of two': of(groups=np.stack([G, G], -1)),
+  'groups of other rows': of(groups=G[:-1]),
+  'groups that are empty': of(groups=[''] * N),
+  'infinite ages': of(groups=[np.inf] * N),
+  'threshold 50': of(threshold=50),
+  'threshold nan': of(threshold=np.nan),
+  'threshold of words': of(threshold='half'),
+  'level 95': of(confidence_level=95),
+  'level as text': of(confidence_level='95%'),
+  'resamples -1': of(n_resamples=-1),
+  'resamples 1.5': of(n_resamples=1.5),
+  'seed None': of(random_state=None),
+  'names without pos_label': of(y_true=np.where(Y, 'toxic', 'ok')),
+  'a pos_label that is none': of(pos_label='toxic'),
+  'no rows': of(y_true=[], y_score=[]),
+  'a missing label': of(y_true=[None, *Y[1:]]),
+  'a name for a cluster': of(cluster='page'),
+  'a cluster of other rows': of(cluster=np.arange(N - 1)),
+  'two columns of clusters': of(cluster=np.zeros((N, 2))),
+  'one cluster': of(cluster=['a'] * N),
+  'no metric': of(metrics={'mine': 3}),
+  'a known metric': of(groups=G, metrics={'dp': lambda y, d: 0.0}),
+  'a metric that ends': of(metrics={'m': lambda y, d: 1 / 0}),
+  'comparing other rows': lambda: fairjax.compare(
+    assess(), assess(y_true=1 - Y)
   ),
-  'a pipeline of other labels': (
-    of(y_score=[{'label': 'rude', 'score': 0.9}] * N),
-    'but the labels are',
+  'comparing other groups': lambda: fairjax.compare(
+    assess(groups=G), assess(groups=G[::-1])
   ),
-  'a name for groups': (of(groups='gender'), "groups=table['gender']"),
-  'groups as an array of two': (
-    of(groups=np.stack([G, G], -1)),
-    'as a table or a mapping',
+  'comparing with no groups': lambda: fairjax.compare(
+    assess(groups=G), assess()
   ),
-  'groups of other rows': (of(groups=G[:-1]), 'values for 60 rows'),
-  'groups that are empty': (of(groups=[''] * N), 'is empty in every row'),
-  'infinite ages': (of(groups=[np.inf] * N), 'infinite numbers'),
-  'threshold 50': (of(threshold=50), 'threshold is 50'),
-  'threshold nan': (of(threshold=np.nan), 'threshold is nan'),
-  'threshold of words': (of(threshold='half'), "or 'eer', is needed"),
-  'level 95': (of(confidence_level=95), 'confidence_level is 95'),
-  'level as text': (of(confidence_level='95%'), 'such as 0.95'),
-  'resamples -1': (of(n_resamples=-1), 'n_resamples is -1'),
-  'resamples 1.5': (of(n_resamples=1.5), 'a whole number'),
-  'seed None': (of(random_state=None), 'random_state is None'),
-  'names without pos_label': (
-    of(y_true=np.where(Y, 'toxic', 'ok')),
-    "pos_label='toxic'",
+  'comparing audits': lambda: fairjax.compare(*[audit(AUDITED, None)()] * 2),
+  'a misspelt option': weights(z='columns:id', fold=3),
+  'weights by no column': weights(z='columns:sex'),
+  'weights by nothing known': weights(z='gende'),
+  'weights by the label': weights(z='columns:label', estimator='count'),
+  'weights by what is the same in all': weights(
+    TABLE.assign(x='x'), z='columns:x'
   ),
-  'a pos_label that is none': (of(pos_label='toxic'), 'the labels are'),
-  'no rows': (of(y_true=[], y_score=[]), 'a label for each row'),
-  'a missing label': (of(y_true=[None, *Y[1:]]), 'row 0 of y_true'),
-  'a name for a cluster': (of(cluster='page'), "cluster=table['page']"),
-  'a cluster of other rows': (
-    of(cluster=np.arange(N - 1)),
-    'cluster has shape (59,) for 60 rows',
+  'weights by a column with holes': weights(
+    TABLE.assign(x=[1.0, np.nan, *[0.0] * (N - 2)]), z='columns:x'
   ),
-  'two columns of clusters': (of(cluster=np.zeros((N, 2))), 'one value a row'),
-  'one cluster': (of(cluster=['a'] * N), 'all rows are one cluster'),
-  'no metric': (of(metrics={'mine': 3}), 'no function'),
-  'a known metric': (of(groups=G, metrics={'dp': lambda y, d: 0.0}), 'already'),
-  'a metric that ends': (
-    of(metrics={'m': lambda y, d: 1 / 0}),
-    'ZeroDivisionError',
+  'weights by no identity': weights(z='identity'),
+  'weights of too many folds': weights(SEEN, folds=31),
+  'weights below their mean': weights(SEEN, max_weight=0.9),
+  'weights of one class': weights(SEEN.assign(label=[0, 0, 1, 1] * 15)),
+  'no estimator': weights(estimator='tree'),
+  'no text': weights(TABLE.drop(columns='text')),
+  'no label': weights(TABLE.drop(columns='label')),
+  'ids twice': weights(TABLE.assign(id='x')),
+  'labels -1 and 1': weights(TABLE.assign(label=2 * Y - 1), z='columns:id'),
+  'a column twice': weights(pd.concat([TABLE, TABLE[['label']]], axis=1)),
+  'no label in a row': weights(TABLE.assign(label=[None, *['a'] * (N - 1)])),
+  'a swap in no direction': lambda: fairjax.swap('She left.', direction='up'),
+  'words from no file': lambda: fairjax.swap('She left.', words='/no/such.txt'),
+  'a model from no folder': lambda: fairjax.load('/no/model'),
+  'no precision': lambda: fairjax.load('/no/model', precision='float8'),
+  'a diet by no ranking': lambda: fairjax.diet(TABLE, ranking='best'),
+  'a diet of more than all': lambda: fairjax.diet(
+    TABLE.assign(ge=0.0), factual=40
   ),
-  'comparing other rows': (
-    lambda: fairjax.compare(assess(), assess(y_true=1 - Y)),
-    'predictions of the same rows in the same order',
+  'groups by no column': audit(groups=['sxe']),
+  'another label': audit(label='lable'),
+  'another text': audit(chance, ROWS, text='txt'),
+  'texts of none': audit(chance),
+  'no predictions': audit(PLAIN, None),
+  'fewer scores': audit(P[:-1]),
+  'audited percents': audit(P * 100),
+  'audited logits': audit(P * 9),
+  'a missing score': audit(np.where(P == P[3], np.nan, P)),
+  'mixed scores': audit(['a', 1.5, None] * 20),
+  'a number as a model': audit(3.5),
+  'a number as data': audit(P, 7),
+  'a model without data': audit(chance, None),
+  'a misspelt column': audit('scoer', AUDITED),
+  'a function of one text': audit(lambda text: text.strip()[:1], ROWS),
+  'a coroutine': audit(asked, ROWS),
+  'a model of tokens': audit(Tokens(), ROWS),
+  'one label': says({'label': 'LABEL_0', 'score': 0.3}),
+  'several labels': says(SEVERAL),
+  'other labels': says('bad'),
+  'other keys': audit(lambda texts: {'threat': [0.2] * len(texts)}, ROWS),
+  'a function of three classes': audit(
+    lambda texts: np.full((len(texts), 3), 1 / 3), ROWS
   ),
-  'comparing other groups': (
-    lambda: fairjax.compare(assess(groups=G), assess(groups=G[::-1])),
-    'compare different groups',
+  'an audit of three classes': audit(THREE),
+  'two columns': audit({'a': P, 'b': P}),
+  'columns of two lengths': audit({'a': [1], 'b': [1, 2]}, None),
+  'fewer groups': audit(groups=pd.Series(G[:9])),
+  'groups of one name': audit(groups=pd.Series(G[::-1], name='sex')),
+  'no such class': audit(pos_label='bad'),
+  'audited seed None': audit(random_state=None),
+  'audited threshold': audit(threshold=3),
+  'half a letter': audit(groups=['a\udc80']),
+  'no way with bad rows': audit(on_bad='stop'),
+  'no audited rows': audit(P[:0], PLAIN[:0]),
+  'an empty text': audit(P, ROWS.assign(text=[None, *ROWS['text'][1:]])),
+  'clusters by no column': audit(cluster='page'),
+  'one audited cluster': audit(P, AGED, cluster='page'),
+  'bands of names': audit(groups=['sex:1/2']),
+  'prompts without prompts': writes(prompts={'text': ['a'], 'group': ['x']}),
+  'prompts without groups': writes(prompts={'prompt': ['a', 'b']}),
+  'prompts of another axis': writes(
+    prompts={'prompt': ['She is', 'He is']}, axes='religion'
   ),
-  'comparing with no groups': (
-    lambda: fairjax.compare(assess(groups=G), assess()),
-    'compare different groups',
+  'a blank prompt': writes(prompts=HE_SHE | {'prompt': ['a', ' ']}),
+  'prompts of nobody': writes(prompts=HE_SHE | {'group': ['', '']}),
+  'prompts of one group': writes(prompts=HE_SHE | {'group': ['x', 'x']}),
+  'prompts of no such group': writes(prompts=HE_SHE, values=('z',)),
+  'prompts by no axis': writes(axes='zodiac'),
+  'two prompts of a group in a pair': writes(
+    prompts={'prompt': list('abcd'), 'group': [*'mfmf'], 'pair': 'job'}
   ),
-  'comparing audits': (
-    lambda: fairjax.compare(*[audit(AUDITED, None)()] * 2),
-    'audit(model, table, against=other',
+  'a text too few': writes(lambda p: ['x'], prompts=HE_SHE),
+  'numbers for texts': writes(lambda p: [1 for _ in p], prompts=HE_SHE),
+  'None for texts': writes(lambda p: None, prompts=HE_SHE),
+  'blanks for texts': writes(lambda p: [' ' for _ in p], prompts=HE_SHE),
+  'a classifier of words': writes(classifier=lambda t: ['rude' for _ in t]),
+  'a classifier of three': writes(
+    classifier=lambda t: [[0.2, 0.3, 0.5] for _ in t]
   ),
-  'a misspelt option': (weights(z='columns:id', fold=3), "no option 'fold'"),
-  'weights by no column': (
-    weights(z='columns:sex'),
-    "the column 'sex'; the table has text, label, id",
+  'a classifier of logits': writes(classifier=lambda t: [3.0 for _ in t]),
+  'no classifier': writes(classifier=None),
+  'a score of other labels': rude(one_label('LABEL_1', 'LABEL_0')),
+  'a score of other words': rude(lambda bad, _: 'yes' if bad else 'no'),
+  'all scores of others': rude(lambda *_: ALL_OTHERS),
+  'one score of three labels': rude(
+    lambda _, n: {'label': ['rude', 'fine', 'odd'][n % 3], 'score': 0.8}
   ),
-  'weights by nothing known': (
-    weights(z='gende'),
-    "'identity' or 'columns:a,b' is needed",
-  ),
-  'weights by the label': (
-    weights(z='columns:label', estimator='count'),
-    'names the label itself',
-  ),
-  'weights by what is the same in all': (
-    weights(TABLE.assign(x='x'), z='columns:x'),
-    'z is the same in all',
-  ),
-  'weights by a column with holes': (
-    weights(TABLE.assign(x=[1.0, np.nan, *[0.0] * (N - 2)]), z='columns:x'),
-    'empty in row r1',
-  ),
-  'weights by no identity': (weights(z='identity'), 'no identity column'),
-  'weights of too many folds': (
-    weights(SEEN, folds=31),
-    'folds is 31 but label 0 has only 15',
-  ),
-  'weights below their mean': (
-    weights(SEEN, max_weight=0.9),
-    'max_weight is 0.9',
-  ),
-  'weights of one class': (
-    weights(SEEN.assign(label=[0, 0, 1, 1] * 15)),
-    'would train on one class',
-  ),
-  'no estimator': (weights(estimator='tree'), "it must be one of 'forest'"),
-  'no text': (weights(TABLE.drop(columns='text')), "no column 'text'; rename"),
-  'no label': (weights(TABLE.drop(columns='label')), "no column 'label'; ren"),
-  'ids twice': (weights(TABLE.assign(id='x')), "id 'x' twice"),
-  'labels -1 and 1': (
-    weights(TABLE.assign(label=2 * Y - 1), z='columns:id'),
-    'row 0 has the label -1; number the classes from 0',
-  ),
-  'a column twice': (
-    weights(pd.concat([TABLE, TABLE[['label']]], axis=1)),
-    "the column 'label' twice",
-  ),
-  'no label in a row': (
-    weights(TABLE.assign(label=[None, *['a'] * (N - 1)])),
-    'row 0 of the column label has no label',
-  ),
-  'a swap in no direction': (
-    lambda: fairjax.swap('She left.', direction='up'),
-    "direction is 'up'; it must be one of",
-  ),
-  'words from no file': (
-    lambda: fairjax.swap('She left.', words='/no/such.txt'),
-    'cannot read the word list /no/such.txt',
-  ),
-  'a model from no folder': (
-    lambda: fairjax.load('/no/model'),
-    'folder /no/model does not',
-  ),
-  'no precision': (
-    lambda: fairjax.load('/no/model', precision='float8'),
-    "'float8'; it must be one of",
-  ),
-  'a diet by no ranking': (
-    lambda: fairjax.diet(TABLE, ranking='best'),
-    "no ranking named 'best'",
-  ),
-  'a diet of more than all': (
-    lambda: fairjax.diet(TABLE.assign(ge=0.0), factual=40),
-    'a share of the rows in [0, 1]',
-  ),
-  'groups by no column': (audit(groups=['sxe']), "groups='sex'"),
-  'another label': (audit(label='lable'), "label='label'"),
-  'another text': (audit(chance, ROWS, text='txt'), "text='text'"),
-  'texts of none': (audit(chance), 'text=…'),
-  'no predictions': (audit(PLAIN, None), 'model=…'),
-  'fewer scores': (audit(P[:-1]), 'shape (59,) for 60 rows'),
-  'audited percents': (audit(P * 100), 'percents by 100'),
-  'audited logits': (audit(P * 9), 'from 0 to 1'),
-  'a missing score': (audit(np.where(P == P[3], np.nan, P)), 'nan for row 3'),
-  'mixed scores': (audit(['a', 1.5, None] * 20), "has 'a' for row 0"),
-  'a number as a model': (audit(3.5), 'float'),
-  'a number as data': (audit(P, 7), 'int'),
-  'a model without data': (audit(chance, None), 'audit(model, table)'),
-  'a misspelt column': (
-    audit('scoer', AUDITED),
-    "did you mean the column 'score'",
-  ),
-  'a function of one text': (
-    audit(lambda text: text.strip()[:1], ROWS),
-    'lambda texts: [function(text)',
-  ),
-  'a coroutine': (audit(asked, ROWS), 'asyncio.run(asked'),
-  'a model of tokens': (audit(Tokens(), ROWS), 'its folder'),
-  'one label': (
-    says({'label': 'LABEL_0', 'score': 0.3}),
-    "one['score'] for one in",
-  ),
-  'several labels': (says(SEVERAL), 'top_k=None'),
-  'other labels': (says('bad'), "labels='NAME=NUMBER,NAME=NUMBER'"),
-  'other keys': (
-    audit(lambda texts: {'threat': [0.2] * len(texts)}, ROWS),
-    'p_LABEL, or give the one of the positive label',
-  ),
-  'a function of three classes': (
-    audit(lambda texts: np.full((len(texts), 3), 1 / 3), ROWS),
-    'has 3 classes, and the labels of the data are ok, toxic',
-  ),
-  'an audit of three classes': (audit(THREE), 'has 3 classes, and the labels'),
-  'two columns': (audit({'a': P, 'b': P}), "scores='COLUMN'"),
-  'columns of two lengths': (audit({'a': [1], 'b': [1, 2]}, None), 'same len'),
-  'fewer groups': (audit(groups=pd.Series(G[:9])), 'one value a row'),
-  'groups of one name': (
-    audit(groups=pd.Series(G[::-1], name='sex')),
-    'rename one',
-  ),
-  'no such class': (audit(pos_label='bad'), "the labels are 'ok', 'toxic'"),
-  'audited seed None': (audit(random_state=None), 'random_state'),
-  'audited threshold': (audit(threshold=3), 'threshold'),
-  'half a letter': (audit(groups=['a\udc80']), 'no text that can be used'),
-  'no way with bad rows': (audit(on_bad='stop'), 'on_bad'),
-  'no audited rows': (audit(P[:0], PLAIN[:0]), 'no rows'),
-  'an empty text': (
-    audit(P, ROWS.assign(text=[None, *ROWS['text'][1:]])),
-    'nan for a text in row 0; give it one',
-  ),
-  'clusters by no column': (
-    audit(cluster='page'),
-    "no column 'page', its columns are",
-  ),
-  'one audited cluster': (
-    audit(P, AGED, cluster='page'),
-    'no interval can be made of one cluster',
-  ),
-  'bands of names': (audit(groups=['sex:1/2']), 'no column of numbers'),
-  'prompts without prompts': (
-    writes(prompts={'text': ['a'], 'group': ['x']}),
-    'no column prompt',
-  ),
-  'prompts without groups': (
-    writes(prompts={'prompt': ['a', 'b']}),
-    'no column group, and its prompts',
-  ),
-  'prompts of another axis': (
-    writes(prompts={'prompt': ['She is', 'He is']}, axes='religion'),
-    'name no two groups of religion',
-  ),
-  'a blank prompt': (
-    writes(prompts=HE_SHE | {'prompt': ['a', ' ']}),
-    'in row 1',
-  ),
-  'prompts of nobody': (
-    writes(prompts=HE_SHE | {'group': ['', '']}),
-    'without a group in any row',
-  ),
-  'prompts of one group': (
-    writes(prompts=HE_SHE | {'group': ['x', 'x']}),
-    'only one group of group',
-  ),
-  'prompts of no such group': (
-    writes(prompts=HE_SHE, values=('z',)),
-    "has 'z', and the groups of the prompts are m, f",
-  ),
-  'prompts by no axis': (writes(axes='zodiac'), 'no axis'),
-  'two prompts of a group in a pair': (
-    writes(prompts={'prompt': list('abcd'), 'group': [*'mfmf'], 'pair': 'job'}),
-    "two prompts of group 'm' in the pair",
-  ),
-  'a text too few': (
-    writes(lambda p: ['x'], prompts=HE_SHE),
-    'returns 1 texts for 2 prompts',
-  ),
-  'numbers for texts': (
-    writes(lambda p: [1 for _ in p], prompts=HE_SHE),
-    'a list of texts is needed',
-  ),
-  'None for texts': (
-    writes(lambda p: None, prompts=HE_SHE),
-    'returns None for the prompt',
-  ),
-  'blanks for texts': (
-    writes(lambda p: [' ' for _ in p], prompts=HE_SHE),
-    'writes nothing after 2 prompts',
-  ),
-  'a classifier of words': (
-    writes(classifier=lambda t: ['rude' for _ in t]),
-    'answers in words',
-  ),
-  'a classifier of three': (
-    writes(classifier=lambda t: [[0.2, 0.3, 0.5] for _ in t]),
-    'returns 3 numbers',
-  ),
-  'a classifier of logits': (
-    writes(classifier=lambda t: [3.0 for _ in t]),
-    'from 0 to 1',
-  ),
-  'no classifier': (writes(classifier=None), 'nothing would score the texts'),
-  'a score of other labels': (
-    rude(one_label('LABEL_1', 'LABEL_0')),
-    "positive is 'rude'",
-  ),
-  'a score of other words': (
-    rude(lambda bad, _: 'yes' if bad else 'no'),
-    "never 'rude'",
-  ),
-  'all scores of others': (rude(lambda *_: ALL_OTHERS), "answers 'a', 'b'"),
-  'one score of three labels': (
-    rude(lambda _, n: {'label': ['rude', 'fine', 'odd'][n % 3], 'score': 0.8}),
-    'one of several labels',
-  ),
-  'the best score of three': (
-    rude(lambda bad, _: one_label('rude', 'fine')(bad, _) | {'score': 0.4}),
-    'one of several labels',
+  'the best score of three': rude(
+    lambda bad, _: one_label('rude', 'fine')(bad, _) | {'score': 0.4}
   ),
   **{
-    f'costs {one}': (audit(costs=one), 'costs are finite, 0 or more')
+    f'costs {one}': audit(costs=one)
     for one in ('fp=inf', 'fp=nan,fn=1', 'fn=-1', 'fp=0')
   },
   **{
-    f'edges {one}': (
-      audit(P, AGED, groups=[f'age:{one}']),
-      'must be finite and rise',
-    )
+    f'edges {one}': audit(P, AGED, groups=[f'age:{one}'])
     for one in ('nan', 'inf', '1/inf')
   },
 }
 
 
-@pytest.mark.parametrize('name', MISTAKES)
+SAID = dict(word_tables.table_rows(__file__, 'mistakes.csv'))
+
+
+@pytest.mark.parametrize('name', MISTAKES | SAID)
 def test_a_mistake_is_one_sentence_in_python_words(name):
-  call, words = MISTAKES[name]
   with pytest.raises(UserError) as error:
-    call()
+    MISTAKES[name]()
   said = str(error.value)
-  assert words in said and '\n' not in said, said
+  assert SAID[name] in said and '\n' not in said, said
   assert '--' not in said, 'a flag is no word of this door'
   assert not re.search(r'\b(audit|data|measures)\.', said), said
 

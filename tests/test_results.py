@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+import small
 
 from fairjax import results
 from fairjax.core.errors import UserError
@@ -103,25 +104,7 @@ def test_a_frame_has_a_row_a_number():
 
 @pytest.mark.parametrize(
   'path, value, words',
-  [
-    ('seeds', 'x', "seeds is 'x'; it must be a list"),
-    ('seeds.0', True, r'seeds\[0\] is True; it must be a whole number'),
-    ('level', 'high', "level is 'high'; it must be a finite number"),
-    ('contenders.cda.sets.test.rows', 1.5, 'rows is 1.5; it must be a whole'),
-    (
-      'contenders.cda.sets.test.quality.auc.low',
-      'a',
-      r"contenders\.cda\.sets\.test\.quality\.auc\.low is 'a'; it must be a "
-      'finite number or null',
-    ),
-    ('contenders.cda.sets.test.groups.women.fpr', 0.5, 'must be an object'),
-    ('contenders.cda.sets.test.color', 1, 'color is no field of the schema'),
-    ('tests.0.difference', {}, r'tests\[0\]\.difference\.value is missing'),
-    ('sections.0.parts.0.part', 'pie', "part is 'pie'; it must be one of text"),
-    ('sections.0.parts.0.parts.0.rows', 3, r'parts\[0\]\.rows is 3; it must'),
-    ('version', 2, 'has schema version 2, and this fairjax reads version 1'),
-    ('version', None, 'has no schema version'),
-  ],
+  small.cases(__file__, 'wrong_results.json'),
 )
 def test_a_wrong_file_is_one_sentence(tmp_path, path, value, words):
   results.write(tmp_path, some())

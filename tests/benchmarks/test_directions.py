@@ -12,6 +12,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import small
 
 from fairjax.benchmarks import BENCHMARKS, bbq, crows, lpbs
 from fairjax.benchmarks.shared.measure import evaluate, measure, read
@@ -548,43 +549,7 @@ def bbq_item(category, answers, groups):
 
 @pytest.mark.parametrize(
   ('category', 'answers', 'groups', 'kinds'),
-  [
-    ('Physical_appearance', [('Unknown', 'unknown'), ('slim', 'nonObese'),
-     ('fat', 'obese')], ['obese'], ['unknown', 'other', 'target']),
-    ('Gender_identity', [('boy', 'boy'), ('girl', 'girl'),
-     ('Undetermined', 'unknown')], ['F'], ['other', 'target', 'unknown']),
-    ('Gender_identity', [('trans', 'trans_F'), ('woman', 'nonTrans_F'),
-     ('Unknown', 'unknown')], ['transgender women', 'transgender men'],
-     ['target', 'other', 'unknown']),
-    ('Nationality', [('Somali', 'ArabStates'), ('Unknown', 'unknown'),
-     ('Guinean', 'Africa')], ['Kenyan', 'Guinean'],
-     ['other', 'unknown', 'target']),
-    ('SES', [('rich', 'highSES'), ('poor', 'lowSES'), ('?', 'unknown')],
-     ['low SES'], ['other', 'target', 'unknown']),
-    ('Race_ethnicity', [('African', 'African'), ('?', 'unknown'),
-     ('DeShawn', 'M-Black')], ['African American', 'Black'],
-     ['other', 'unknown', 'target']),
-    ('Age', [('nonOld', 'nonOld'), ('old', 'old'), ('?', 'unknown')], ['old'],
-     ['other', 'target', 'unknown']),
-    ('Disability_status', [('wheelchair', 'disabled'), ('?', 'unknown'),
-     ('papers', 'nonDisabled')], ['disabled', 'physically disabled'],
-     ['target', 'unknown', 'other']),
-    ('Disability_status', [('autism', 'disabled'), ('?', 'unknown'),
-     ('none', 'nonDisabled')], ['cognitively disabled', 'mentally-ill'],
-     ['target', 'unknown', 'other']),
-    ('Religion', [('Muslim', 'Muslim'), ('?', 'unknown'),
-     ('Catholic', 'Christian')], ['Muslim'], ['target', 'unknown', 'other']),
-    ('Sexual_orientation', [('gay', 'gay'), ('straight', 'straight'),
-     ('?', 'unknown')], ['gay'], ['target', 'other', 'unknown']),
-    ('Gender_identity', [('{woman}', 'woman'), ('man', 'man'),
-     ('?', 'unknown')], ['Women'], ['target', 'other', 'unknown']),
-    ('Religion', [('Mormon', 'Mormon'), ('?', 'unknown'),
-     ('Hindu', 'Hindu')], [], ['other', 'unknown', 'other']),
-    ('Race_x_SES', [('Ann', 'lowSES-F-Black'), ('?', 'unknown'),
-     ('Bo', 'highSES-F-White')], ['Black'], ['', 'unknown', '']),
-    ('Race_x_gender', [('Ann', 'F-White'), ('?', 'unknown'),
-     ('Ebony', 'F-Black')], ['Black'], ['', 'unknown', '']),
-  ],
+  small.cases(__file__, 'bbq_groups.json'),
 )  # fmt: skip
 def test_bbq_s_groups_are_those_of_the_authors_script(
   category, answers, groups, kinds

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import small
 
 from .programs import CONFIG, LAUNCH
 
@@ -69,16 +70,7 @@ def test_without_a_sweep_there_is_one_line(sweep):
 
 @pytest.mark.parametrize(
   ('words', 'says'),
-  [
-    (['--sweep', 'trian.lr=1'], "no config field 'trian.lr'"),
-    (['--sweep', 'train.lr=fast'], 'it must be a number'),
-    (['--sweep', 'seed='], 'has no values'),
-    (['--sweep', 'seed=1,1'], 'has a value twice'),
-    (['--sweep', 'seed=1', '--sweep', 'seed=2'], 'is given twice'),
-    (['--sweep', 'seed=1,2', '--sweep', 'seeds=1', '--zip'], '--zip pairs up'),
-    (['--sweep', 'seed=1,2', '--index', '2'], 'has 2 lines'),
-    (['--config=none.py'], 'there is no config file'),
-  ],
+  small.cases(__file__, 'wrong_sweeps.json'),
 )
 def test_wrong_sweeps_are_one_sentence(sweep, capsys, words, says):
   assert sweep.main([CONFIG, *words]) == 2

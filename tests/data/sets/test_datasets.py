@@ -19,6 +19,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+import small
 
 from fairjax.config import Config
 from fairjax.core import cache as kept
@@ -425,18 +426,7 @@ def test_a_damaged_cache_is_made_anew(tmp_path, cache):
 
 @pytest.mark.parametrize(
   ('name', 'path', 'expected'),
-  [
-    ('echr', '', 'needs files that you have'),
-    ('echr', 'none', 'data.path'),
-    ('twitter_sexism', 'empty', 'has no files'),
-    ('twitter_sexism', 'nowhere', 'is not there'),
-    ('twitter_sexism', 'a.csv', 'is no zip file'),
-    ('bias_in_bios', 'a.csv', 'none of the columns text, hard_text, bio'),
-    ('wiki_toxicity', 'a.csv', 'none of the columns comment'),
-    ('panda', 'folder', 'no train file'),
-    ('glue/rte', 'a.csv', 'data.path is not read'),
-    ('twiter_sexism', '', "did you mean 'twitter_sexism'"),
-  ],
+  small.cases(__file__, 'bad_files.json'),
 )
 def test_bad_input_is_one_sentence(name, path, expected, tmp_path):
   (tmp_path / 'empty').mkdir()

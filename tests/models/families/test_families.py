@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import small
 from flax import traverse_util
 from small import SMALL
 
@@ -118,28 +119,7 @@ def test_the_buckets_of_mpnet_are_those_of_transformers():
 
 @pytest.mark.parametrize(
   'family, key, value, sentence',
-  [
-    ('bert', 'model_type', 't5', "'t5'; known families are bert"),
-    ('bert', 'model_type', 'distilberd', 'did you mean distilbert'),
-    ('bert', 'hidden_act', 'swish2', 'hidden_act'),
-    ('bert', 'hidden_size', 10, 'do not divide'),
-    ('bert', 'position_embedding_type', 'x', "it must be 'absolute', all that"),
-    ('bert', 'is_decoder', True, 'is_decoder true; it must be false'),
-    ('deberta-v2', 'relative_attention', False, 'has relative_attention'),
-    ('deberta-v2', 'share_att_key', False, 'has share_att_key'),
-    ('deberta-v2', 'position_biased_input', True, 'has position_biased_input'),
-    ('deberta-v2', 'norm_rel_ebd', 'none', 'has norm_rel_ebd'),
-    ('deberta-v2', 'conv_kernel_size', 3, 'has conv_kernel_size'),
-    ('deberta-v2', 'pos_att_type', 'p2p', 'has pos_att_type'),
-    ('bart', 'tie_word_embeddings', False, 'tie_word_embeddings'),
-    ('bart', 'activation_function', 'mish', "activation_function 'mish'"),
-    ('bart', 'd_model', 19, 'd_model 19'),
-    ('gpt2', 'n_layer', 0, 'n_layer 0'),
-    ('gpt2', 'scale_attn_by_inverse_layer_idx', True, 'scale_attn_by_inverse'),
-    ('gpt2', 'tie_word_embeddings', False, 'tie_word_embeddings'),
-    ('gpt2', 'activation_function', 'mish', "activation_function 'mish'"),
-    ('gpt2', 'n_embd', 51, 'n_embd 51'),
-  ],
+  small.cases(__file__, 'refused.json'),
 )
 def test_another_kind_of_model_is_refused_by_its_key(
   family, key, value, sentence

@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+import small
 
 from fairjax.config import Config, Net, Tokens
 from fairjax.core.errors import UserError
@@ -65,16 +66,7 @@ def test_rows_of_words_that_the_file_lacks_are_random(tmp_path):
 
 @pytest.mark.parametrize(
   'lines, sentence',
-  [
-    (['cat 1 2', 'dog 3'], 'line 2 of .* has 1 numbers where .* has 2'),
-    (['cat 1 2', 'dog 3 4 5'], 'line 2 of .* has 3 numbers'),
-    (['cat 1 2', ''], 'line 2'),
-    (['cat 1 2', 'dog 3 x'], "line 2 of .* no number in the vector of 'dog'"),
-    (['cat 1 2', 'dog 3 nan'], 'line 2'),
-    (['cat'], 'line 1'),
-    (['2 3'], 'holds no word vectors'),
-    (['house 1 2'], 'none of the 2 words of the vocabulary'),
-  ],
+  small.cases(__file__, 'broken_files.json'),
 )
 def test_a_broken_file_is_one_sentence(tmp_path, lines, sentence):
   file = glove(tmp_path / 'g.txt', lines)
