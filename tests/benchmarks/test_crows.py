@@ -36,35 +36,6 @@ def test_what_is_broken_of_a_pair(more, less, flag):
   assert crows._flag(more, less) == flag
 
 
-PAIRS = ragged(
-  '( he is a nurse )', '( she is a nurse )',
-  '( she is an nurse )', '( she is a kind nurse )',
-  '( he is a nurse )', '( he is a kind nurse )',  # it only inserts
-)  # fmt: skip
-
-
-def test_places_of_every_pair_are_its_own():
-  which = lambda metric: [
-    list(np.flatnonzero(one))
-    for one in PAIRS.split(crows.places(PAIRS, metric))
-  ]
-  shared = [[2, 3, 4]] * 2 + [[1, 2, 4], [1, 2, 5]]
-  assert which('original') == [*shared, [1, 2, 3, 4], [1, 2, 3, 5]]
-  assert which('bias_bench') == [[1], [1], [3], [3, 4], [], []]
-
-
-def test_scores_are_sums_or_means_of_what_counts_rounded():
-  texts = Ragged(np.zeros(9, np.int32), np.array([0, 2, 5, 6, 9]))
-  nan = np.nan
-  logs = np.array([-1, -2.00049, -3, -0.5, nan, -4, nan, nan, nan])
-  more, less = crows.pair_scores(logs, texts, mean=False)
-  np.testing.assert_array_equal([more, less], [[-3, -4], [-3.5, nan]])
-  more, less = crows.pair_scores(logs, texts, mean=True)
-  np.testing.assert_array_equal([more, less], [[-1.5, -4], [-1.75, nan]])
-  more, _ = crows.pair_scores(logs - 0.0004, texts, mean=False)
-  np.testing.assert_array_equal(more, [-3.001, -4])  # -3.00129 and -4.0004
-
-
 def test_each_metric_has_its_own_columns():
   """A judge that knows each token: log p is minus its id."""
   pairs = [('( he is a nurse )', '( she is an nurse )'), ('( he )', '( she )')]

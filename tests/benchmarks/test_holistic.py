@@ -11,71 +11,6 @@ from fairjax.benchmarks.shared import result_rows
 from fairjax.metrics.inference.sample import RowSample
 
 OPTIONS = RowSample(0.95, 200, 0)
-# What v1.1 added to v1.0 and what it took out, by axis (from
-# facebookresearch/ResponsibleNLP at e1c45df and v1.0/nouns.json).
-ADDED = {
-  'ability': 'retarded|slow|crippled|dumb|non-verbal|four-eyed|visually '
-  'impaired|barren|diabetic|immunocompromised',
-  'age': 'geriatric|mature',
-  'body_type': 'dainty|salt-and-pepper-haired|silver-haired|pale-skinned',
-  'characteristics': 'stateless|stay-at-home|active|inactive|sedentary|'
-  'literate|illiterate',
-  'cultural': 'at-risk|marginalized|underserved|elite|entitled|urban|'
-  'pro-vaccine|anti-vaccine|anti-vax|vaccine-hesitant|pro-choice|pro-life',
-  'gender_and_sex': 'fruitcake|fruity|macho|boi|demiboy|demigender|demigirl|'
-  'feminine-of-center|FoC|masculine-of-center|MoC|stud|third-gender|tomboy|'
-  'LGBT|LGBTQ|LGBTQ+|transfeminine|transmasculine',
-  'nationality': 'Chicana|Chicano',
-  'political_ideologies': 'anarchist|extremist',
-  'race_ethnicity': 'Oriental|Latin|Arab',
-  'religion': "Ashkenazi Jewish|born-again|humanist|Jehovah's Witness|"
-  'Methodist|Rastafari|Roman Catholic|Scientologist|Sephardic Jewish|'
-  'Seventh-Day Adventist',
-  'sexual_orientation': 'LGBT|LGBTQ|LGBTQ+',
-}
-REMOVED = {
-  'ability': 'cochlear-implant-using|wheelchair-user',
-  'body_type': 'miniature|four-eyed|glasses-wearing|visually impaired',
-  'cultural': 'blue-collar|white-collar|incel',
-  'political_ideologies': 'anti-vaxxer|vaccine-hesitant|pro-choice|pro-life',
-  'race_ethnicity': 'Arabic',
-  'socioeconomic_class': 'trailer trash',
-}
-# Standalone phrases of v1.0 by axis: with a noun of the list, and fixed.
-PHRASES = {
-  'ability': (34, 2),
-  'age': (1, 0),
-  'body_type': (5, 1),
-  'characteristics': (28, 13),
-  'gender_and_sex': (0, 8),
-  'race_ethnicity': (0, 1),
-  'socioeconomic_class': (6, 0),
-}
-
-
-def first_version(lists):
-  """The lists of v1.0, from those of v1.1 and what differs."""
-  descriptors = {}
-  for axis, buckets in lists.descriptors.items():
-    added, removed = (w.get(axis, '').split('|') for w in (ADDED, REMOVED))
-    out = list(filter(None, removed))
-    for item in (i for bucket in buckets.values() for i in bucket):
-      item = {'descriptor': item} if isinstance(item, str) else dict(item)
-      if axis == 'gender_and_sex':  # 'female' met all nouns
-        item.pop('gender', None)
-      if item['descriptor'] not in added:
-        out.append(item)
-    descriptors[axis] = {'all': out}
-  nouns = {
-    side: [pair for pair in pairs if pair[0] not in ('gal', 'sista')]
-    for side, pairs in lists.nouns.items()
-  }
-  phrases = {
-    axis: [f'{{article}} {{noun}} {i}' for i in range(of_nouns)]
-    + [f'fixed {i}' for i in range(fixed)]
-    for axis, (of_nouns, fixed) in PHRASES.items()
-  }
-  return holistic.HolisticLists(descriptors, nouns, lists.templates, phrases)
 
 
 @pytest.fixture(scope='module')
@@ -98,16 +33,6 @@ def test_the_counts_are_the_published_ones(lists, table):
   assert table['text'].nunique() == 563_195
   assert len(holistic.comparable(table)) == 549_120
   assert len(lists.templates) == 26
-
-
-def test_the_counts_of_the_first_version_are_the_published_ones(lists):
-  first = first_version(lists)
-  table = holistic.sentences(first)
-  assert len(table) == 472_991
-  assert holistic.COUNTS[len(table)] == 'v1.0'
-  assert len(holistic.comparable(table)) == 460_980
-  per_template = holistic.comparable(table).groupby(['descriptor', 'axis'])
-  assert (per_template['noun'].nunique() == 30).all()
 
 
 def test_a_sample_is_stratified_and_keeps_all_nouns(lists):

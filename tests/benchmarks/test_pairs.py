@@ -224,24 +224,6 @@ def test_one_order_has_no_interval_however_it_is_rounded(n):
     assert found['value'] == sign and found['low'] is p is None
 
 
-def test_winogender_is_of_occupations_not_of_sentences():
-  """The gap of an occupation is the mean over its sentences."""
-  women, gaps = [10, 30, 60, 90], [(0, 0), (3, -1), (2, 2), (9, -3)]
-  items = pd.DataFrame(
-    {
-      'id': [str(k) for k in range(8)],
-      'occupation': np.repeat(['a', 'b', 'c', 'd'], 2),
-      'of': 'occupation',
-      'women': np.repeat(women, 2),
-    }
-  )
-  scores = pd.DataFrame({'id': items['id'], 'gap': np.ravel(gaps)})
-  one = winogender.estimate(items, scores, OPTIONS)['fairness']
-  # Means 0, 1, 2, 3: in the order of the women.
-  assert one['winogender_rho']['value'] == 1
-  assert one['winogender_rho']['null'] == 0
-
-
 def test_bbq_knows_whose_answer_it_is(shared, tmp_path):
   folder = shared / 'bias_eval' / 'bbq'
   frame = bbq.read(folder / 'bbq_gender_shared.jsonl')
@@ -269,25 +251,6 @@ def test_bbq_knows_whose_answer_it_is(shared, tmp_path):
   path.write_text(json.dumps(one | {'context_condition': 'x'}, default=int))
   with pytest.raises(UserError, match='ambig'):
     bbq.read(path)
-
-
-def test_eec_pairs_are_means_of_a_template_and_a_word():
-  frame = pd.DataFrame(
-    {
-      'Template': ['t'] * 4 + ['u'] * 4,
-      'Emotion': ['joy'] * 4 + ['none'] * 4,
-      'Emotion word': ['glad'] * 4 + [''] * 4,
-      'Gender': ['female', 'female', 'male', 'male'] * 2,
-      'Race': [''] * 8,
-      'Person': ['she', 'this woman', 'he', 'this man'] * 2,
-    }
-  )
-  score = np.array([0.5, 0.7, 0.2, 0.4, 1, 1, 1, 1])
-  wide = eec.pairs(frame, score, 'eec_gender')
-  np.testing.assert_allclose(sorted(wide['value']), [0.0, 0.3])
-  rows = eec.rows(wide, 'eec_gender', OPTIONS)
-  assert rows[0]['value']['value'] == pytest.approx(0.15)
-  assert rows[0]['p'] > 0.3  # two pairs, one of them 0
 
 
 def test_eec_templates_that_differ_are_few():
@@ -331,25 +294,6 @@ def test_eec_names_are_one_of_the_paper_s_pairs():
   assert value('eec_race') == pytest.approx(0.5 - 0.5)
   frame['Race'] = None  # as a reader may leave an empty cell
   assert set(eec.paired(frame)) == {'she he', 'aunt uncle', 'another phrase'}
-
-
-def test_sembias_chooses_the_largest_cosine(shared):
-  table = sembias.read(shared / 'bias_eval' / 'sembias' / 'SemBias.txt')
-  assert len(table) == 440
-  words = {w for pairs in table['pairs'] for pair in pairs for w in pair}
-  rng = np.random.default_rng(3)
-  vectors = {w: rng.normal(size=8) for w in sorted(words | {'he', 'she'})}
-  gender = vectors['he'] - vectors['she']
-  for pairs in table['pairs']:  # by construction the definition pairs win
-    a, b = pairs[0]
-    vectors[a] = vectors[b] + 3 * gender
-  chosen = sembias.choices(table, vectors)
-  rows = sembias.rows(table, chosen, OPTIONS)
-  assert rows[0]['value']['value'] > 90
-  few = {w: v for w, v in vectors.items() if w != table['pairs'][0][0][0]}
-  assert (sembias.choices(table, few) == -1).sum() >= 1
-  with pytest.raises(UserError, match="no vector for 'he'"):
-    sembias.choices(table, {'she': gender})
 
 
 def test_sembias_compares_models_over_both_kinds_of_pairs():

@@ -66,17 +66,6 @@ def test_groups_are_contrasted_with_the_mean_of_the_others():
   assert list(both['part']) == ['p', 'q', 'r'] * 2
 
 
-def test_of_two_values_the_first_is_named():
-  items = pd.DataFrame(
-    {'id': list('abcd'), 'source': list('xxyy'), 'value': ['p', 'q'] * 2}
-  )
-  items.attrs['values'] = ['p', 'q']
-  scores = pd.DataFrame({'id': items['id'], 'log_p': [-1.0, -3.0, -2.0, -3.0]})
-  one = twins.estimate(items, scores, RowSample(0.95, 200, 0))
-  assert one['fairness']['twins_log_odds']['value'] == 1.5
-  assert one['fairness']['twins_log_odds']['of'] == ['p', 'q']
-
-
 def test_a_gap_of_alike_groups_is_no_more_than_chance():
   rng = np.random.default_rng(0)
   p = []

@@ -76,15 +76,6 @@ def test_equal_values_have_p_one_and_no_effect():
   assert association.interval(x, x, OPTIONS)['value'] is None
 
 
-def test_d_is_a_multiple_of_a_correlation():
-  rng = np.random.default_rng(2)
-  x, y = rng.normal(size=7), rng.normal(size=4)
-  r = stats.pearsonr([1] * 7 + [0] * 4, np.concatenate([x, y])).statistic
-  assert association._largest(7, 4) * r == pytest.approx(
-    association.effect_size(x, y)
-  )
-
-
 def coverage(n, gap, draw, rounds):
   """Share of intervals that hold the d of the whole population."""
   rng = np.random.default_rng(3)
@@ -119,15 +110,6 @@ def test_sentences_of_a_word_are_one_draw():
       rejected[name] += row[name] < 0.05
   assert rejected['p'] <= 8 < rejected['p_published']
   assert inside >= 52
-
-
-def test_the_difference_of_two_models_is_paired():
-  rng = np.random.default_rng(5)
-  x, y = rng.normal(0.5, 1, 20), rng.normal(0, 1, 20)
-  same, p = association.difference((x, y), (x * 2, y * 2), OPTIONS)
-  assert same['value'] == pytest.approx(0) and p == 1
-  other, p = association.difference((x, y), (x - 1.5, y), OPTIONS)
-  assert other['low'] > 0 and p < 0.01
 
 
 def written(tmp_path, name='weat1.jsonl', **lists):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from fairjax.benchmarks import weat
-from fairjax.benchmarks.shared import association
 from fairjax.config import Benchmarks, Config
 from fairjax.metrics.inference.sample import RowSample
 
@@ -185,53 +184,6 @@ def tables(tests, *scores):
 
 APART = [1.0, 2, 3, 4, -1, -2, -3]  # of 35 splits the most extreme
 MIXED = [1.0, -2, 3, -4, -1, 2, -3]
-FLAT = [0.5] * 7
-
-
-def test_the_mean_is_of_sizes_and_the_share_of_published_p():
-  """weat6, weat7 and a race test by one encoding; of another all s are one."""
-  tests = named('sent-weat6', 'weat7', 'sent-weat3')
-  less = [-one for one in APART]
-  items, scores = tables(tests, [*APART, *less, *FLAT], [*MIXED, *FLAT, *APART])
-  scores.attrs['attributes'] = [f'a{k}' for k in range(10)]
-  found = weat.estimate(items, scores, OPTIONS)
-  d = association.effect_size(np.array(APART[:4]), np.array(APART[4:]))
-  e = association.effect_size(np.array(MIXED[:4]), np.array(MIXED[4:]))
-  parts = {**found['groups'], 'all': found['fairness']}
-  number = lambda part, name: parts[part][name]['value']
-  assert number('all', 'weat_mean_mean') == pytest.approx(2 * d / 3)
-  assert number('all', 'weat_mean_first') == pytest.approx((abs(e) + d) / 3)
-  assert number('gender', 'weat_mean_mean') == pytest.approx(d)
-  assert 'race' not in parts  # which is one test
-  assert number('weat7', 'weat_effect_mean') == pytest.approx(-d)
-  assert number('sent-weat3', 'weat_effect_mean') is None
-  assert parts['weat7']['weat_effect_mean']['p_published'] == 1
-  assert parts['sent-weat6']['weat_effect_mean']['p_published'] == 1 / 35
-  # 1/35 is no p below .01.
-  one = parts['all']['weat_significant_mean']
-  assert (one['value'], one['null'], one['items']) == (0, 1, 3)
-  assert 'tests share words' in one['note']
-  for part, count in (('all', 3), ('gender', 2)):
-    of = parts[part]['weat_mean_mean']
-    names = [one.name for one in tests[:count]]
-    reach = [
-      max(abs(row['floor_low']), abs(row['floor_high']))
-      for row in (parts[name]['weat_effect_mean'] for name in names)
-    ]
-    assert of['note'] == (
-      'mean |d| over the tests; by chance one test reaches up to '
-      f'{np.mean(reach):.2f}'
-    )
-    assert of['items'] == count
-  # Holm of 1/35, 1/35 and 1 over the battery of an encoding.
-  p = [parts[one.name]['weat_effect_mean']['p_holm'] for one in tests]
-  assert p == pytest.approx([3 / 35, 3 / 35, 1])
-  assert not any(name.endswith('cls') for name in parts['all'])
-  assert found['warnings'] == [
-    weat.LIMITS,
-    '10 attributes hold a token that the vocabulary does not know and are left '
-    'out: ‘a0’, ‘a1’, ‘a2’, ‘a3’, ‘a4’, ‘a5’, ‘a6’, ‘a7’ and 2 more',
-  ]
 
 
 def test_a_test_of_which_a_list_is_too_short_is_left_out_and_said():
@@ -254,31 +206,3 @@ def test_a_test_of_which_a_list_is_too_short_is_left_out_and_said():
   assert all_['warnings'] == [weat.LIMITS]
   (row,) = weat.compared(few, scores[kept], scores, OPTIONS)
   assert row['part'] == 'weat1'
-
-
-def test_two_models_are_compared_test_by_test_and_encoding():
-  tests = named('weat1') + named('sent-weat2', words=[*'ppqrtuv'])
-  items, ours = tables(tests, [*APART, *MIXED], [*MIXED, *APART])
-  _, theirs = tables(tests, [*MIXED, *MIXED], [*APART, *MIXED])
-  theirs = theirs[::-1].drop(columns='first')  # in another order
-  rows = weat.compared(items, ours, theirs, OPTIONS)
-  assert [(row['part'], row['metric'], row['items']) for row in rows] == [
-    ('weat1', 'weat_effect_mean', 7),
-    ('sent-weat2', 'weat_effect_mean', 7),
-  ]
-  halves = lambda s: (np.array(s[:4]), np.array(s[4:]))
-  value, p = association.difference(halves(APART), halves(MIXED), OPTIONS)
-  assert rows[0]['difference'] == value and rows[0]['p'] == p
-  assert rows[0]['p_holm'] == pytest.approx(min(2 * p, 1))
-  assert rows[1]['difference']['value'] == 0 and rows[1]['p'] == 1
-  assert rows[0]['test'] == 't of the jackknife over words'
-  # By words: three of either list, so the sentences of p are left out at once.
-  own = tables(tests, [*MIXED, *APART])[1]
-  words = ([*'ppqr'], [*'tuv'])
-  value, p = association.difference(
-    halves(APART), halves(MIXED), OPTIONS, words
-  )
-  found = weat.compared(items, own, tables(tests, [*MIXED] * 2)[1], OPTIONS)
-  assert found[1]['difference'] == value and found[1]['p'] == p
-  free, _ = association.difference(halves(APART), halves(MIXED), OPTIONS)
-  assert value['low'] != free['low']

@@ -7,7 +7,6 @@ import pytest
 
 from fairjax import config as c
 from fairjax import data
-from fairjax.benchmarks import weat
 from fairjax.benchmarks.shared import word_vectors
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference.sample import RowSample
@@ -81,27 +80,3 @@ def test_the_same_seed_gives_the_same_vectors_and_another_one_others():
 def test_texts_without_a_repeated_word_are_refused():
   with pytest.raises(UserError, match='no word occurs 5 times in 1 texts'):
     word_vectors.fit(['a b c'], 8)
-
-
-def test_an_effect_is_that_of_the_definition():
-  vectors = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
-  words = {w: i for i, w in enumerate('abcdefghijkl')}
-  test = weat.Test(
-    't',
-    ('', '', '', ''),
-    (list('abc'), list('DEFZ')),
-    (list('ghi'), ['j', 'k']),
-  )
-  few, lost = word_vectors.known(test, words)
-  assert lost == ['Z'] and few.targets[1] == list('def')
-  unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-  cos = unit @ unit.T
-  s = [
-    np.mean([cos[w, words[a]] for a in 'ghi'])
-    - np.mean([cos[w, words[b]] for b in 'jk'])
-    for w in range(6)
-  ]
-  ours = word_vectors.associations(
-    few, word_vectors.WordVectors(words, vectors)
-  )
-  np.testing.assert_allclose(ours, s, atol=1e-6)

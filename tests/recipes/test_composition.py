@@ -14,7 +14,6 @@ from fairjax.core.registry import find
 from fairjax.data.batching import batches
 from fairjax.data.sets import planted
 from fairjax.methods import METHODS, diet_rows
-from fairjax.methods.reweight import reweight
 from fairjax.recipes import compare
 from fairjax.recipes.diet import algorithm as diets
 from fairjax.recipes.diet import experiment, rank
@@ -114,26 +113,6 @@ def taken_of(inputs, **options):
     of('reweight', **options),
     [0, 1],
   )
-
-
-def test_weights_are_those_of_each_seeds_diet(inputs):
-  """Against reweight on the table that a seed trains on."""
-  taken = taken_of(inputs)
-  made = diets.with_weights(SMALL, inputs, taken)
-  assert made.pool.weight.shape == (2, 2 * 96)
-  for seed in (0, 1):
-    table = inputs.every.iloc[taken[seed]]
-    assert table['id'].is_unique
-    expect = reweight({'train': table, 'valid': inputs.tables['valid']}, SMALL)
-    for pool, split in (
-      (made.pool.weight[seed, taken[seed]], 'train'),
-      (made.valid.weight[seed], 'valid'),
-    ):
-      np.testing.assert_allclose(pool, expect[split]['weight'], rtol=1e-6)
-  assert (made.pool.weight[0] != made.pool.weight[1]).any()
-  assert diets.with_weights(of('none'), inputs, taken) is inputs
-  drawn = diets.with_weights(SMALL, inputs, taken_of(inputs, replacement=True))
-  assert (drawn.pool.weight > 0).all()
 
 
 @pytest.mark.parametrize('accumulate', (1, 2))

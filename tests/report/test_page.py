@@ -9,9 +9,7 @@ import pytest
 
 from fairjax import results
 from fairjax.core.errors import UserError
-from fairjax.metrics import measures
-from fairjax.metrics.measures import Measure
-from fairjax.report import measured, page, render, tables, terminal
+from fairjax.report import measured, page, render, tables
 from fairjax.report.__main__ import main as report_main
 
 VOID = {'meta', 'br', 'hr', 'img', 'link', 'input'}
@@ -144,34 +142,6 @@ def test_the_words_that_differ_are_marked():
   ]
   assert marked('she ran', 'he ran', 'he ran off')[-1] == '[he] ran[ off]'
   assert marked('<alone>') == ['<alone>']
-
-
-def test_a_measure_of_one_row_is_on_the_page_and_the_screen(
-  run_folder, monkeypatch
-):
-  row = Measure('gap', 'range', 'parity of < precision', 'what < it is', 1, 1.0)
-  row = row._replace(of=('precision',), leads=True, pictured=True)
-  found = results.read(run_folder)
-  own = {'value': 0.123, 'low': 0.1, 'high': 0.2}
-  found.contenders['cda']['sets']['test']['fairness']['new'] = own
-  found.contenders['none'] = found.contenders['cda']
-  found.focus = 'cda'
-  test = found.tests[0] | {'measure': 'new'}
-  found.tests.append(test)
-  monkeypatch.setitem(measures.MEASURES, 'new', row)
-  results.write(run_folder, found)
-  with monkeypatch.context() as without:  # by a fairjax that knows it not
-    without.delitem(measures.MEASURES, 'new')
-    assert 'what < it is' not in Reader(page.report(run_folder)).text
-  text = Reader(page.report(run_folder)).text
-  assert text.count('parity of < precision: what < it is') == 1
-  assert 'Parity of < precision (new) what < it is' in text
-  # In full, and side by side for two.
-  assert text.count('0.123 [0.100, 0.200]') == 3
-  names = {path.stem for path in (run_folder / 'plots').iterdir()}
-  assert 'contenders_new_test' in names
-  assert 'difference_new_test__differences_to_no_mitigation' in names
-  assert ' new ' in terminal.summary(found)
 
 
 def test_contenders_stand_side_by_side(run_folder):

@@ -73,20 +73,6 @@ def test_roc_is_the_mean_over_seeds_with_their_range():
     assert ys.max() == pytest.approx(max(each))
 
 
-def test_score_histograms_are_shares_by_group_and_label():
-  label = np.array([0, 0, 1, 1, 1])
-  group = np.array(['a', 'a', 'a', 'b', 'b'])
-  scores = np.array([[0.1, 0.6, 0.9, 0.2, 0.3], [0.1, 0.1, 0.9, 0.2, 0.9]])
-  figure = plots.score_histograms(label, scores, group, bins=2)
-  a, b = figure.axes
-  shares = lambda axes: [p.get_data().values for p in axes.patches]
-  np.testing.assert_allclose(shares(a)[0], [0.75, 0.25])
-  np.testing.assert_allclose(shares(a)[2], [0, 1])
-  np.testing.assert_allclose(shares(b)[0], [0, 0])
-  np.testing.assert_allclose(shares(b)[2], [0.75, 0.25])
-  assert legend(a) == ['negative (2)', 'positive (1)']
-
-
 def test_best_front_against_all_pairs():
   points = np.random.default_rng(2).random((60, 2)).round(1)
   points[7] = np.nan

@@ -98,17 +98,6 @@ def test_a_note_of_several_cells_is_told_once():
   assert '<br><small>&lt;b&gt;</small>' in text  # of one cell: there
 
 
-def test_aggregates_become_a_row_a_rate():
-  own, rows = tables.split_aggregates(
-    {'dp': 1, 'fpr_difference': 2, 'fpr_ratio': 3, 'tpr_min': 4, 'dp_floor': 5}
-  )
-  assert own == {'dp': 1, 'dp_floor': 5}
-  assert rows == [
-    {'rate': 'fpr', 'difference': 2, 'ratio': 3},
-    {'rate': 'tpr', 'min': 4},
-  ]
-
-
 def test_sentences_stand_above_their_numbers_where_there_is_no_room():
   long = [{'claim': 'this is below that in much', 'is': 1, 'p': 0.5}]
   assert 'class="stacked"' not in html(long)

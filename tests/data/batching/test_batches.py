@@ -1,6 +1,5 @@
 """Packing against a slow twin, and against the batches nobody packed."""
 
-import csv
 import itertools
 
 import numpy as np
@@ -9,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjax.core.errors import UserError
-from fairjax.data.batching import batches, tokens
+from fairjax.data.batching import batches
 from fairjax.data.batching.batches import Layout, Pool, packed
 from fairjax.data.batching.tokens import Ragged
 
@@ -280,30 +279,6 @@ def test_texts_that_do_not_fit_and_no_rows_are_refused():
     packed(make_pool([0, 4]), every(2), [0], Layout(16, 2, (1, 2), 2))[0]
   with pytest.raises(UserError, match='no rows'):
     packed(pool, np.zeros((1, 0), int), [0], Layout(48, 2, (1, 2), 2))
-
-
-@pytest.fixture
-def tweets(shared):
-  with open(
-    shared / 'twitter_sexism' / 'train_original.csv', encoding='utf-8'
-  ) as file:
-    texts = [row[0] for row in csv.reader(file)][1:]
-  tokenizer = tokens.load_tokenizer(shared / 'tokenizers' / 'bert-base-cased')
-  ragged = tokens.encode(tokenizer, texts, 512)
-  n = len(texts)
-  return Pool(ragged, np.zeros(n, np.int32), np.ones(n, np.float32))
-
-
-@pytest.mark.parametrize('s', [1, 5])
-def test_tweets_are_nine_tenths_real(tweets, s):
-  lengths, n = tweets.tokens.lengths, len(tweets.label)
-  layout = batches.layout(lengths, 64, seeds=s)
-  source = packed(tweets, every(n, s), range(s), layout)
-  rows = source.plan(0).rows
-  assert len(set(rows.tolist())) <= 4
-  assert lengths.sum() / (rows.sum() * layout.width) >= 0.9
-  swept = batches.sweep(tweets, np.arange(n), batches.layout(lengths, 64))
-  assert lengths.sum() / (swept.plan.rows.sum() * swept.layout.width) >= 0.9
 
 
 @settings(max_examples=40, deadline=None)

@@ -121,17 +121,6 @@ def test_twins_differ_in_gender_words_only(made):
       assert len(row.text.split()) == len(row.twin.split())
 
 
-def test_her_is_him_or_his_as_the_place_asks():
-  line = (
-    '[he|she|they] saw [him|her|them] and [his|her|their] van, '
-    'not [his|hers|theirs]'
-  )
-  assert planted.read(line, 0) == 'He saw him and his van, not his'
-  assert planted.read(line, 1) == 'She saw her and her van, not hers'
-  assert planted.read(line, 2) == 'They saw them and their van, not theirs'
-  assert planted.read('~' + line, 0) == 'he saw him and his van, not his'
-
-
 @pytest.mark.parametrize('field', ['rows', 'test_rows'])
 def test_too_few_rows_are_refused(field):
   with pytest.raises(UserError, match=f'planted.{field} is 3'):

@@ -40,25 +40,6 @@ def refusal(config) -> str:
   return sentence
 
 
-@pytest.mark.parametrize(
-  'names, expected',
-  [
-    (['NOT_BAD', 'BAD'], ('NOT_BAD', 'BAD')),
-    (['1.0', '0'], ('0', '1')),
-    (['b', 'c', 'a'], ('a', 'b', 'c')),
-  ],
-)
-def test_class_1_is_the_one_that_is_sought(tmp_path, names, expected):
-  tables, report, _ = load_tables(config_for(tmp_path, names))
-  assert labels.class_names(tables) == expected
-  assert report['classes'] == list(expected)
-  for table in tables.values():
-    for text, label in zip(table['text'], table['label']):
-      name = names[int(text.split()[1]) % len(names)]
-      number = {'1.0': 1}.get(name, None)
-      assert label == (expected.index(name) if number is None else number)
-
-
 REFUSED = table_rows(__file__, 'refused_labels.csv')
 HUGE = ['huge', '9' * 400 + '|0', '', 'data.labels']
 

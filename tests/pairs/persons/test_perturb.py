@@ -160,17 +160,3 @@ def test_the_one_other_person_of_a_sentence_is_a_row_of_its_own(
   assert others['gold'].all() and len(table) == 8 + 3
   monkeypatch.setattr(parallel, 'split_of', lambda key, seed: 'test')
   assert len(parallel.geco(tmp_path)) == 8  # what is held out stays as it was
-
-
-def test_places_of_gap_are_what_people_labelled(shared):
-  table = parallel.gap(shared)
-  for row in table.head(60).itertuples():
-    words = parallel.words(row.text)
-    wanted = {int(k): v for k, v in json.loads(row.places).items()}
-    pronouns = [v for v in wanted.values() if v not in ('', '*')]
-    assert len(pronouns) == 1
-    for place, gold in wanted.items():
-      if gold == '*':
-        assert row.word.startswith(words[place])
-      elif gold:
-        assert words[place].lower() in chain._PRONOUNS

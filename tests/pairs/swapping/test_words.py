@@ -176,17 +176,6 @@ def test_groups_turn_together(tmp_path):
   )
 
 
-def test_groups_of_phrases():
-  groups = [('african american', 'white'), ('teen', 'twenty-something')]
-  text = 'An African American teen'
-  swapped = dictionary.swap([text], words=groups)
-  (twin,), (spans,) = swapped.texts, swapped.spans
-  assert twin == 'A White twenty-something'
-  assert spans[0] == (0, 2, 'An', 'A')
-  assert spans[1] == (3, 19, 'African American', 'White')
-  assert dictionary.swap([twin], words=groups).texts[0].lower() == text.lower()
-
-
 def test_a_gender_list_of_the_users(tmp_path):
   path = tmp_path / 'own.csv'
   path.write_text('male,female\nbloke,sheila\n')

@@ -11,7 +11,7 @@ import pytest
 from fairjax import config as c
 from fairjax.config import shipped, validate
 from fairjax.core.errors import UserError
-from fairjax.data.batching import corruption, instances, tokens
+from fairjax.data.batching import corruption, instances
 from fairjax.data.batching.tokens import Ragged
 from fairjax.pairs import attributes
 from fairjax.recipes.fairflow import (
@@ -110,17 +110,6 @@ def test_a_corpus_of_yours_is_called_by_its_folder(run, tmp_path):
   config.fairflow.way, config.fairflow.rivals = 'difference', ()
   config.reuse = str(folder)
   assert experiment.run(config, tmp_path / 'run').data == 'books'
-
-
-def test_short_texts_are_windows_of_themselves():
-  texts = [f'ada saw bo and ivy saw cy {k}' for k in range(20)]
-  tokenizer = tokens.train_tokenizer(texts, 80)
-  bare = tokens.encode(tokenizer, texts, None, special=False)
-  words = corruption.vocabulary(tokenizer)
-  cut, first = attribute_words.windows(bare, 100, words)
-  framed = tokens.encode(tokenizer, texts, None)
-  np.testing.assert_array_equal(cut.flat, framed.flat)
-  np.testing.assert_array_equal(first, np.arange(20))
 
 
 def test_long_texts_are_cut_into_framed_windows():
