@@ -1,9 +1,11 @@
-"""Repair of swapped texts: masks as the papers mean them."""
+"""Errors of rewrites, cues of benchmarks, and repairs of what was masked."""
+
+import pathlib
 
 import pytest
 
 from fairjax.data.word_tables import table_rows
-from fairjax.pairs import recase, repair
+from fairjax.pairs import cues, recase, repair, rewrite_errors
 
 TEXT = 'the men are duchesses.'
 SPANS = [(0, 3), (4, 7), (8, 11), (12, 19), (19, 21), (21, 22)]
@@ -46,3 +48,44 @@ def test_what_is_filled_in_takes_the_case_of_what_stood_there():
 )
 def test_case_accents_and_spaces_come_back(source, written, wanted):
   assert recase.restore(source, written) == wanted
+
+
+SOURCE = 'The king lost his crown and he wept .'
+TWIN = 'The queen lost her crown and she wept .'
+
+
+@pytest.mark.parametrize(
+  ('wanted', 'rewrite'), table_rows(__file__, 'sheets/rewrite_errors.csv')
+)
+def test_each_kind_is_told_by_itself(wanted, rewrite):
+  kinds = rewrite_errors.kinds(SOURCE, TWIN, rewrite)
+  names = {k for k, has in zip(rewrite_errors.KINDS, kinds) if has}
+  assert names == {*wanted.split()}
+
+
+def test_a_table_has_a_row_a_text():
+  table = rewrite_errors.table([(SOURCE, TWIN)] * 2, [SOURCE, TWIN])
+  assert table['unchanged'].tolist() == [True, False]
+  assert tuple(table) == rewrite_errors.KINDS
+  assert all(v.shape == (0,) for v in rewrite_errors.table([], []).values())
+
+
+ROWS = table_rows(cues.__file__, 'cues.csv')
+
+
+@pytest.mark.parametrize('row', ROWS, ids=lambda row: f'{row[0]}-{row[1]}')
+def test_a_cue_is_found_in_its_example(row, monkeypatch):
+  cue, where, reach, body, example = row
+  before, word, behind = example.split('|')
+  alone = {cue: [(where, int(reach or cues.FAR), body)]}
+  monkeypatch.setattr(cues, '_rows', lambda: alone)
+  text, start = before + word + behind, len(before)
+  assert where in ('before', 'behind', 'sentence')
+  assert cues.found(cue, text, start, start + len(word))
+  assert not cues.found(cue, f'Someone. {word}. No one.', 9, 9 + len(word))
+
+
+def test_every_cue_is_asked_for():
+  folder = pathlib.Path(cues.__file__).parent
+  code = ''.join(path.read_text('utf-8') for path in folder.rglob('*.py'))
+  assert [row[0] for row in ROWS if f"'{row[0]}'" not in code] == []

@@ -1,16 +1,23 @@
-"""Logs of harnesses against paired tests of scipy, in each of their forms."""
+"""Logs, harnesses and one's own files."""
 
+import importlib.util
 import json
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
+from fairjax import config as c
 from fairjax.config import shipped
 from fairjax.core.errors import UserError
+from fairjax.core.registry import find
 from fairjax.data.tables import harness_logs
-from fairjax.recipes import harness
+from fairjax.recipes import RECIPES, harness
+from fairjax.results import Results
+from fairjax.stages import bag_of_words
+from fairjax.train.progress import Log
 
 
 def lm_eval(path, values, axes='ab'):
@@ -58,3 +65,62 @@ def test_logs_of_inspect_are_read_in_both_forms(tmp_path):
   packed.write_text('{"samples": 3}')
   with pytest.raises(UserError, match='is no log of samples'):
     harness_logs.read(str(packed))
+
+
+WITHOUT = (
+  'swap',
+  'generate',
+  'augment_corpus',
+  'perturb_corpus',
+)  # print, and keep no log
+
+
+@pytest.mark.parametrize('name', [n for n in RECIPES if n not in WITHOUT])
+def test_a_recipe_that_ends_in_an_error_closes_its_log(
+  name, tmp_path, monkeypatch
+):
+  opened, closed, start, close = [], [], Log.__init__, Log.close
+
+  def watched(self, *args, **kwargs):
+    start(self, *args, **kwargs)
+    opened.append(self)
+
+  def ended(self, *args, **kwargs):
+    close(self, *args, **kwargs)
+    closed.append(self)
+
+  monkeypatch.setattr(Log, '__init__', watched)
+  monkeypatch.setattr(Log, 'close', ended)
+  config = c.Config(
+    recipe=name,
+    model='tiny',
+    data=c.Data(name='file', path=str(tmp_path / 'nowhere.csv')),
+    measures=c.Measures(resamples=10),
+    grid=c.Grid(),
+    pretrain=c.Pretrain(),
+    benchmarks=c.Benchmarks(sentences=200),
+  )
+  with pytest.raises(UserError):
+    find(RECIPES, 'recipe', name)(config, tmp_path)
+  assert opened
+  assert set(map(id, opened)) == set(map(id, closed))
+
+
+def test_without_a_pretrained_model_a_small_one_learns(monkeypatch):
+  """`nano` was a constant predictor after 2,000 rows."""
+  monkeypatch.setattr(importlib.util, 'find_spec', lambda name: None)
+  names = ('train_csv', 'diet_csv')
+  assert [c.shipped(name).model for name in names] == ['cnn', 'tiny']
+
+
+def test_a_bag_of_words_stands_beside_what_was_trained():
+  rows = {'id': range(80), 'text': ['bad', 'good'] * 40, 'label': [1, 0] * 40}
+  rows, own = pd.DataFrame(rows), c.Config()
+  own.measures.resamples, found = 20, {}
+  for name in ('planted', 'file'):
+    own.data.name = name
+    one = Results(contenders={'m': {'sets': {'test': {'quality': {}}}}})
+    bag_of_words.beside(own, {'train': rows}, {'test': rows}, one)
+    found[name] = one.sets['test']['quality']
+  assert found['planted'] == {}
+  assert found['file']['words_accuracy']['value'] == 1.0

@@ -1,13 +1,21 @@
-"""Axes of identity: what is exchanged, what stays, and files of a user's."""
+"""Axes: rules, senses, exchanges, and whom of the world they reach."""
 
+import csv
+import pathlib
+
+import numpy as np
 import pytest
 
 import fairjax
 from fairjax.config.axes import AXES
 from fairjax.core.errors import UserError
 from fairjax.data.axes import table
-from fairjax.pairs.axes import exchange
+from fairjax.data.axes.table import Word
+from fairjax.data.word_tables import table_rows
+from fairjax.pairs import cues
+from fairjax.pairs.axes import exchange, reach, rules, senses
 from fairjax.pairs.swapping import dictionary
+from fairjax.pairs.swapping.neighbours import last_word, next_word
 
 OWN = [axis for axis in AXES if axis != 'gender']
 
@@ -71,3 +79,137 @@ def test_texts_draw_and_repeat():
 def test_what_does_not_fit_is_told(options, said):
   with pytest.raises(UserError, match=said):
     fairjax.swap('A text.', **options)
+
+
+PETS = """form,cats,dogs,birds
+noun,cat owner,,bird owner
+noun,cat lover,dog lover,
+noun,cat keeper,dog keeper,bird keeper
+nouns,cat keepers,dog keepers,bird keepers
+group,wild,tame,winged
+"""
+ROWS = table_rows(__file__, '../sheets/rules.csv')
+
+
+@pytest.mark.parametrize(('axis', 'to', 'how', 'marked', 'wanted'), ROWS)
+def test_what_a_word_becomes(tmp_path, axis, to, how, marked, wanted):
+  path = tmp_path / 'pets.csv'
+  path.write_text(PETS)
+  known = table.load(str(path) if axis == 'pets' else axis)
+  turn = lambda value: (value + 1) % 3 if to == 'next' else int(to)
+  start, end = marked.index('['), marked.index(']') - 1
+  text = marked.replace('[', '').replace(']', '')
+  said = rules.entries(known, turn, **({how: True} if how else {}))
+  rule = said.get(text[start:end].lower(), lambda *at: 'no rule')
+  assert rule(text, start, end) == wanted
+
+
+TEXTS = (
+  'The Muslim nurse slept.',
+  'A Mexican immigrant and her son ate.',
+  'It rained on 11 years of work.',
+  'He is 80 years old.',
+)
+
+
+def test_the_rows_that_an_axis_changes_are_counted(tmp_path, capsys):
+  path = tmp_path / 'my.csv'
+  path.write_text('a,b\n' + ''.join(f'"{t}",Rain.\n' for t in TEXTS))
+  found = reach.reach(reach.read(f'{path}:b+a'))
+  for axis, rows in (
+    ('religion', [0]),
+    ('nationality', [1]),
+    ('race', []),
+    ('race or nationality', [1]),
+    ('gender', [1, 3]),
+    ('age', [3]),
+  ):
+    assert np.flatnonzero(found[axis]).tolist() == rows, axis
+  assert reach.main([f'{path}:a']) == 0
+  said = capsys.readouterr().out.splitlines()
+  assert said[0].endswith('my.csv:a (4)')
+  (gender,) = (line for line in said if line.startswith('gender  '))
+  (race,) = (line for line in said if line.startswith('race  '))
+  # Half of four, and none: the exact intervals of Clopper and Pearson.
+  assert '50.0 [6.8, 93.2]' in gender and '0.0 [0.0, 60.2]' in race
+
+
+def test_a_file_without_a_header_is_read_by_number(tmp_path):
+  path = tmp_path / 'cola.tsv'
+  path.write_text('x\t1\tHe "slept.\nx\t0\tRain.\n')
+  assert reach.read(f'{path}:2') == [['He "slept.', 'Rain.']]
+
+
+@pytest.mark.parametrize(
+  ('where', 'said'),
+  [
+    ('my.csv', 'my.csv names no column; say which one'),
+    ('{}/my.csv:c', "has no column 'c'; it has a"),
+    ('{}/none.csv:c', 'none.csv'),
+  ],
+)
+def test_what_cannot_be_read_is_one_sentence(tmp_path, where, said, capsys):
+  (tmp_path / 'my.csv').write_text('a\nHe slept.\n')
+  assert reach.main([where.format(tmp_path)]) == 2
+  error = capsys.readouterr().err
+  assert said in error and error.count('\n') == 1
+
+
+SHEET = pathlib.Path(__file__).parents[1] / 'sheets' / 'senses.csv'
+WORDS = [Word(one, True) for one in ('English', 'poor', 'blind', 'young')]
+ENGLISH, DEAF = WORDS[0], Word('Deaf')
+OF = {one.text.lower(): one for one in (*WORDS, DEAF)}
+
+
+class At:
+  """A word in brackets where it stands, and its neighbours."""
+
+  def __init__(self, marked):
+    self.start, self.end = marked.index('['), marked.index(']') - 1
+    self.text = marked.replace('[', '').replace(']', '')
+    self.low = self.text[self.start : self.end].lower()
+    self.before = last_word(self.text, self.start)
+    self.after = next_word(self.text, self.end)[0]
+
+
+READ = {
+  'is_said': lambda a: (a.text, a.start, a.before, a.after.lower()),
+  'is_predicate': lambda a: (a.text, a.start),
+  'is_counted': lambda a: (a.text, a.start, a.before),
+  'are_people': lambda a: (a.text, a.start, a.end, a.before),
+  'is_child': lambda a: (a.text, a.start, a.before),
+  'is_offspring': lambda a: (a.text, a.start),
+  'is_person': lambda a: (a.text, a.end, a.before, a.after, ENGLISH),
+  'before_people': lambda a: (a.text, a.end),
+  # A noun of many does not follow "a"; who is British is one who sleeps.
+  'is_no_noun': lambda a: (a.low, a.before),
+  # "girl" is one of the axis's own; poor drivers are bad at it.
+  'fits': lambda a: (
+    *(a.text, a.start, a.low, OF[a.low], a.text.split()[-1], {'girl'}),
+  ),
+}
+
+
+@pytest.mark.parametrize('sense', READ)
+def test_senses_of_marked_words(sense):
+  with open(SHEET, encoding='utf-8', newline='') as file:
+    rows = [row for row in csv.DictReader(file) if row['sense'] == sense]
+  assert len(rows) >= 8
+  for row in rows:
+    found = getattr(senses, sense)(*READ[sense](At(row['marked'])))
+    found = found if isinstance(found, str) else ('no', 'yes')[bool(found)]
+    assert found == row['wanted'], row['marked']
+
+
+def test_words_that_describe_and_tongues():
+  at = At('The [black] zany men met.')
+  assert senses.before_people(at.text, at.end, {'zany'}) == 'men'
+  at = At('My [Deaf] slept.')
+  assert senses.is_person(at.text, at.end, at.before, at.after, DEAF)
+
+
+@pytest.mark.parametrize('word', ['He', 'slept', 'Anna', 'ran', 'So'])
+def test_a_sentence_ends_at_its_mark(word):
+  text = 'He slept.\nAnna ran! So'
+  (whole,) = (one for one in ('He slept', 'Anna ran', 'So') if word in one)
+  assert cues.sentence(text, text.index(word)) == whole
