@@ -84,10 +84,7 @@ def atomic(path: str | os.PathLike) -> Iterator[pathlib.Path]:
     reason = OSError(int(number[1]), os.strerror(int(number[1])))
     raise cannot_write(path, reason) from error
   finally:
-    if part.is_dir():
-      shutil.rmtree(part, ignore_errors=True)
-    else:
-      part.unlink(missing_ok=True)
+    remove(part)
 
 
 def _owner() -> str:
@@ -130,13 +127,20 @@ def _lives(pid: int) -> bool:
 
 
 def remove(path: str | os.PathLike) -> None:
-  """Removes a folder that is no longer needed, if it is there."""
-  shutil.rmtree(path, ignore_errors=True)
+  """Removes what is no longer needed, if it is there and the system lets us."""
+  with contextlib.suppress(OSError):
+    if os.path.isdir(path):
+      shutil.rmtree(path)
+    else:
+      os.unlink(path)
 
 
 def remove_file(path: str | os.PathLike) -> None:
-  """Removes a file, if it is there."""
-  pathlib.Path(path).unlink(missing_ok=True)
+  """Removes a file, if it is there; one that stays would be taken for ours."""
+  try:
+    pathlib.Path(path).unlink(missing_ok=True)
+  except OSError as error:
+    raise cannot_write(path, error) from error
 
 
 def keep_only(folder: pathlib.Path, kind: str, names: Collection[str]) -> None:
@@ -368,7 +372,7 @@ def stage(
   path = pathlib.Path(path)
   source = finished(path, made_from, reuse)
   if source is None:
-    seal_path(path).unlink(missing_ok=True)
+    remove_file(seal_path(path))
     make(path)
     seal(path, made_from)
     return load(path)

@@ -223,7 +223,7 @@ def files(folder: pathlib.Path, name: pathlib.Path | None = None) -> dict:
   own = str(name or folder).encode()
   for path in sorted(folder.rglob('*')):
     inside = path.relative_to(folder)
-    if path.is_dir() or path.name in (*WITH_CLOCK, '.lock'):
+    if path.is_dir() or path.name in (*WITH_CLOCK, '.lock', '.owner'):
       continue
     if 'tensorboard' not in inside.parts:
       data = path.read_bytes()

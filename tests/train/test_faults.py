@@ -342,3 +342,17 @@ def test_what_a_killed_process_was_writing_goes(tmp_path):
   os.utime(old, (0, 0))
   artefacts.sweep(tmp_path)
   assert {*path.parent.iterdir()} == {alive, elsewhere}
+
+
+def test_a_file_that_cannot_be_removed_is_told(tmp_path, monkeypatch):
+  """A temporary one is left for the next sweep; tests/chaos/trials.py."""
+
+  def refused(path, **_):
+    raise PermissionError(13, 'Permission denied', str(path))
+
+  with monkeypatch.context() as patch:
+    patch.setattr(os, 'unlink', refused)
+    artefacts.write_text(tmp_path / 'a.txt', 'x')
+    with pytest.raises(UserError, match=r'cannot write .*a\.txt'):
+      artefacts.remove_file(tmp_path / 'a.txt')
+  assert (tmp_path / 'a.txt').read_text() == 'x'
