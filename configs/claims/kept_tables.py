@@ -6,8 +6,12 @@ A table stands between `<!-- kept: NAME -->` and `<!-- end -->`: a row a
 contender of configs/claims/results/NAME, a column a measure of a test set, and
 the difference of the contender in focus to each other one in all columns but
 the first, over examples and seeds, with its raw p (corrected: CLAIMS.md).
+
+Between `<!-- planted: FILE -->` and the end stands what benchmarks say of
+models with a planted association, from a csv of launch/benchmarks_planted.py.
 """
 
+import csv
 import json
 import pathlib
 import re
@@ -15,6 +19,7 @@ import re
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parent / 'RESULTS.md'
 BLOCK = re.compile(r'(<!-- kept: (\w+) -->\n).*?(<!-- end -->)', re.S)
+PLANTED = re.compile(r'(<!-- planted: ([\w.]+) -->\n).*?(<!-- end -->)', re.S)
 
 # By recipe: (test set, measure, heading); the first set that a run has counts.
 COLUMNS = {
@@ -140,9 +145,85 @@ def table(name: str) -> str:
   return '\n'.join(lines)
 
 
+# What a benchmark says of planted occupations: its measure, the part of its
+# results, its name here and what no association gives (None: as in the csv).
+SCORES = (
+  ('crows_original', '', 'CrowS-Pairs, tokens that both share', 50),
+  ('crows_bias_bench', '', 'CrowS-Pairs, tokens that differ', 50),
+  ('crows_aul', '', 'CrowS-Pairs, AUL', 50),
+  ('crows_aula', '', 'CrowS-Pairs, AULA', 50),
+  ('crows_total', '', 'CrowS-Pairs, left to right', 50),
+  ('stereoset_ss_probability', '', 'StereoSet SS, mean probability', 50),
+  ('stereoset_ss_log', '', 'StereoSet SS, mean log p', 50),
+  ('winobias_log_odds', '', 'WinoBias log-odds', 0),
+  ('winobias_wins', '', 'WinoBias wins', 50),
+  ('winogender_rho', '', 'Winogender ρ', 0),
+  ('bbq_bias_mean', '', 'BBQ ambiguous, mean log p', 0),
+  ('bbq_bias_sum', '', 'BBQ ambiguous, sum of log p', 0),
+  ('bbq_bias_mean', 'disambiguated', 'BBQ disambiguated, mean log p', 0),
+  ('bbq_bias_sum', 'disambiguated', 'BBQ disambiguated, sum of log p', 0),
+  ('weat_effect_mean', 'weat_planted', 'WEAT d', 0),
+  ('weat_effect_mean', 'sent-weat_planted', 'SEAT d', 0),
+  ('sembias_stereotype', '', 'SemBias stereotype', 25),
+)
+
+
+def believed(name: str) -> str:
+  """A row a score: its number at each association, and whether it moved.
+
+  It *sees* the association if the interval at the strongest one lies above the
+  neutral point, and is *steady* if that at none holds the neutral point.
+  """
+  with open(HERE / 'results' / name, encoding='utf-8') as file:
+    rows = list(csv.DictReader(file))
+  parts = []
+  for model in dict.fromkeys((r['model'], r['kind']) for r in rows):
+    own = [r for r in rows if (r['model'], r['kind']) == model and r['value']]
+    levels = sorted({float(r['association']) for r in own})
+    seeds = len({r['seed'] for r in own})
+    kind = {'mlm': 'masked', 'causal': 'left to right'}[model[1]]
+    size = own[0]['parameters'].replace(',', '')
+    parts.append(
+      f'**{model[0]}**, {kind}, {int(size) / 1e6:.1f} M parameters, '
+      f'{seeds} seed{"s" * (seeds > 1)}:\n'
+    )
+    heads = ['score', 'neutral', *(f'at {a:g}' for a in levels)]
+    heads += ['sees the association', 'steady at none']
+    parts += [f'| {" | ".join(heads)} |', '|' + '---|' * len(heads)]
+    for measure, part, label, null in SCORES:
+      some = [r for r in own if (r['measure'], r['part']) == (measure, part)]
+      if some:
+        by = {level: [] for level in levels}
+        for r in some:
+          by[float(r['association'])].append(r)
+        cells = [label, f'{null}', *(planted(by[a]) for a in levels)]
+        above = [float(r['low']) > null for r in by[levels[-1]]]
+        holds = [
+          float(r['low']) <= null <= float(r['high']) for r in by[levels[0]]
+        ]
+        cells += [of_all(above), of_all(holds)]
+        parts.append(f'| {" | ".join(cells)} |')
+    parts.append('')
+  return '\n'.join(parts)
+
+
+def planted(rows: list[dict]) -> str:
+  """The mean over seeds of a number and of the ends of its interval."""
+  mean = lambda key: sum(float(r[key]) for r in rows) / len(rows)
+  value, low, high = (f'{mean(key):.3g}' for key in ('value', 'low', 'high'))
+  return f'{value} [{low}, {high}]'
+
+
+def of_all(values: list[bool]) -> str:
+  if len(values) == 1:
+    return 'yes' if values[0] else 'no'
+  return f'{sum(values)} of {len(values)}'
+
+
 def page(text: str) -> str:
   """RESULTS.md with every table made anew."""
-  return BLOCK.sub(lambda m: f'{m[1]}\n{table(m[2])}\n{m[3]}', text)
+  text = BLOCK.sub(lambda m: f'{m[1]}\n{table(m[2])}\n{m[3]}', text)
+  return PLANTED.sub(lambda m: f'{m[1]}\n{believed(m[2])}\n{m[3]}', text)
 
 
 if __name__ == '__main__':

@@ -29,10 +29,7 @@ from fairjax.metrics import MEASURES
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
 INCLUDE = re.compile(r'<!-- include: ([^#\s]+)(?:#(.+?))? -->')
-GALLERY = (  # runs that need no download
-  *('quickstart_audit', 'quickstart_diet', 'planted_methods'),
-  *('weighting_planted', 'logit_pairing_planted', 'pruning_planted'),
-)
+PAGE = re.compile(r"^ *page (\w+) '(.+?)'", re.M)  # of gallery.sh
 
 
 def included(match: re.Match) -> str:
@@ -88,7 +85,7 @@ def library() -> str:
   parts = ['# Library']
   for name in dir(fairjax):
     one = getattr(fairjax, name)
-    if callable(one) and not isinstance(one, type):
+    if callable(one):
       text = f'{name}{inspect.signature(one)}\n\n{inspect.getdoc(one)}'
       parts.append(fenced(f'fairjax.{name}', text))
   return '\n\n'.join(parts)
@@ -113,20 +110,22 @@ def rooms(files: bool = True) -> str:
 
 
 def gallery(folder: pathlib.Path) -> str:
-  """Runs of GALLERY, their pages in the folder, and links to them."""
-  run = [sys.executable, '-m', 'fairjax.main']
-  for name in GALLERY:
-    with tempfile.TemporaryDirectory() as work:
-      flags = f'--config=configs/{name}.py', f'--workdir={work}/run'
-      subprocess.run([*run, *flags], cwd=ROOT, check=True)
-      shutil.copy(f'{work}/run/report.html', folder / f'{name}.html')
-  return '\n'.join(f'- <a href="{name}.html">{name}</a>' for name in GALLERY)
+  """The pages of gallery.sh in the folder, and links to them."""
+  script = HERE / 'gallery.sh'
+  run = {**os.environ, 'PYTHON': sys.executable}
+  subprocess.run(['bash', script, folder], cwd=ROOT, env=run, check=True)
+  link = '- <a href="{}.html">{}</a>'.format
+  return '\n'.join(
+    link(*one) for one in PAGE.findall(script.read_text('utf-8'))
+  )
 
 
 def written(folder: pathlib.Path, with_gallery: bool = False) -> None:
   """All pages as Markdown, those that are made with those that are not."""
   shutil.copytree(
-    HERE, folder, ignore=shutil.ignore_patterns('*.py', '*.yml', '__pycache__')
+    HERE,
+    folder,
+    ignore=shutil.ignore_patterns('*.py', '*.yml', '*.sh', '__pycache__'),
   )
   for path in folder.rglob('*.md'):
     path.write_text(INCLUDE.sub(included, path.read_text('utf-8')), 'utf-8')
@@ -142,7 +141,7 @@ def written(folder: pathlib.Path, with_gallery: bool = False) -> None:
     (folder / 'reference' / f'{name}.md').write_text(text + '\n', 'utf-8')
   if with_gallery:
     page = folder / 'gallery.md'
-    links = gallery(folder)
+    links = gallery(folder / 'gallery')
     page.write_text(page.read_text('utf-8').replace('<!-- gallery -->', links))
 
 
