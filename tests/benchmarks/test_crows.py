@@ -132,6 +132,7 @@ def test_the_pairs_that_are_flagged_are_told(tmp_path):
     ('He left.', 'She left.'),
     ('Men work.', 'men work'),
     ('A b.', 'A c.'),
+    ('The men saw us.', 'us saw The men.'),
   ]
   frame = pd.DataFrame(rows, columns=['sent_more', 'sent_less'])
   frame['stereo_antistereo'], frame['bias_type'] = 'stereo', 'gender'
@@ -141,5 +142,6 @@ def test_the_pairs_that_are_flagged_are_told(tmp_path):
   )
   _, *told = crows.items(config).attrs['notes']
   assert told == [
-    '1 pairs are flagged: differ in case or punctuation only (‘Men work.’)'
+    '1 pairs are flagged: differ in case or punctuation only (‘Men work.’)',
+    '1 pairs are flagged: the same words in another order (‘The men saw us.’)',
   ]

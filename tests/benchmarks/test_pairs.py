@@ -360,6 +360,8 @@ def test_sembias_of_few_pairs_that_agree_is_not_sure_of_a_hundred():
       ],
     }
   )
+  with pytest.raises(UserError, match="no vector for 'he'"):
+    sembias.choices(table, {'she': np.ones(2)})
   row = sembias.rows(table, np.zeros(6, int), OPTIONS)[0]
   assert row['value']['value'] == 100  # of two stereotypes: two of two
   assert row['value']['low'] == pytest.approx(100 * 0.025**0.5)

@@ -249,6 +249,10 @@ def test_sizes_of_the_paper(a, b, rows, twins):
     assert sum(int(i) < differ for i in found[1]) / twins == pytest.approx(
       0.904, abs=1e-3
     )
+    config = Config(diet=Diet())
+    pool = diet.rows(table, scores, 'healthy_random', (a, b), config, [0])
+    _, told = diet.notes(table, pool, config)
+    assert '5410 twins were asked for and only 4889' in told
 
 
 def test_random_halves_nest_and_are_independent():
