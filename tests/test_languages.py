@@ -6,7 +6,6 @@ what English rules alone know is said, and not done.
 
 import warnings
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -197,60 +196,3 @@ def test_templates_of_spanish_are_a_users_folder(tmp_path):
     'La profesora dice algo horrible',
   ]
   assert made['twin'].tolist() == made['text'].tolist()[::-1]
-
-
-def test_xlm_roberta_audits_german_as_transformers_decides(tmp_path, german):
-  """A tiny random model with a Unigram tokenizer, as XLM-RoBERTa's are."""
-  torch = pytest.importorskip('torch')
-  transformers = pytest.importorskip('transformers')
-  from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-  from tokenizers.processors import TemplateProcessing
-
-  words = 'Der Die Lehrer Lehrerin lobt Nummer ein eine er sie schlief'.split()
-  extra = ['<s>', '<pad>', '</s>', '<unk>']
-  pieces = [
-    *words,
-    *(f'▁{w}' for w in words),
-    *'abcdefghilmnorstuvw0123456789.▁',
-  ]
-  vocabulary = [(t, 0.0) for t in extra]
-  vocabulary += [(p, -3.0 - len(p) / 99) for p in dict.fromkeys(pieces)]
-  tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=3))
-  tokenizer.normalizer = normalizers.NFKC()
-  tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-  tokenizer.post_processor = TemplateProcessing(
-    single='<s> $A </s>', special_tokens=[('<s>', 0), ('</s>', 2)]
-  )
-  folder = tmp_path / 'xlmr'
-  shape = transformers.XLMRobertaConfig(
-    **{'vocab_size': len(vocabulary), 'hidden_size': 32},
-    **{'num_hidden_layers': 2, 'num_attention_heads': 2},
-    **{'intermediate_size': 64, 'max_position_embeddings': 66},
-    **{'type_vocab_size': 1, 'pad_token_id': 1, 'num_labels': 2},
-    initializer_range=0.5,
-  )
-  torch.manual_seed(0)
-  net = transformers.XLMRobertaForSequenceClassification(shape).eval()
-  net.save_pretrained(folder)
-  tokenizer.save(str(folder / 'tokenizer.json'))
-  texts = [
-    f'{who} lobt Nummer {k}.'
-    for k in range(12)
-    for who in ('Der Lehrer', 'Die Lehrerin')
-  ]
-  model = fairjax.load(folder)
-  with torch.no_grad():
-    theirs = [
-      net(torch.tensor([tokenizer.encode(t).ids])).logits.softmax(-1)[0].numpy()
-      for t in texts
-    ]
-  ours = model.predict_proba(texts)
-  np.testing.assert_allclose(ours, np.stack(theirs), atol=2e-4)
-  frame = pd.DataFrame({'text': texts, 'label': [0, 1] * 12})
-  frame['gender'] = ['male', 'female'] * 12
-  found = fairjax.audit(
-    model, frame, groups=['gender'], swaps=[german], n_resamples=100
-  )
-  decide = np.stack(theirs).argmax(1).reshape(-1, 2)
-  flips = (decide[:, 0] != decide[:, 1]).mean()
-  assert found['flips']['value'] == pytest.approx(flips)

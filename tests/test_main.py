@@ -19,6 +19,7 @@ from fairjax.config.ignored_knobs import OF_SET
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.core.registry import Entry, find
+from fairjax.data import word_tables
 from fairjax.recipes import RECIPES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -33,56 +34,7 @@ def told(words) -> str:
 
 
 # A flag, and what its sentence must name: where, what came, the remedy.
-MISTAKEN = {
-  '--config.train.lrr=1': 'train.lrr | train.lr?',
-  '--config.trian.lr=1': 'trian.lr | train.lr?',
-  '--config.train.lr=x': "train.lr | 'x' | number",
-  '--config.seeds=1.5': 'seeds | 1.5 | whole number',
-  '--config.mesh.fsdp=maybe': 'mesh.fsdp | true or false',
-  '--config.diet.factual=': 'diet.factual | number',
-  '--config.grid.factual=a,b': 'grid.factual | list',
-  '--config.seeds': 'seeds | needs a value',
-  # What is no value of its knob.
-  '--config.seeds=0': 'seeds is 0 | from 1',
-  '--config.train.batch=0': 'train.batch is 0',
-  '--config.train.lr=0': 'train.lr is 0.0 | above 0',
-  '--config.train.epochs=0': 'train.epochs is 0.0',
-  '--config.train.evals=-1': 'train.evals is -1.0',
-  '--config.train.warmup=1': 'train.warmup is 1.0',
-  '--config.train.max_grad_norm=-1': 'train.max_grad_norm is -1.0',
-  '--config.train.microbatches=3': 'train.microbatches is 3 | divide',
-  '--config.train.optimizer=sgd': "train.optimizer is 'sgd' | one of",
-  '--config.train.metric_for_best=f1': "train.metric_for_best is 'f1'",
-  '--config.measures.confidence_level=95': 'confidence_level is 95.0',
-  '--config.measures.resamples=-1': 'measures.resamples is -1',
-  '--config.planted.correlation=0.2': 'planted.correlation is 0.2',
-  '--config.data.on_bad=ignore': "data.on_bad is 'ignore'",
-  '--config.net.precision=float16': "net.precision is 'float16'",
-  '--config.scoring.at=ends': "scoring.at is 'ends'",
-  '--config.scoring.epochs=0': 'scoring.epochs is 0.0',
-  '--config.weighting.z=columns:': 'weighting.z is',
-  '--config.weighting.folds=1': 'weighting.folds is 1 | at least 2',
-  '--config.grid.shares=0.5,1.5': 'grid.shares is (0.5, 1.5) | of 1.5',
-  # What other programs call it, or an earlier version of ours.
-  '--config.learning_rate=1': '--config.train.lr',
-  '--learning_rate=1': '--config.train.lr',
-  '--config.train.learning_rate=1': '--config.train.lr',
-  '--per-device-train-batch-size=8': '--config.train.batch',
-  '--config.output_dir=x': '--workdir',
-  '--model_name_or_path=x': '--config.model',
-  '--config.max_seq_length=9': '--config.tokens.max_length',
-  '--lr=1': '--config.train.lr',
-  '--model=x': '--config.model',
-  '--config.num_beams=2': '--config.generate.num_beams',
-  '--config.train.clip=1': '--config.train.max_grad_norm',
-  '--wrkdir=x': '--workdir',
-  '--config.data.pth=x': '--config.data.path',
-  '--config.threshold=x': '--config.measures.threshold',
-  **{
-    f'--config.grid.factual={value}': 'list'
-    for value in ('(' * 300, '(1', "('a',)", '1e', '((1,),)')
-  },
-}
+MISTAKEN = word_tables.table_rows(__file__, 'mistaken_flags.csv')
 FILES = {
   ('--config.train.lr=1',): 'none is named | --config=',
   ('--config',): 'needs a file',
@@ -97,7 +49,7 @@ FILES = {
 
 @pytest.mark.parametrize(
   ('words', 'parts'),
-  [*(((QUICK, one), parts) for one, parts in MISTAKEN.items()), *FILES.items()],
+  [*(((QUICK, one), parts) for one, parts in MISTAKEN), *FILES.items()],
 )
 def test_a_mistake_names_where_what_and_the_remedy(words, parts):
   sentence = refused([*words])

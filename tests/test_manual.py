@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+import small
 
 import fairjax
 from fairjax import main
@@ -141,18 +142,7 @@ def test_a_command_stands_for_a_config(name):
 
 @pytest.mark.parametrize(
   'name, has',
-  [
-    ('learning_rate', '--config.train.lr='),  # as transformers calls it
-    ('train.clip', '--config.train.max_grad_norm='),  # a former name
-    ('--config.train.lr', '--config.train.lr='),
-    ('threshold', 'repair.threshold'),  # one of several
-    ('eqodd', 'largest gaps'),  # of --list
-    ('out_dir', '--workdir'),
-    ('seat', 'weat'),  # of a paper
-    ('bias_type', 'stereoset'),  # a column of its files
-    ('configs/quickstart_diet.py', 'healthy_random'),
-    ('quickstart_diet', 'planted.rows'),
-  ],
+  small.cases(__file__, 'asked.json'),
 )
 def test_what_can_be_asked(name, has):
   assert has in manual.explain(name)

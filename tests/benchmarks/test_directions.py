@@ -576,19 +576,7 @@ def test_bbq_s_ends_are_those_of_its_numbers(kind):
 
 
 # Of a stereotyped and another answer, as the published files say them.
-BBQ_CODES = {
-  'Age': ('old', 'nonOld'),
-  'Disability_status': ('disabled', 'nonDisabled'),
-  'Gender_identity': ('F', 'M'),
-  'Nationality': ('MiddleEast', 'Europe'),
-  'Physical_appearance': ('obese', 'nonObese'),
-  'Race_ethnicity': ('Black', 'White'),
-  'Race_x_SES': ('lowSES-Black', 'highSES-White'),
-  'Race_x_gender': ('F-Black', 'F-White'),
-  'Religion': ('Jewish', 'Christian'),
-  'SES': ('lowSES', 'highSES'),
-  'Sexual_orientation': ('gay', 'straight'),
-}
+BBQ_CODES = small.cases(__file__, 'bbq_codes.json')
 
 
 def bbq_files(folder, name='{}.jsonl'):

@@ -6,7 +6,6 @@ files, and predictions that are joined to rows. Each function writes into a
 folder and returns what reads it (test_mutated_inputs.py).
 """
 
-import dataclasses
 import functools
 import gzip
 import io
@@ -16,6 +15,7 @@ import tempfile
 
 import numpy as np
 import pandas as pd
+import small
 from test_mutations import damaged, pick
 
 import fairjax
@@ -238,79 +238,12 @@ def thresholds_file(folder, rng):
 
 # Runs: results, pages, claims.
 
-ESTIMATE = {'value': 0.1, 'low': 0.0, 'high': 0.2, 'seeds': [0.1]}
-RUN = results.plain(
-  results.Results(
-    data='file',
-    recipe='rank',
-    model='m',
-    seeds=[0, 1],
-    classes=['fine', 'rude'],
-    title='A run',
-    focus='healthy_random/0.4/0.4',
-    contenders={
-      name: {
-        'sets': {
-          'test': {
-            'rows': 9,
-            'threshold': 0.5,
-            'quality': {'auc': ESTIMATE, 'accuracy': ESTIMATE},
-            'fairness': {'dp': ESTIMATE, 'eqodd': ESTIMATE},
-            'groups': {
-              g: {'rows': 4, 'fpr': ESTIMATE, 'selection_rate': ESTIMATE}
-              for g in 'ab'
-            },
-            'warnings': ['w'],
-          }
-        },
-        'facts': {'seconds': 3.5},
-      }
-      for name in ('none', 'healthy_random/0.4/0.4')
-    },
-    tests=[
-      {
-        'set': 'test',
-        'measure': 'dp',
-        'ours': 'healthy_random/0.4/0.4',
-        'theirs': 'none',
-        'difference': ESTIMATE,
-        'p': 0.04,
-        'adjusted': 0.05,
-        'p_at_floor': False,
-        'test': 'paired bootstrap',
-      }
-    ],
-    verdicts=[
-      {
-        'claim': 'fairer',
-        'verdict': 'holds',
-        'effect': ESTIMATE,
-        'what': 'dp higher by',
-        'side': 'above',
-        'bound': 0.0,
-        'test': 'count',
-        'p': 0.04,
-      }
-    ],
-    facts={'rows': 9},
-    notes=['n'],
-    sections=[
-      results.section(
-        'More',
-        results.text('words', 'lead'),
-        results.bullets(['a', 'b']),
-        results.table([{'a': 1, 'b': ESTIMATE}], {'a': 'A'}, screen=True),
-        results.texts([{'text': 'he ran', 'twin': 'she ran', 'p': 0.5}]),
-        results.fold('fold', results.heading('h')),
-      )
-    ],
-  )
-)
+RUN = small.cases(__file__, 'run.json')
 
 
 def a_run(folder, rng) -> pathlib.Path:
   """results.json, config.json and versions.json, one of which is changed."""
-  own = dataclasses.asdict(c.Config(recipe='rank', seeds=2))
+  own = results.plain(c.Config(recipe='rank', seeds=2))
   words = ['main', '--config=configs/rank.py', f'--workdir={folder}']
   trees = {
     'results.json': RUN,
@@ -331,9 +264,9 @@ def a_run(folder, rng) -> pathlib.Path:
   run = folder / 'run'
   run.mkdir()
   for name, tree in trees.items():
-    raw = json.dumps(results.plain(tree)).encode()
+    raw = json.dumps(tree).encode()
     if name == changed:
-      raw = spelled(mutated(results.plain(tree), rng), rng)
+      raw = spelled(mutated(tree, rng), rng)
     (run / name).write_bytes(raw)
   rows = [
     {'id': str(i), 'set': 'test', 'label': i % 2, 'group': 'ab'[i % 2]}

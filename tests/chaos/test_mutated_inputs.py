@@ -46,27 +46,7 @@ from test_mutations import damaged, no_fault, outcome, pick
 ROWS = [
   {'text': f'he said {i}', 'label': i % 2, 'g': 'ab'[i % 2]} for i in range(9)
 ]
-RESULTS = results.plain(
-  results.Results(
-    data='d',
-    recipe='train',
-    model='m',
-    seeds=[0],
-    contenders={
-      'none': {
-        'sets': {
-          'test': {
-            'rows': 9,
-            'quality': {'auc': {'value': 0.5, 'low': 0.4, 'high': 0.6}},
-            'fairness': {'dp': {'value': 0.1}},
-            'groups': {'a': {'rows': 4, 'fpr': {'value': 0.1}}},
-            'warnings': ['w'],
-          }
-        }
-      }
-    },
-  )
-)
+RESULTS = mutated_doors.RUN
 GECO = [
   {'sentence_idx': k, 'gender': g, 'sentence': ['a', w], 'ground_truth': [0, 1]}
   for k in range(3)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fairjax.config import Config, Diet, Method
 from fairjax.core.errors import UserError
+from fairjax.data import word_tables
 from fairjax.data.tables import schema
 from fairjax.methods import augment, quotas
 from fairjax.methods import diet_rows as diet
@@ -58,45 +59,12 @@ def slow_first(rows, score, n, falling):
 
 # What is certain of a ranking's rows and twins: the first by falling (-) or
 # rising (+) score, all, none, those of a sign; ? is decided by lot.
-CERTAIN = """
-healthy_random ? -ge
-unhealthy_random ? +ge
-vanilla_ge +ge +ge
-random ? ?
-unhealthy_random_code -ge ?
-vanilla_ge_code -ge -ge
-super_healthy_random ? -ge
-healthy_ge +ge -ge
-unhealthy_ge -ge +ge
-healthy_el2n -el2n -ge
-healthy_forgetting -forgetting -ge
-healthy_grand -grand -ge
-el2n -el2n ?
-forgetting -forgetting ?
-grand -grand ?
-healthy_stereotype -1,0 1
-unhealthy_stereotype 1 -1
-augment_ge all -ge
-augment_el2n all -el2n
-augment_forgetting all -forgetting
-augment_grand all -grand
-augment_random all ?
-drop ? ?
-cells ? ?
-pvi +pvi ?
-easy_pvi -pvi ?
-easy_el2n +el2n ?
-none all none
-cda all all
-cds ? ?
-"""
+CERTAIN = word_tables.table_rows(__file__, 'certain_rows.csv')
 
 
 def slow(name, a, b, table, scores):
   """The sets of ids that no lot decides, of rows and of twins."""
-  rules = {
-    line.split()[0]: line.split()[1:] for line in CERTAIN.split('\n')[1:-1]
-  }
+  rules = {ranking: halves for ranking, *halves in CERTAIN}
   twin_of = dict(zip(table['id'], table['twin']))
   text_of = dict(zip(table['id'], table['text']))
   rows = sorted(table['id'])

@@ -8,6 +8,7 @@ import struct
 import jax
 import numpy as np
 import pytest
+import small
 from safetensors.numpy import save_file
 from small import SMALL
 
@@ -101,19 +102,7 @@ def test_config_json(family, tmp_path):
 
 
 # What the issue names, each with the key that its sentence must name.
-NAMED = [
-  ({'hidden_size': '32'}, 'hidden_size'),
-  ({'hidden_size': None}, 'hidden_size'),
-  ({'num_attention_heads': 0}, 'num_attention_heads'),
-  ({'layer_norm_eps': '1e-12'}, 'layer_norm_eps'),
-  ({'type_vocab_size': 0}, 'type_vocab_size'),
-  ({'hidden_act': ['gelu']}, 'hidden_act'),
-  ({'pad_token_id': 99}, 'pad_token_id'),
-  ({'id2label': {'0': 'a', '2': 'b'}}, 'id2label'),
-  ({'id2label': ['a', 'b']}, 'id2label'),
-  ({'model_type': ['bert']}, 'model_type'),
-  ({'quantization_config': {'bits': 4}}, 'quantization_config'),
-]
+NAMED = small.cases(__file__, 'named_keys.json')
 
 
 def test_what_is_wrong_is_named(tmp_path):

@@ -334,17 +334,3 @@ ROOTED = re.compile(r'(?:(?<=[\s\'"(=`])|^)~?/[\w.~-]+/')
 )
 def test_a_kept_run_names_no_folder_of_whoever_ran_it(path):
   assert not ROOTED.search(path.read_text(encoding='utf-8'))
-
-
-def test_the_map_has_the_hours_of_kept_runs_and_configs_that_are_there():
-  place = ROOT / 'configs'
-  words = (place / 'MAP.md').read_text(encoding='utf-8')
-  rows = [line.split(' | ') for line in words.splitlines() if '.py' in line]
-  for name in re.findall(r'`(?:configs/)?([\w/]+\.py)', words):
-    assert (place / name).exists(), name
-  for path in sorted((place / 'claims' / 'results').glob('*/run.json')):
-    hours = json.loads(path.read_text(encoding='utf-8'))['seconds'] / 3600
-    named = re.compile(rf'\b(claims/)?{path.parent.name}\.py')
-    cells = [row[3] for row in rows if len(row) == 5 and named.search(row[1])]
-    assert any(f'{hours:.2f}'.lstrip('0') in cell for cell in cells), path
-  assert all(len(row) == 5 for row in rows if row[0].startswith('| '))

@@ -13,7 +13,7 @@ from fairjax import results
 from fairjax.metrics import warn
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference.sample import RowSample
-from fairjax.report import findings, names, words
+from fairjax.report import findings, words
 from fairjax.report.findings import ABOVE, BELOW, OPEN, SMALL, VOID
 
 TESTS = pathlib.Path(__file__).parents[1]
@@ -220,20 +220,6 @@ def test_contenders_are_compared_as_one_family():
   assert again == {'a': ABOVE, 'b': VOID, 'c': OPEN}
 
 
-def test_a_page_leads_with_the_first_set_that_compares():
-  """Of a set without groups and one with them the second has the contest."""
-  sets = {'test': {'quality': {'auc': around(0.9)}}, 'd': {}}
-  one = results.Results(
-    focus='mine',
-    contenders={name: {'sets': sets} for name in ('mine', 'a')},
-    tests=[contest('mine', 'a', 0.2)],
-  )
-  found = findings.of(one)
-  assert [(f.kind, f.set) for f in found] == [
-    *(('contest', 'd'), ('quality', 'test'))
-  ]
-
-
 def test_simultaneous_intervals_hold_together():
   """Of three estimates all are held as often as the level says."""
   rng = np.random.default_rng(1)
@@ -375,23 +361,3 @@ def test_shared_rooms_know_no_recipe_by_name():
     if BY_NAME.search(path.read_text('utf-8'))
   }
   assert known <= {'recipes'}
-
-
-def test_names_that_people_give():
-  for name, called in {
-    'profanity_check:predict_prob': 'profanity check',
-    'a.b.perspective:score': 'perspective',
-    'What writers_of:biased writes': 'What biased writes',
-    'terms:my_terms.txt': 'terms:my_terms.txt',
-    'sex: f': 'sex: f',
-    '/home/me/gpt2/export/seed_0': 'gpt2',
-    'gpt2 (/home/me/gpt2/export/seed_0)': 'gpt2',
-  }.items():
-    assert names.named(name) == called
-  assert len(set(names.NAMES.values())) == len(names.NAMES)
-  found = golden.read(KEPT['audit'])
-  one, found.tests = found.contenders[found.focus], []
-  for other, shown in (('two:fair', 'fair'), ('two:biased', 'two:biased')):
-    found.contenders = {'one:biased': one, other: one}
-    found.focus = 'one:biased'
-    assert [*names.by_people(found).contenders][1] == shown

@@ -72,24 +72,6 @@ def test_numbers_of_the_results_are_on_the_page(reported):
       assert f'{value["value"]:.3f} [{low}, {high}]' in text
 
 
-def test_pictures_are_saved_as_png(reported):
-  run_folder = reported[0]
-  names = {path.stem for path in (run_folder / 'plots').iterdir()}
-  assert names == {
-    'answer',
-    'learning',
-    'difference_auc_test__differences_to_none',
-    'difference_dp_test__differences_to_none',
-    *(
-      f'{kind}_{name}'
-      for kind in ('rates', 'roc', 'roc_groups', 'scores')
-      for name in ('test', 'templates')
-    ),
-  }
-  for path in (run_folder / 'plots').iterdir():
-    assert path.read_bytes()[:4] == b'\x89PNG'
-
-
 def test_the_same_run_gives_the_same_bytes(reported):
   drawn.HELD.clear()  # and its pictures are drawn anew
   assert page.report(reported[0]) == reported[1]

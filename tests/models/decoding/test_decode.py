@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import small
 
 from fairjax.bench.races import generate as race
 from fairjax.config import Config, Pretrain
@@ -32,28 +33,7 @@ from ..seq2seq import make_seq2seq, needs_torch
 EOS, PROMPTS, MOST = 2, 20, 22
 
 # Our options, and the names that transformers has for them.
-CASES = {
-  'greedy': {},
-  'least': {'min_length': 9},
-  'forced': {
-    'forced_bos_token_id': 0,
-    'forced_eos_token_id': 2,
-    'max_length': 12,
-  },
-  'ngram': {'no_repeat_ngram_size': 2, 'min_length': 15},
-  'beams': {'num_beams': 3},
-  'short': {'num_beams': 3, 'length_penalty': -0.5, 'early_stopping': True},
-  'long': {'num_beams': 3, 'length_penalty': 2.0, 'min_length': 6},
-  'never': {'num_beams': 3, 'length_penalty': 1.5, 'early_stopping': 'never'},
-  'full': {'num_beams': 3, 'early_stopping': True, 'forced_bos_token_id': 0},
-  'all': {
-    'num_beams': 3,
-    'no_repeat_ngram_size': 2,
-    'forced_bos_token_id': 0,
-    'forced_eos_token_id': 2,
-    'max_length': 12,
-  },
-}
+CASES = small.cases(__file__, 'bart_options.json')
 THEIRS = {
   'beams': 'num_beams',
   'max_new_tokens': 'max_new_tokens',
@@ -165,23 +145,7 @@ def test_gpt2_writes_what_transformers_writes(models, case):
   assert rows_of(found) == [theirs(net, [t], case)[0] for t in texts]
 
 
-FOLDERS = {
-  'all': {
-    'num_beams': 3,
-    'max_length': 14,
-    'min_length': 6,
-    'no_repeat_ngram_size': 2,
-    'forced_bos_token_id': 0,
-    'forced_eos_token_id': 2,
-    'early_stopping': True,
-    'length_penalty': 2.0,
-  },
-  'new': {'max_new_tokens': 9, 'min_new_tokens': 5},
-  # min_new_tokens takes precedence, though min_length asks for more.
-  'both': {'max_new_tokens': 12, 'min_new_tokens': 2, 'min_length': 11},
-  'none': {'max_new_tokens': 12, 'min_new_tokens': 0, 'min_length': 11},
-  'start': {'max_length': 12, 'decoder_start_token_id': 5},
-}
+FOLDERS = small.cases(__file__, 'folder_options.json')
 
 
 @needs_torch

@@ -292,24 +292,6 @@ def test_grades_have_pearson_s_r_and_a_test_of_the_two():
   assert not e.tests
 
 
-def test_a_sweep_s_lines_say_what_chose(tmp_path):
-  """A loss is smallest and is said as it is; two classes' r is one too."""
-  lines = []
-  for name in ('loss', 'mcc'):
-    asked = config(train__metric_for_best=name, fairscore__rates=(1e-3, 1e-4))
-    with Log(tmp_path / name, main=False) as log:
-      tables = stages.load(asked, tmp_path / name, log)
-      model = stages.prepare(asked, tables, log)
-      log.line = lines.append
-      e = Experiment(asked, tmp_path / name, log)
-      fairtune.swept(e, model, tables, 'fit')
-  told = [line for line in lines if 'median validation' in line]
-  assert len(told) == 4
-  for line, name in zip(told, ('loss', 'loss', 'mcc', 'mcc')):
-    assert f'median validation {name} ' in line
-  assert all(float(line.split()[-1]) > 0 for line in told[:2])
-
-
 def test_attributes_of_an_axis_that_is_left_out_are_refused():
   """`axes=race attributes=woman` changed nothing and ended with 0."""
   with pytest.raises(UserError, match=r"'woman', which is of gender.*is race"):
