@@ -312,10 +312,12 @@ def thresholds(
     assess(labels[held], decisions, judged_by[held], **options)
     for decisions in (once, each)
   )
-  ranked = assess(labels, scores, n_resamples=0).warnings
+  options |= {'cluster': sample.cluster, 'sample_weight': sample.weight}
+  ranked = assess(labels, scores, **options).warnings
+  said += [one for one in ranked if REVERSED in one]
   for side in (before, after):
-    side.warnings[:0] = [*said, *(w for w in ranked if REVERSED in w)]
-  return Equalized(rule, before, after, compare(after, before))
+    side.warnings[:0] = said
+  return Equalized(rule, before, after, compare(after, before), said)
 
 
 def _one_column(values: Any, rows: int, name: str) -> np.ndarray:
@@ -440,6 +442,7 @@ def weights(
   """
   from fairjax.methods import reweight
 
+  same_index(table=table, sensitive_features=sensitive_features)
   rows, groups = inputs.with_groups(inputs.table(table), sensitive_features)
   if groups:
     z = f'columns:{",".join(groups)}'

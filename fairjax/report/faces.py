@@ -166,6 +166,7 @@ class Equalized:
   before: Face  # decisions by one threshold
   after: Face  # decisions by those of the groups
   comparison: Comparison  # after less before, on the same rows
+  warnings: list[str]  # of the scores
 
   @property
   def thresholds(self) -> dict[str, float]:
@@ -210,16 +211,17 @@ class Equalized:
     return pd.DataFrame(rows).rename(columns={'value': 'difference'})
 
   def __repr__(self) -> str:
-    return f'thresholds: {self._limits}\n{escape.lines_of(self.to_frame())}'
+    return '\n'.join([self._limits, escape.lines_of(self.to_frame())])
 
   def _repr_html_(self) -> str:
     table = escape.table_of(self.to_frame())
-    return f'<p>thresholds: {escape.entities(self._limits)}</p>{table}'
+    return f'<pre>{escape.entities(self._limits)}</pre>{table}'
 
   @property
   def _limits(self) -> str:
     each = (f'{g} {t:.3g}' for g, t in self.thresholds.items())
-    return escape.printable(', '.join(each))
+    lines = [*self.warnings, f'thresholds: {", ".join(each)}']
+    return '\n'.join(map(escape.printable, lines))
 
 
 class NoMeasure(UserError, KeyError):

@@ -70,6 +70,10 @@ SERIES = {
     SERIED['y'], P, groups={'a': SEX, 'b': one(SEX)}
   ),
   'model': lambda one: audit(one(P), DATA),
+  'weights': lambda one: fairjax.weights(
+    pd.DataFrame({'text': list(map(str, P)), 'label': Y}),
+    sensitive_features=one(SEX),
+  ),
   'table': lambda one: audit(one(P).to_frame('score'), DATA),
 }
 RULE = fairjax.thresholds(Y, P, SEX, n_resamples=100)
@@ -182,7 +186,8 @@ def test_decisions_of_other_numbers_than_the_labels_are_asked_about():
 
 def test_reversed_scores_and_percents_divided_twice_are_said():
   found = fairjax.thresholds(Y, 1 - P, SEX, n_resamples=20, min_group=1)
-  assert any('reversed?' in words for words in found.after.warnings)
+  for said in (found.after.warnings[0], repr(found), found._repr_html_()):
+    assert 'the AUC is 0.0' in said and 'reversed?' in said
   small = fairjax.assess(Y, P / 100, n_resamples=0)
   assert any('divided twice' in words for words in small.warnings)
 
