@@ -75,8 +75,7 @@ def jaccard(counts):
     'toy',
     (ROOT / 'tests/benchmarks/toy_benchmark.py').read_text(),
     [
-      "'toy': Benchmark('fairjax.benchmarks.toy', ('embed',), 'a toy', "
-      "texts=('word', 'first', 'second')),",
+      'toy,embed,a toy,word first second,,,all,,,,',
       'toy_gap,own,,,0,0,-inf,inf,,,toy gap,how much nearer,',
     ],
   ),

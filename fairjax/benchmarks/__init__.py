@@ -1,10 +1,14 @@
-"""Bias benchmarks by name; adding one is one file and one row here."""
+"""Bias benchmarks by name; adding one is one file and one row of a table."""
 
+import pathlib
 from collections.abc import Collection
 from typing import NamedTuple
 
 from fairjax.core.errors import UserError
+from fairjax.core.paths import csv_lines
 from fairjax.core.registry import installed
+
+_HERE = pathlib.Path(__file__).parent
 
 
 class Benchmark(NamedTuple):
@@ -46,108 +50,21 @@ class Benchmark(NamedTuple):
   axis: str = ''
 
 
-_LIKELIHOOD = ('mask', 'judge')
-
-BENCHMARKS: dict[str, Benchmark] = {
-  'weat': Benchmark(
-    'fairjax.benchmarks.weat',
-    ('embed',),
-    'WEAT and SEAT: lists of targets and attributes, by cosines',
-    texts=('text',),
-    origin='github.com/W4ngatang/sent-bias (tests/*.jsonl, CC BY-NC 4.0)',
-    leaves=('benchmarks.encodings',),
-    headline=('weat_mean_mean',),
-  ),
-  'crows': Benchmark(
-    'fairjax.benchmarks.crows',
-    _LIKELIHOOD,
-    'CrowS-Pairs: the more stereotyping of two sentences, by bias_type',
-    texts=('more', 'less'),
-    origin='github.com/nyu-mll/crows-pairs (data/crows_pairs_anonymized.csv, '
-    'CC BY-SA 4.0)',
-    headline=('crows_original', 'crows_total'),
-    by_axis=('crows_original', 'crows_total', 'crows_aul', 'crows_aula'),
-  ),
-  'stereoset': Benchmark(
-    'fairjax.benchmarks.stereoset',
-    _LIKELIHOOD,
-    'StereoSet: stereotype, anti-stereotype and nonsense, by bias_type',
-    texts=('context', 'stereotype', 'anti-stereotype', 'unrelated'),
-    origin='github.com/moinnadeem/StereoSet (data/dev.json, CC BY-SA 4.0)',
-    whole='intrasentence',
-    headline=('stereoset_ss_log',),
-  ),
-  'winobias': Benchmark(
-    'fairjax.benchmarks.winobias',
-    (*_LIKELIHOOD, 'classify'),
-    'WinoBias: pronouns for and against the stereotype of an occupation',
-    texts=('pro', 'anti'),
-    origin='github.com/uclanlp/corefBias (WinoBias/wino/data, MIT)',
-    headline=('winobias_log_odds', 'winobias_score_gap'),
-    axis='gender',
-  ),
-  'winogender': Benchmark(
-    'fairjax.benchmarks.winogender',
-    (*_LIKELIHOOD, 'classify'),
-    'Winogender: pronouns against the share of women in an occupation',
-    texts=('he', 'she'),
-    origin='github.com/rudinger/winogender-schemas (data, MIT)',
-    whole='occupation',
-    headline=('winogender_rho',),
-    axis='gender',
-  ),
-  'bbq': Benchmark(
-    'fairjax.benchmarks.bbq',
-    _LIKELIHOOD,
-    'BBQ: questions whose answer is not said, or against a stereotype',
-    texts=('context', 'question', 'ans0', 'ans1', 'ans2'),
-    origin='github.com/nyu-mll/BBQ (data/*.jsonl, CC BY 4.0)',
-    whole='ambiguous',
-    headline=('bbq_bias_mean',),
-    told='disambiguated',
-  ),
-  'holistic': Benchmark(
-    'fairjax.benchmarks.holistic',
-    _LIKELIHOOD,
-    'HolisticBias: likelihoods of descriptors against each other',
-    texts=('text',),
-    origin='github.com/facebookresearch/ResponsibleNLP (holistic_bias/dataset, '
-    'CC BY-SA 4.0)',
-    headline=('holistic_pairs_fdr',),
-  ),
-  'twins': Benchmark(
-    'fairjax.benchmarks.twins',
-    _LIKELIHOOD,
-    'your own texts (data.path) as of each group of method.axis, by word',
-    texts=('text',),
-    by_axis=('twins_log_odds', 'twins_gap'),
-  ),
-  'lpbs': Benchmark(
-    'fairjax.benchmarks.lpbs',
-    ('mask',),
-    'LPBS: insults and praise beside the words of a group, by axis',
-    texts=(),
-    headline=('lpbs_mean',),
-  ),
-  'sembias': Benchmark(
-    'fairjax.benchmarks.sembias',
-    ('embed',),
-    'SemBias: which word pair is most like he and she',
-    texts=(),
-    origin='github.com/uclanlp/gn_glove (SemBias/SemBias, Apache-2.0)',
-    headline=('sembias_stereotype',),
-    axis='gender',
-  ),
-  'eec': Benchmark(
-    'fairjax.benchmarks.eec',
-    ('classify',),
-    'EEC: sentiment scores of sentences about different people',
-    texts=('Sentence',),
-    origin='saifmohammad.com (Equity-Evaluation-Corpus.csv, research use)',
-  ),
-}
+_LISTS = {'needs', 'texts', 'leaves', 'headline', 'by_axis'}
 
 
+def _rows() -> dict[str, Benchmark]:
+  """Those of benchmarks.csv: lists are words apart by blanks."""
+  head, *lines = csv_lines(_HERE / 'benchmarks.csv', 'table of benchmarks')
+  rows = {}
+  for name, *cells in lines:
+    fields = dict(zip(head[1:], cells, strict=True))
+    lists = {field: tuple(fields[field].split()) for field in _LISTS}
+    rows[name] = Benchmark(f'fairjax.benchmarks.{name}', **fields | lists)
+  return rows
+
+
+BENCHMARKS = _rows()
 # Another package's entry point names the fields of its row, a dict.
 installed('benchmarks', BENCHMARKS, lambda row, _: Benchmark(**row.load()))
 

@@ -1,6 +1,7 @@
 """Chips by name, and devices of them to compile for that are not here."""
 
 import importlib.util
+import pathlib
 import re
 from typing import Any, NamedTuple
 
@@ -10,21 +11,7 @@ GIB = 2**30
 EXAMPLES = 'v5e:4x4, v4:2x2x1, v5p:2x2x1, v6e:2x4, h100:8, h200:1'
 GPUS_OF_A_HOST = 8
 # What XLA:GPU is told of a Hopper, which no driver is here to say.
-HOPPER = """
-gpu_device_info {{
-  threads_per_block_limit: 1024 threads_per_warp: 32
-  shared_memory_per_block: 49152 shared_memory_per_core: 233472
-  threads_per_core_limit: 2048 core_count: 132 fpus_per_core: 128
-  block_dim_limit_x: 2147483647 block_dim_limit_y: 65535
-  block_dim_limit_z: 65535 memory_bandwidth: {bandwidth:.0f}
-  l2_cache_size: 52428800 clock_rate_ghz: 1.98 device_memory_size: {memory:.0f}
-  shared_memory_per_block_optin: 232448 cuda_compute_capability {{ major: 9 }}
-  registers_per_core_limit: 65536 registers_per_block_limit: 65536
-}}
-platform_name: "CUDA" dnn_version_info {{ major: 9 minor: 28 }}
-runtime_version {{ major: 13 minor: 0 patch: 0 }}
-device_description_str: "{name}"
-"""
+HOPPER = pathlib.Path(__file__).with_name('hopper.pbtxt')
 # A process that has no such device: libtpu must neither look for one nor for
 # another process, the CUDA plugin not for a driver.
 ENVIRONMENT = {
@@ -132,6 +119,6 @@ def _gpu(text: str, kind: str, shape: str, slices: int) -> list:
       platform='cuda',
       topology_name=kind,
       topology=f'1x{hosts}x{count // hosts}',
-      target_config=HOPPER.format(**chip._asdict()),
+      target_config=HOPPER.read_text().format(**chip._asdict()),
     ).devices
   )

@@ -10,26 +10,14 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from fairjax.benchmarks import BENCHMARKS
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics import measures
 from fairjax.metrics.inference import significance
 
 # What benchmarks call an axis; what is in none of these is no axis (a
 # profession, a crossed category, a template).
 CALLED = {
-  'gender': ('gender', 'gender_identity', 'gender_and_sex'),
-  'gender identity': ('gender identity',),  # BBQ's has men and women too
-  'sexual orientation': (
-    *('sexual orientation', 'sexual-orientation', 'sexual_orientation'),
-  ),
-  'race': ('race', 'race-color', 'race_ethnicity'),
-  'nationality': ('nationality',),
-  'religion': ('religion',),
-  'age': ('age',),
-  'disability': ('disability', 'disability_status', 'ability'),
-  'social class': (
-    *('class', 'social class', 'socioeconomic', 'socioeconomic_class', 'ses'),
-  ),
-  'appearance': (*('physical-appearance', 'physical_appearance', 'body_type'),),
+  axis: names.split('|') for axis, names in table_rows(__file__, 'axes.csv')
 }
 # Heads of columns where a measure's own name is long, or has no benchmark's.
 HEADS = {

@@ -15,55 +15,25 @@ import numpy as np
 from fairjax.benchmarks import weat
 from fairjax.benchmarks.shared import association, result_rows
 from fairjax.core.errors import UserError
+from fairjax.data.word_tables import table_rows
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_WOMEN = (
-  'she her hers herself woman women girl girls female mother mothers '
-  'daughter daughters sister sisters wife wives aunt grandmother lady'
-).split()
-_MEN = (
-  'he him his himself man men boy boys male father fathers son sons brother '
-  'brothers husband husbands uncle grandfather gentleman'
-).split()
-# Positive effects say that women are nearer to the first list: stereotypes, and
-# in the planted data (sets/planted.py), whose acts `unpleasant` has, its bias.
-# The lists are ours.
-TESTS = (
-  weat.Test(
-    'work',
-    ("women's work", "men's work", 'women', 'men'),
-    (
-      'nurse teacher model dancer actress singer dietitian librarian '
-      'receptionist secretary therapist'.split(),
-      'engineer surgeon officer soldier lawyer politician architect pilot '
-      'footballer'.split(),
-    ),
-    (_WOMEN, _MEN),
-  ),
-  weat.Test(
-    'career',
-    ('family', 'career', 'women', 'men'),
-    (
-      'home parents children family marriage wedding relatives cousins'.split(),
-      'executive management professional corporation salary office business '
-      'career'.split(),
-    ),
-    (_WOMEN, _MEN),
-  ),
-  weat.Test(
-    'unpleasant',
-    ('unpleasant', 'pleasant', 'women', 'men'),
-    (
-      'insulted cheated mocked threatened bullied humiliated deceived '
-      'exploited stole damaged neglected ruined hatred murder poison grief '
-      'disaster prison cruel ugly'.split(),
-      'helped thanked welcomed defended protected encouraged supported '
-      'comforted respected repaired cleaned improved love peace joy gift '
-      'honour laughter gentle beautiful'.split(),
-    ),
-    (_WOMEN, _MEN),
-  ),
-)
+
+
+def _tests() -> tuple[weat.Test, ...]:
+  """Those of word_tests.csv, whose first row has the attributes of all."""
+  rows = [
+    (name, (one, other), (ones.split(), others.split()))
+    for name, one, other, ones, others in table_rows(__file__, 'word_tests.csv')
+  ]
+  (_, people, attributes), *rows = rows
+  return tuple(
+    weat.Test(name, (*called, *people), targets, attributes)
+    for name, called, targets in rows
+  )
+
+
+TESTS = _tests()
 METRIC = 'weat_effect_words'
 FEWEST = 3  # words of a list that a test needs
 

@@ -346,10 +346,6 @@ FAMILY = Family(
   tensors='bart',
   prefix='model.',
   heads={'write': _LM, 'infill': _LM},
-  shapes={
-    'facebook/bart-base': sized(6, 768),
-    'facebook/bart-large': sized(12, 1024),
-  },
   sized=sized,
   extra=lambda shape: {
     'is_encoder_decoder': True,

@@ -47,12 +47,6 @@ FAMILY = Family(
   tensors='bert',
   prefix='bert.',
   heads=heads('Bert', 'bert'),
-  shapes={
-    'bert-base-uncased': sized(12, 768),
-    'bert-base-cased': sized(12, 768, vocab=28996),
-    'bert-large-uncased': sized(24, 1024),
-    'bert-large-cased': sized(24, 1024, vocab=28996),
-  },
   sized=sized,
   derive=same_width,
 )

@@ -333,13 +333,6 @@ FAMILY = Family(
     ),
     'embed': Head('DebertaV2Model'),
   },
-  shapes={
-    'microsoft/deberta-v3-xsmall': sized(12, 384, hidden=1536),
-    'microsoft/deberta-v3-small': sized(6, 768),
-    'microsoft/deberta-v3-base': sized(12, 768),
-    'microsoft/deberta-v3-large': sized(24, 1024),
-    'microsoft/mdeberta-v3-base': sized(12, 768, vocab=251000),
-  },
   sized=sized,
   wrong=wrong,
   extra=lambda shape: REQUIRED,

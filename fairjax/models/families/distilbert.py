@@ -20,10 +20,6 @@ FAMILY = Family(
   tensors='distilbert',
   prefix='distilbert.',
   heads=bert.heads('DistilBert', 'distilbert', {'activation': 'relu'}),
-  shapes={
-    'distilbert-base-uncased': sized(6, 768),
-    'distilbert-base-cased': sized(6, 768, vocab=28996),
-  },
   sized=sized,
   derive=lambda values: {'embedding': values['width'], 'types': 0},
 )

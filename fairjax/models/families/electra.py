@@ -1,7 +1,5 @@
 """ELECTRA: BERT with narrow embeddings, a generator and a discriminator."""
 
-import functools
-
 from fairjax.models.families import bert
 from fairjax.models.families.config_keys import of_family
 from fairjax.models.families.encoder import Encoder, EncoderShape
@@ -20,7 +18,6 @@ HEADS = bert.heads(
   {'drop_first': True, 'activation': 'gelu'},
   {'activation': 'gelu'},  # whatever the layers have
 )
-base = functools.partial(sized, 12)
 
 FAMILY = Family(
   name='electra',
@@ -38,10 +35,6 @@ FAMILY = Family(
       'ElectraForPreTraining', 'electra.detect', ElectraDiscriminator
     ),
     **HEADS,
-  },
-  shapes={
-    'google/electra-small-discriminator': base(256, hidden=1024, embedding=128),
-    'google/electra-base-discriminator': base(768, embedding=768),
   },
   sized=sized,
 )

@@ -10,7 +10,7 @@ import pathlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from fairjax.core import paths
+from fairjax.core import paths, strict_json
 from fairjax.models.families.config_keys import Key
 
 # What a family may be able to do, as a sentence says it.
@@ -100,12 +100,23 @@ class Family:
   tensors: str  # the body's part of tensors.csv, its names below `prefix`
   prefix: str
   heads: Mapping[str, Head]  # by capability; the first that fits is loaded
-  shapes: Mapping[str, Any]  # published ones by name
-  sized: Callable | None = None  # sized(depth, width) -> shape
+  sized: Callable  # sized(depth, width) -> shape
   # Fields that follow from others; a sentence for values that do not fit.
   derive: Callable[[Mapping], Mapping] = lambda values: {}
   wrong: Callable[[Mapping], str] = lambda values: ''
   extra: Callable[[Any], Mapping] = lambda shape: {}  # only written
+
+  @functools.cached_property
+  def shapes(self) -> dict[str, Any]:
+    """The published ones by name, of shapes.csv."""
+    file = pathlib.Path(__file__).with_name('shapes.csv')
+    return {
+      name: dataclasses.replace(
+        self.sized(int(depth), int(width)), **strict_json.parse(more)
+      )
+      for family, name, depth, width, more in paths.csv_lines(file, 'shapes')
+      if family == self.name
+    }
 
   @property
   def abilities(self) -> str:

@@ -103,11 +103,6 @@ FAMILY = Family(
   tensors='gpt2',
   prefix='transformer.',
   heads=heads('GPT2', 'GPT2LMHeadModel'),
-  shapes={
-    'gpt2': GPT2Shape(),
-    'distilgpt2': sized(6, 768),
-    'gpt2-medium': sized(24, 1024),
-  },
   sized=sized,
   derive=lambda v: {'hidden': v['hidden'] or 4 * v['width']},
 )

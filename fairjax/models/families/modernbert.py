@@ -272,12 +272,6 @@ FAMILY = Family(
     ),
     'embed': Head('ModernBertModel'),
   },
-  shapes={
-    'answerdotai/ModernBERT-base': sized(22, 768, pooling='mean'),
-    'answerdotai/ModernBERT-large': sized(
-      28, 1024, hidden=2624, pooling='mean'
-    ),
-  },
   sized=sized,
   derive=derive,
   wrong=wrong,

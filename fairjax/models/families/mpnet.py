@@ -31,7 +31,6 @@ FAMILY = Family(
   tensors='mpnet',
   prefix='mpnet.',
   heads=bert.heads('MPNet', 'roberta', *roberta.OPTIONS),
-  shapes={'microsoft/mpnet-base': sized(12, 768)},
   sized=sized,
   derive=lambda values: {'embedding': values['width']} | OWN,
   wrong=roberta.wrong,

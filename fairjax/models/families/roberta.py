@@ -43,11 +43,6 @@ FAMILY = Family(
   tensors='bert',
   prefix='roberta.',
   heads=bert.heads('Roberta', 'roberta', *OPTIONS),
-  shapes={
-    'roberta-base': sized(12, 768),
-    'roberta-large': sized(24, 1024),
-    'distilroberta-base': sized(6, 768),
-  },
   sized=sized,
   derive=derive,
   wrong=wrong,

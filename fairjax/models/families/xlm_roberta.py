@@ -14,9 +14,5 @@ FAMILY = dataclasses.replace(
   name='xlm-roberta',
   keys=of_family('bert', vocab=250002, pad=1),
   heads=bert.heads('XLMRoberta', 'roberta', *roberta.OPTIONS),
-  shapes={
-    'xlm-roberta-base': sized(12, 768),
-    'xlm-roberta-large': sized(24, 1024),
-  },
   sized=sized,
 )

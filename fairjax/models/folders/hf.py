@@ -25,43 +25,17 @@ from flax import traverse_util
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.gguf import is_gguf
+from fairjax.data.word_tables import table_rows
 from fairjax.models import families
 from fairjax.models.folders import gguf, weight_files
 from fairjax.models.folders.weight_files import Weights, read_json
 from fairjax.models.layers.places import blank_batch
 
+_NAMES = table_rows(__file__, 'tensor_names.csv')
 # Tensors that copy others or hold no parameter: left aside in silence.
-ASIDE = (
-  'position_ids',
-  'token_type_ids',
-  'embed_tokens.weight',  # BART: the shared embeddings again
-  '.attn.bias',  # GPT-2: masks
-  '.attn.masked_bias',
-  'rotary_emb.inv_freq',
-  'embeddings.position_embeddings.weight',  # DeBERTa-v3: unused
-)
+ASIDE = tuple(name for kind, name, _ in _NAMES if kind == 'aside')
 # What heads begin with, ours and others of transformers.
-HEADS = (
-  'classifier.',
-  'pre_classifier.',
-  'score.',
-  'cls.',
-  'lm_head.',
-  'head.dense.',
-  'head.norm.',
-  'decoder.weight',
-  'decoder.bias',
-  'vocab_',
-  'generator_',
-  'discriminator_predictions.',
-  'lm_predictions.',
-  'mask_predictions.',
-  'qa_outputs.',
-  'classification_head.',
-  'final_logits_bias',
-)
-
-
+HEADS = tuple(name for kind, name, _ in _NAMES if kind == 'head')
 COUNTED = ('classifier/', 'score/')  # ours, heads with an output a class
 
 
@@ -311,20 +285,12 @@ def hf_config(
 
 # Of another model's config.json: what ours says under other names.
 _REPLACED = (
-  'torch_dtype',
-  'num_labels',
-  '_name_or_path',
-  'transformers_version',
+  *('torch_dtype', 'num_labels', '_name_or_path', 'transformers_version'),
 )
-
-
 # What transformers' generate must know of a model beside how it decodes.
 _ENDS = (
-  'bos_token_id',
-  'eos_token_id',
-  'pad_token_id',
-  'decoder_start_token_id',
-  'forced_eos_token_id',
+  *('bos_token_id', 'eos_token_id', 'pad_token_id'),
+  *('decoder_start_token_id', 'forced_eos_token_id'),
 )
 
 

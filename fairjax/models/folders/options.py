@@ -3,7 +3,9 @@
 import pathlib
 from typing import Any
 
+from fairjax.core import strict_json
 from fairjax.core.errors import UserError
+from fairjax.data.word_tables import table_rows
 from fairjax.models.decoding.decode import Options
 from fairjax.models.families.kinds import NAMED
 from fairjax.models.folders import hf, weight_files
@@ -19,31 +21,8 @@ _KNOWN = (
 )
 _BOOL, _NUMBER = ('do_sample',), ('temperature', 'top_p', 'length_penalty')
 _UNKNOWN = {
-  'min_p': (0.0,),
-  'typical_p': (1.0,),
-  'epsilon_cutoff': (0.0,),
-  'eta_cutoff': (0.0,),
-  'num_beam_groups': (1,),
-  'diversity_penalty': (0.0,),
-  'penalty_alpha': (0.0,),
-  'repetition_penalty': (1.0,),
-  'encoder_repetition_penalty': (1.0,),
-  'encoder_no_repeat_ngram_size': (0,),
-  'bad_words_ids': ([],),
-  'suppress_tokens': ([],),
-  'begin_suppress_tokens': ([],),
-  'sequence_bias': ({},),
-  'exponential_decay_length_penalty': (),
-  'guidance_scale': (1.0,),
-  'stop_strings': ('', []),
-  'force_words_ids': ([],),
-  'constraints': ([],),
-  'top_h': (),
-  'dola_layers': (),
-  'watermarking_config': ({},),
-  'token_healing': (False,),
-  'max_time': (),
-  'num_return_sequences': (1,),
+  name: strict_json.parse(values)
+  for name, values in table_rows(__file__, 'neutral_options.csv')
 }
 
 
@@ -98,7 +77,7 @@ def folder_options(folder: pathlib.Path) -> Options:
   """The folder's own way of decoding; what it does not say is our default."""
   path, settings = _said(folder)
   for name, plain in _UNKNOWN.items():
-    if settings.get(name) and settings[name] not in list(plain):
+    if settings.get(name) and settings[name] not in plain:
       raise UserError(
         f'{path} sets {name} to {settings[name]!r}, which is not known here; '
         'take that line out'

@@ -30,16 +30,9 @@ _DECADES = {0: 'teens', 1: '20s', 2: '50s', 3: '70s'}
 _DECADE_WORDS = {0: 'teens', 1: 'twenties', 2: 'fifties', 3: 'seventies'}
 # Nouns that go with an age: of a child, and of everyone older.
 AGED = (
-  ('boy', 'man'),
-  ('girl', 'woman'),
-  ('child', 'adult'),
-  ('kid', 'adult'),
-  ('teenager', 'adult'),
-  ('boys', 'men'),
-  ('girls', 'women'),
-  ('children', 'adults'),
-  ('kids', 'adults'),
-  ('teenagers', 'adults'),
+  *(('boy', 'man'), ('girl', 'woman'), ('child', 'adult'), ('kid', 'adult')),
+  *(('teenager', 'adult'), ('boys', 'men'), ('girls', 'women')),
+  *(('children', 'adults'), ('kids', 'adults'), ('teenagers', 'adults')),
 )
 
 _CHILDREN = frozenset(child for child, _ in AGED)
@@ -222,14 +215,7 @@ def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
     low = text[start:end].lower()
     if target > 0 and low != older:
       return match_case(text[start:end], older)
-    if target == 0 and low in (
-      'man',
-      'woman',
-      'men',
-      'women',
-      'adult',
-      'adults',
-    ):
+    if target == 0 and low in {adult for _, adult in AGED}:
       return match_case(text[start:end], child)
     return None
 
