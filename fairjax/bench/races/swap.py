@@ -1,8 +1,7 @@
 """Word swap of a column, against plain dictionaries by `re`.
 
 --text names files of text, a row a line; without it a column is drawn from our
-own list. How right the swap is says `python -m fairjax.pairs.swapping.swap_eval
-FOLDER`.
+own list. How right the swap is says swap_eval.MEASURED.
 """
 
 import re

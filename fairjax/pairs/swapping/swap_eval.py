@@ -1,22 +1,14 @@
 """Accuracy of a swap: changed words against files of known twins.
 
-  python -m fairjax.pairs.swapping.swap_eval FOLDER [FOLDER ...]
-
-prints precision, recall and the commonest errors on each set that lies in a
-folder or one below it: gap/, winobias/, winogender/ and geco/.
-
 Each test is pairs (text, twin). Words are compared by place: precision is the
 share of the words we changed that equal the twin's, recall the share of the
 words the twin changed that equal ours. Where a twin gives a person another
 name than we do, only the place can be right, so names are scored apart.
 """
 
-import argparse
-import collections
 import os
 import pathlib
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -299,50 +291,7 @@ def text_counts(
   return np.array(rows, np.int64).reshape(-1, 5)
 
 
-def errors(
-  pairs: Pairs,
-  ours: Sequence[str],
-  counts: Callable[[str], bool] = lambda word: True,
-  places: bool = False,
-) -> collections.Counter:
-  """How often (word, its twin's, ours) is wrong, as `score` counts it."""
-  return collections.Counter(
-    (word.lower(), gold, mine)
-    for word, gold, mine in compared(pairs, ours)
-    if counts(word) and not _is_right(gold, mine, places)
-  )
-
-
 def _is_right(gold: str | None, mine: str | None, places: bool) -> bool:
   if gold is None or mine is None:
     return False
   return places or gold == mine
-
-
-def main(args: list[str]) -> int:
-  """Prints scores and the commonest errors of our rules."""
-  parser = argparse.ArgumentParser(
-    'fairjax.pairs.swapping.swap_eval',
-    description='How right a swap is on known twins.',
-  )
-  parser.add_argument('folders', nargs='+', metavar='FOLDER')
-  parser.add_argument('--errors', type=int, default=8, help='printed of a set')
-  chosen = parser.parse_args(args)
-  try:
-    for name, side, run in runs(*chosen.folders):
-      one = score(*run)
-      print(
-        f'{name:20} {side:12} precision {one.precision:.4f}  recall '
-        f'{one.recall:.4f}  texts {one.whole / one.texts:.4f} of {one.texts}'
-      )
-      common = errors(*run).most_common(chosen.errors * (side == 'rules'))
-      for (word, gold, mine), times in common:
-        print(f'  {times:5} {word}: {mine or "left"}, twin {gold or "left"}')
-  except UserError as error:
-    print(error, file=sys.stderr)
-    return 2
-  return 0
-
-
-if __name__ == '__main__':
-  sys.exit(main(sys.argv[1:]))

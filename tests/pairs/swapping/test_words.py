@@ -1,6 +1,5 @@
 """The swap: every listed word, the sentences others fail, and bad input."""
 
-import json
 import pathlib
 import re
 import unicodedata
@@ -259,22 +258,6 @@ def test_known_twins(shared):
     if 'dictionary' in found[name]:
       plain = found[name]['dictionary']
       assert rules.precision > plain.precision and rules.recall > plain.recall
-
-
-def test_the_command_prints_scores_and_errors(tmp_path, capsys):
-  (tmp_path / 'geco').mkdir()
-  rows = [
-    {'sentence': ['He', 'saw', 'her'], 'gender': 'male', 'sentence_idx': 1},
-    {'sentence': ['She', 'saw', 'thee'], 'gender': 'female', 'sentence_idx': 1},
-  ]
-  lines = '\n'.join(map(json.dumps, rows))
-  (tmp_path / 'geco' / 'binary_gender_all_train.jsonl').write_text(lines)
-  assert swap_eval.main([str(tmp_path)]) == 0
-  out = capsys.readouterr().out
-  assert 'precision 0.6667  recall 0.6667  texts 0.5000 of 2' in out
-  assert '1 her: him, twin thee' in out
-  assert swap_eval.main([str(tmp_path / 'geco')]) == 2
-  assert 'no known twins in' in capsys.readouterr().err
 
 
 def test_a_text_is_whole_where_its_words_are_its_twin_s():
