@@ -13,13 +13,12 @@ import numpy as np
 import optax
 
 from fairjax.config import Train
+from fairjax.models.layers import layer_params
 
 STEP_OPTIONS = (  # read here; runs that agree in them share a program
   *('lr', 'optimizer', 'warmup', 'schedule', 'weight_decay'),
   *('beta1', 'beta2', 'eps', 'max_grad_norm'),
 )
-# Leaves that weight decay shrinks; biases and the scales of norms stay.
-DECAYED = ('kernel', 'embedding')
 
 
 def transform(train: Train) -> optax.GradientTransformation:
@@ -84,7 +83,7 @@ def clip_by_norm(most: float) -> optax.GradientTransformation:
 def decays(params):
   """For each leaf whether weight decay shrinks it, by its name."""
   return jax.tree_util.tree_map_with_path(
-    lambda path, _: path[-1].key in DECAYED, params
+    lambda path, _: layer_params.decays(path), params
   )
 
 
