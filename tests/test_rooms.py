@@ -56,6 +56,13 @@ def test_no_room_grows_past_the_ceiling():
     assert lines <= most, f'{name}/ has {lines} lines, {lines - most} too many'
 
 
+def test_no_two_test_files_have_one_name():
+  """Without an __init__.py beside it pytest knows a file by its name alone."""
+  files = (ROOT.parent / 'tests').rglob('test_*.py')
+  names = [p.name for p in files if not (p.parent / '__init__.py').exists()]
+  assert sorted(names) == sorted({*names})
+
+
 KNOB = re.compile(r'\bconfig\.([a-z_]+)\.([a-z_]+)\b')
 
 
