@@ -1,7 +1,6 @@
 """LPBS: words and attributes of the lists, guards, and means by hand."""
 
 import itertools
-import types
 
 import numpy as np
 import pandas as pd
@@ -116,28 +115,6 @@ def test_associations_are_of_words_at_the_first_mask_of_each_template():
       assert np.isnan(found_one), row
     else:
       assert found_one == pytest.approx(slow(*row)), row
-
-
-def test_a_word_is_one_token_that_is_known_alone_or_after_a_blank():
-  """Byte-level vocabularies have ' men' and 'men': both count, once each."""
-  tokens = {'men': ['men'], ' men': ['_men'], 'boys': ['bo', 'ys']}
-  tokens |= {' boys': ['_boys'], 'sons': ['?'], ' sons': ['?']}
-  tokens |= {'kin': ['men'], ' kin': ['_', 'kin']}
-  places = ['_men', 'men', '_boys', '?', 'bo', 'ys', '_', 'kin']
-
-  def encode(text, add_special_tokens):
-    assert not add_special_tokens
-    return types.SimpleNamespace(tokens=tokens[text])
-
-  tokenizer = types.SimpleNamespace(
-    model=types.SimpleNamespace(unk_token='?'),
-    encode=encode,
-    token_to_id=places.index,
-  )
-  judge = types.SimpleNamespace(tokenizer=tokenizer)
-  assert lpbs._tokens(judge, ('men', 'boys', 'sons', 'kin')) == [0, 1, 2]
-  tokenizer.model = types.SimpleNamespace()  # which knows every byte
-  assert lpbs._tokens(judge, ('sons',)) == [3]
 
 
 def table(**values):

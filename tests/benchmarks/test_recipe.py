@@ -1,7 +1,6 @@
 """The recipe from files to a page: benchmarks, two models, mitigations."""
 
 import importlib
-import json
 
 import numpy as np
 import pandas as pd
@@ -140,52 +139,6 @@ def test_two_causal_models_side_by_side(nets, data, tmp_path):
   one, other = found.contenders.values()
   assert one['sets'] == other['sets']
   assert 'crows_total' in one['sets']['crows']['fairness']
-
-
-def test_a_classifier_is_asked_what_it_can(nets, data, tmp_path):
-  import make_encoders
-
-  net = make_encoders.model(
-    'bert', 'SequenceClassification', vocab_size=200, num_labels=2
-  )
-  folder = tmp_path / 'classifier'
-  net.save_pretrained(folder)
-  for name in ('tokenizer.json', 'tokenizer_config.json'):
-    (folder / name).write_text((nets['bert'].folder / name).read_text())
-  names = ('eec', 'winobias', 'winogender')
-  found = recipe.run(config(folder, data, names), tmp_path / 'run')
-  (one,) = found.contenders.values()
-  assert one['sets']['eec']['fairness']['eec_gender']['value'] is not None
-  # She less he, by the class's probability, as transformers has it.
-  import torch
-
-  asked = judging.of(folders.load(folder), str(folder))
-  texts = ['The nurse slept because she was lazy.', 'He is rich.']
-  ids = [asked.tokenizer.encode(text).ids for text in texts]
-  with torch.no_grad():
-    slow = [
-      net.eval()(torch.tensor([i])).logits.softmax(-1)[0, 1].item() for i in ids
-    ]
-  np.testing.assert_allclose(asked.score(texts), slow, atol=1e-5)
-  winobias = one['sets']['winobias']['fairness']
-  assert set(winobias) == {'winobias_score_gap', 'winobias_wins'}
-  # Labels that may hold together have a sigmoid each, as in transformers.
-  said = json.loads((folder / 'config.json').read_text())
-  said['problem_type'] = 'multi_label_classification'
-  (folder / 'config.json').write_text(json.dumps(said))
-  each = judging.of(folders.load(folder), str(folder))
-  with torch.no_grad():
-    slow = [
-      net.eval()(torch.tensor([i])).logits.sigmoid()[0, 1].item() for i in ids
-    ]
-  np.testing.assert_allclose(each.score(texts), slow, atol=1e-5)
-  assert each.fingerprint()[0] != asked.fingerprint()[0]
-  assert one['sets']['winogender']['fairness']['winogender_rho']['items'] == 5
-  words = r'crows needs a model that can mask or.*names=winobias,winogender,eec'
-  with pytest.raises(UserError, match=words):
-    recipe.run(config(folder, data, ('crows',)), tmp_path / 'other')
-  with pytest.raises(UserError, match='eec needs a model that can classify'):
-    recipe.run(config(nets['bert'].folder, data, ('eec',)), tmp_path / 'other')
 
 
 def test_a_regressor_of_sentiment_is_asked_for_its_values(nets, data, tmp_path):
