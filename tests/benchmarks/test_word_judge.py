@@ -136,6 +136,22 @@ def test_two_tables_are_paired_on_what_both_know(tmp_path):
   assert test['n'] == 10 and test['difference']['value'] is not None
 
 
+def test_the_published_glove_is_stereotyped(shared, tmp_path):
+  """Caliskan et al. 2017, on 5,000 words of GloVe."""
+  model = shared / 'glove' / 'glove.6B.50d.5k.txt'
+  data = shared / 'bias_eval'
+  sets = run(model, data, ('weat',), tmp_path)
+  effects = {
+    k: v['weat_effect_mean']['value']
+    for k, v in sets['weat']['groups'].items()
+    if 'weat_effect_mean' in v  # a test, no topic
+  }
+  # Words of gender against career and family, mathematics, science and arts.
+  for name, least in (('6b', 1), ('7', 1.5), ('7b', 1.5), ('8', 1), ('8b', 1)):
+    assert effects[f'weat{name}'] > least
+  assert 'hold a token' in ' '.join(sets['weat']['warnings'])
+
+
 needs_gensim = pytest.mark.skipif(
   importlib.util.find_spec('gensim') is None,
   reason="gensim is not here: pip install 'fairjax[vectors]'",
