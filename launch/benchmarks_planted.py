@@ -8,8 +8,8 @@ model trained on it (a size) or trained further (the folder of a masked LM),
 and every benchmark that has a form of its files about these occupations. What
 is done is not done again. The numbers are in WORK/benchmarks_planted.csv; kept,
 in configs/claims/results/, they are a table of configs/RESULTS.md
-(python configs/claims/kept_tables.py). No download; hours of a core: --models
-tiny alone takes about one.
+(python configs/claims/kept_tables.py). No download. A nano or tiny takes some
+minutes of a core at each association and seed, a mini half an hour.
 """
 
 import argparse
@@ -29,7 +29,7 @@ ALIKE = (  # of every model
 )
 FRESH = (
   *('--config.tokens.vocab_size=300', '--config.pretrain.steps=1800'),
-  *('--config.train.lr=2e-3', '--config.train.batch=32'),
+  *('--config.train.lr=2e-3', '--config.train.batch=8'),
 )
 FURTHER = (
   *('--config.pretrain.steps=150', '--config.train.batch=16'),

@@ -39,7 +39,7 @@ def included(match: re.Match) -> str:
   if heading:
     part = text.partition(f'\n## {heading}\n')[2]
     text = '## Results\n' + re.split(r'\n(?=## )', part)[0]
-    return re.sub(r'\n<!-- (?:kept: .*|end) -->\n', '\n', text)
+    return re.sub(r'\n<!-- (?:kept: .*|planted: .*|end) -->\n', '\n', text)
   return text.partition('\n')[2] if match.start() else text
 
 
