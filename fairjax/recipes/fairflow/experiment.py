@@ -22,10 +22,11 @@ from fairjax.recipes.fairflow import algorithm
 from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.recipes.fairflow.algorithm import TITLES, Attribute, Contender
 from fairjax.recipes.rewriting import counterfactual_texts
+from fairjax.report import written
 from fairjax.report.pictures import plots
 from fairjax.report.tables import plural
 from fairjax.report.words import ranking
-from fairjax.results import Results, figure, section, table, text
+from fairjax.results import Results, figure, section, text
 from fairjax.stages import Experiment
 
 SHOWN = 50  # pairs on the page
@@ -72,15 +73,8 @@ def run(e: Experiment) -> Results:
   )
   sections = [
     *raced,
-    words(e, dictionary, known, attribute),
-    *pictures(found.get('flow')),
+    *shown(e, dictionary, known, attribute, found.get('flow')),
   ]
-  heads = {'accuracy': 'held-out texts', 'control': 'labels drawn by coin'}
-  rows = [
-    {'accuracy on': said, 'value': attribute.quality[name]}
-    for name, said in heads.items()
-  ]
-  sections.append(section('The attribute head', table(rows)))
   facts = {**attribute.facts, **facts}
   if e.config.data.path:
     texts = Experiment(e.config, e.folder, e.log)
@@ -224,87 +218,45 @@ def said(
   return [section('Right words', text(won, 'lead'), text(HOW, 'quiet'))]
 
 
-def words(
+def shown(
   e: Experiment,
   dictionary: pd.DataFrame,
   known: Sequence[tuple[str, str]],
   attribute: Attribute,
-) -> dict:
-  """The dictionary for a reader; which of its pairs are known to be right."""
-  options, sides = e.config.fairflow, attribute.words['side'].value_counts()
-  lead = (
-    f'From {options.first} and {options.second}: {sides.get(-1, 0):,} and '
-    f'{sides.get(1, 0):,} words show a side, and {partners(dictionary)}.'
-  )
+  flow: Contender | None,
+) -> list[dict]:
+  """The dictionary for a reader, and which of its pairs are known to be right;
+  words before and after the move, and the losses of the flow; the head."""
   rows, right = dictionary.head(SHOWN).to_dict('records'), set(known)
   for row in rows if known else ():
     row['known'] = 'right' if (row['first'], row['second']) in right else ''
-  caption = f'{first_of(dictionary, len(rows))}.'
-  left = looked_at(known, attribute.counts)
-  parts = [text(lead, 'lead'), table(rows, caption=caption)]
-  return section('The dictionary', *parts, *([text(left)] if left else []))
-
-
-def partners(dictionary: pd.DataFrame) -> str:
-  """How many pairs a dictionary has, and how many of them are one-way."""
   turns = dictionary.get('from', pd.Series('', index=dictionary.index))
-  both, one_way = int((turns == '').sum()), int((turns != '').sum())
-  said = f'{plural(both, "pair")} {"votes" if both == 1 else "vote"} for each '
-  said += 'other'
-  if one_way:
-    said += f' and {one_way:,} {"holds" if one_way == 1 else "hold"} in one '
-    said += 'direction'
-  return said
-
-
-def first_of(pairs: pd.DataFrame, count: int) -> str:
-  """What the first pairs are first by: votes, or the alphabet (`directed`)."""
-  if 'votes' in pairs:
-    return f'The {plural(count, "pair")} of most votes'
-  return (
-    f'The first {plural(count, "pair") if count > 1 else "pair"} by alphabet'
+  counts, heads = attribute.counts, attribute.quality
+  line = plots.learning_series(flow.history).get('loss') if flow else None
+  return written.sections(
+    'fairflow.txt',
+    plural=plural,
+    options=e.config.fairflow,
+    sides=attribute.words['side'].value_counts(),
+    both=int((turns == '').sum()),
+    one_way=int((turns != '').sum()),
+    dictionary=dictionary,
+    rows=rows,
+    known=len(known),
+    able=sum(a in counts and b in counts for a, b in known),
+    moved=flow and flow.pairs[0],
+    map=flow
+    and flow.drawn
+    and figure(*('word_map', 'word_map', ''), pairs=list(flow.drawn)),
+    loss=line
+    and figure(
+      *('curves', 'flow_loss', ''),
+      series={'held out': line['valid']},
+      x_label='step',
+      y_label='loss',
+    ),
+    head=[
+      {'accuracy on': 'held-out texts', 'value': heads['accuracy']},
+      {'accuracy on': 'labels drawn by coin', 'value': heads['control']},
+    ],
   )
-
-
-def looked_at(
-  known: Sequence[tuple[str, str]], counts: Mapping[str, int]
-) -> str:
-  """How many of the known pairs no share is of; '' where all are in."""
-  able = sum(a in counts and b in counts for a, b in known)
-  if able == len(known):
-    return ''
-  return (
-    f'Of {plural(len(known), "known pair")} {able:,} '
-    f'{"has" if able == 1 else "have"} both of its words among those that are '
-    'looked at (fairflow.min_count); the others are in no share below.'
-  )
-
-
-def pictures(flow: Contender | None) -> list[dict]:
-  """Words before and after the move, and the losses of the flow's training."""
-  if flow is None:
-    return []
-  parts = []
-  if flow.drawn:
-    parts.append(
-      figure(
-        'word_map',
-        'word_map',
-        f'{first_of(flow.pairs[0], len(flow.drawn))} on their two principal '
-        'axes: filled where they were found, hollow where the flow moved '
-        'them; lines join partners.',
-        pairs=list(flow.drawn),
-      )
-    )
-  if line := plots.learning_series(flow.history).get('loss'):
-    parts.append(
-      figure(
-        'curves',
-        'flow_loss',
-        'Loss of the flow on held-out words, mean and range over seeds.',
-        series={'held out': line['valid']},
-        x_label='step',
-        y_label='loss',
-      )
-    )
-  return [section('What the flow does', *parts)] if parts else []

@@ -16,6 +16,7 @@ from fairjax.config import Config, changed
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import reweight
 from fairjax.recipes.weighting import algorithm
+from fairjax.report import written
 from fairjax.report.pictures import plots
 from fairjax.results import Results
 from fairjax.stages import Experiment
@@ -47,10 +48,11 @@ def run(e: Experiment) -> Results:
   return e.results(
     facts={'weighted rows': about['rows'], 'effective': about['effective']},
     notes=notes(tables_of, about, e.tests),
-    sections=[
-      results.section('Rates of each term', *filter(None, bars)),
-      results.section('The weights', *_weights(about, tables, weights)),
-    ],
+    sections=written.sections(
+      'weighting.txt',
+      bars=[*filter(None, bars)],
+      **_weights(about, tables, weights),
+    ),
   )
 
 
@@ -134,42 +136,30 @@ def rates_by_term(e: Experiment, one: str, rate: str) -> dict | None:
   )
 
 
-def _weights(about: Mapping, tables: Tables, weights) -> list[dict]:
-  parts = [results.text(w, kind='warning') for w in about['warnings']]
+def _weights(about: Mapping, tables: Tables, weights: pd.DataFrame) -> dict:
+  """What the page shows of the weights and their terms."""
   label = reweight.fitted_rows(tables).set_index('id')['label']
   weight = weights.set_index('id')['weight'].loc[label.index]
   by_label = {
     f'label {c}': weight[(label == c).array].to_numpy()
     for c in np.unique(label)
   }
-  parts += [
-    results.facts({k: about[k] for k in FACTS}),
-    results.figure(
-      'distribution',
-      'weights',
-      'The weights of the training and validation rows, by label.',
+  terms = sorted(about['terms'], key=lambda t: -abs(t['gap']))[:MOST_TERMS]
+  gaps = {'unweighted': 'gap', 'weighted': 'weighted_gap'}
+  return {
+    'about': about,
+    'facts': results.facts({k: about[k] for k in FACTS}),
+    'weights': results.figure(
+      *('distribution', 'weights', ''),
       **plots.histogram(by_label),
       x_label='weight',
     ),
-    results.table(
-      about['estimators'],
-      caption='The chosen estimator of P(y|z) beside the fast ones, on rows '
-      'that it was not fitted on',
+    'estimators': about['estimators'],
+    'picture': results.figure(
+      *('bars', 'terms', ''),
+      terms=[t['term'] for t in terms],
+      series={name: [t[k] for t in terms] for name, k in gaps.items()},
+      x_label='share in positives − share in all rows',
     ),
-  ]
-  terms = sorted(about['terms'], key=lambda t: -abs(t['gap']))[:MOST_TERMS]
-  if terms:
-    gaps = {'unweighted': 'gap', 'weighted': 'weighted_gap'}
-    parts += [
-      results.figure(
-        'bars',
-        'terms',
-        'How much more often a term stands in positive rows than in all rows, '
-        'before and after weighting; 0 says nothing of the label.',
-        terms=[t['term'] for t in terms],
-        series={name: [t[k] for t in terms] for name, k in gaps.items()},
-        x_label='share in positives − share in all rows',
-      ),
-      results.fold('All terms', results.table(about['terms'])),
-    ]
-  return parts
+    'terms': about['terms'],
+  }

@@ -32,7 +32,7 @@ from fairjax.recipes.writing import (
   words,
   writers,
 )
-from fairjax.report import tables
+from fairjax.report import tables, written
 from fairjax.results import Results
 from fairjax.stages import Experiment
 from fairjax.train import mesh
@@ -42,15 +42,6 @@ NOTES = (
   'Intervals and p values are over templates (or clusters of a file): texts of '
   'one template are dependent, whatever group they are of',
   'Equal prompts have the same texts, whatever group they are of.',
-)
-METHOD = (
-  'The k-th text after a prompt is held against the k-th after the matched '
-  'prompt of the other group, words of groups masked. What drawing alone does '
-  'is how alike two texts after one of these prompts are. Sentiment parity is '
-  'that of Huang et al. 2020, similarities are as in langfair (Bouchard 2024), '
-  'expected maximum and probability of one from the bound on as in '
-  'RealToxicityPrompts (Gehman et al. 2020), stereotypical associations as in '
-  'HELM (Liang et al. 2022), of prompt and text together.'
 )
 KNOB = 'audit.fail_if'
 
@@ -199,55 +190,36 @@ def sections(measured: measure.MeasuredTexts, scorer) -> list[dict]:
     for key, one in found.items()
     if tables.defined(one) and not key.endswith('_floor')
   ]
-  parity = [
-    {
-      'groups': ' and '.join(row['groups']),
-      'texts': row['texts'],
-      'distance of the scores (strong parity)': row['strong'],
-      'by chance': row['strong'].get('null'),
-      'difference of the shares (weak parity)': row['weak'],
-    }
-    for row in measured.pairs
-  ]
-  parts = [shape.table(lines, screen=True)] if lines else []
-  parts += over_nobody(measured.over)
-  if parity:
-    parts.append(shape.table(parity, caption='Counterfactual parity'))
-  out = [
-    shape.section(
-      'What is written of each group', *parts, shape.text(METHOD, kind='quiet')
-    )
-  ]
-  if texts := measured.examples:
-    blur = labels.offensive([scorer.positive]) if scorer else None
-    matched = 'twin' in texts[0]
-    heading = 'Matched texts whose scores differ most'
-    heading = heading if matched else 'Texts with the highest scores'
-    versions = ('text', 'twin')[: 1 + matched]
-    out.append(shape.section(heading, shape.texts(texts, versions, blur)))
-  return out
-
-
-def over_nobody(over: Sequence[dict]) -> list[dict]:
-  """Groups against the matched prompts that name none."""
-  if not over:
-    return []
-  lines = [
-    {
-      'group': row['group'],
-      'mean score': row['score'],
-      'no group': row['nobody'],
-      'difference': row['difference'],
-      'p, adjusted': significance.p_text({'p': row['adjusted']}),
-    }
-    for row in over
-  ]
-  sure = sum(significance.is_significant(row['adjusted']) for row in over)
-  # Prompts whose groups are found by their words are other people's.
-  matched = all(row.get('matched', True) for row in over)
-  nobody = f'{"matched " if matched else ""}prompts that name no group'
-  said = (
-    f'{sure} of {len(over)} groups differ from the {nobody} (adjusted p of at '
-    f'most {significance.SURE:g}, Holm).'
+  blur = labels.offensive([scorer.positive]) if scorer else None
+  texts, over = measured.examples, measured.over
+  versions = ('text', 'twin')[: 1 + ('twin' in (texts or [{}])[0])]
+  return written.sections(
+    'writing.txt',
+    lines=lines,
+    over=[
+      {
+        'group': row['group'],
+        'mean score': row['score'],
+        'no group': row['nobody'],
+        'difference': row['difference'],
+        'p, adjusted': significance.p_text({'p': row['adjusted']}),
+      }
+      for row in over
+    ],
+    sure=sum(significance.is_significant(row['adjusted']) for row in over),
+    matched=all(row.get('matched', True) for row in over),
+    alpha=f'{significance.SURE:g}',
+    parity=[
+      {
+        'groups': ' and '.join(row['groups']),
+        'texts': row['texts'],
+        'distance of the scores (strong parity)': row['strong'],
+        'by chance': row['strong'].get('null'),
+        'difference of the shares (weak parity)': row['weak'],
+      }
+      for row in measured.pairs
+    ],
+    examples=texts,
+    twins=len(versions) > 1,
+    texts=shape.texts(texts, versions, blur),
   )
-  return [shape.table(lines, caption=f'Beside {nobody}'), shape.text(said)]

@@ -14,6 +14,7 @@ import hashlib
 import io
 import math
 import os
+import pathlib
 import re
 import textwrap
 import warnings
@@ -39,48 +40,17 @@ INK = '#23272e'  # becomes the page's own ink in an svg
 PALE = '#8c929b'  # grid, references; readable on light and dark
 WIDTH = 5.2  # inches
 ROW = 0.27  # inches of a row with a name
-STYLE = {
-  'axes.axisbelow': True,
-  'axes.edgecolor': PALE,
-  'axes.facecolor': 'none',
-  'axes.formatter.useoffset': False,
-  'axes.grid': True,
-  'axes.labelcolor': INK,
-  'axes.labelsize': 10,
-  'axes.spines.right': False,
-  'axes.spines.top': False,
-  'axes.titlelocation': 'left',
-  'axes.titlesize': 10,
-  'axes.titlecolor': INK,
-  'font.family': 'DejaVu Sans',
-  'font.size': 10,
-  'grid.alpha': 0.3,
-  'grid.color': PALE,
-  'grid.linewidth': 0.6,
-  'legend.fontsize': 9,
-  'legend.frameon': False,
-  'legend.labelcolor': INK,
-  'lines.linewidth': 1.6,
-  'svg.fonttype': 'none',
-  'svg.hashsalt': 'fairjax',
-  'text.color': INK,
-  'text.parse_math': False,  # a name with dollars is a name
-  'xtick.color': PALE,
-  'xtick.labelcolor': INK,
-  'xtick.labelsize': 9,
-  'ytick.color': PALE,
-  'ytick.labelcolor': INK,
-  'ytick.labelsize': 9,
-}
 
 
 @contextmanager
 def _style() -> Iterator[None]:
-  import matplotlib
+  import matplotlib.style
 
-  with matplotlib.rc_context(), warnings.catch_warnings():
-    matplotlib.rcdefaults()
-    matplotlib.rcParams.update(STYLE)
+  sheet = pathlib.Path(__file__).with_suffix('.mplstyle')
+  with (
+    matplotlib.style.context(['default', sheet], after_reset=True),
+    warnings.catch_warnings(),
+  ):
     warnings.filterwarnings('ignore', message='Glyph .* missing')
     yield
 
@@ -159,6 +129,23 @@ def named_rows(axes: 'Axes', labels: Sequence[str]) -> np.ndarray:
   axes.set_ylim(-0.6, len(labels) - 0.4)
   axes.grid(axis='y', visible=False)
   return places
+
+
+def of_series(k: int) -> dict[str, Any]:
+  """Colour, line and marker of a series; pairs come again after 36."""
+  each = (k + k // 6) % 6
+  return {'color': COLOURS[k % 6], 'ls': LINES[each], 'marker': MARKERS[each]}
+
+
+def marked(axes: 'Axes', x: float, said: str) -> None:
+  """Words at the top of a place, beside a line."""
+  axes.annotate(
+    *(said, (x, 1)),
+    xycoords=('data', 'axes fraction'),
+    xytext=(3, 1),
+    textcoords='offset points',
+    **{'size': 8, 'color': INK, 'va': 'bottom'},
+  )
 
 
 def undefined(axes: 'Axes', place: float) -> None:

@@ -8,16 +8,16 @@ import numpy as np
 from fairjax.report.pictures.figures import (
   COLOURS,
   INK,
-  LINES,
-  MARKERS,
   PALE,
   ROW,
   blank,
   bounds,
   dots,
   legend,
+  marked,
   name,
   named_rows,
+  of_series,
   styled,
   tall,
 )
@@ -45,16 +45,7 @@ def scale(
   values, reach = (100 * of for of in bounds(list(groups.values())))
   if everyone is not None:
     axes.axvline(100 * everyone, color=PALE, ls='--', lw=1.2)
-    axes.annotate(
-      'everyone',
-      (100 * everyone, 1),
-      xycoords=('data', 'axes fraction'),
-      xytext=(3, 1),
-      textcoords='offset points',
-      size=8,
-      color=INK,
-      va='bottom',
-    )
+    marked(axes, 100 * everyone, 'everyone')
   few = [bool(row.get('few')) for row in groups.values()]
   colours = [PALE if one else COLOURS[0] for one in few]
   dots(axes, labels, values, reach, few, colours)
@@ -78,26 +69,11 @@ def over_thresholds(
   for limit in chosen:
     axes.axvline(limit, color=INK, lw=1, ls=':')
   if len(chosen):
-    axes.annotate(
-      f'chosen: {np.mean(chosen):.2f}',
-      (float(np.mean(chosen)), 1),
-      xycoords=('data', 'axes fraction'),
-      xytext=(3, 2),
-      textcoords='offset points',
-      size=8,
-    )
+    marked(axes, float(np.mean(chosen)), f'chosen: {np.mean(chosen):.2f}')
   for k, (title, values) in enumerate(series.items()):
     y = np.array([np.nan if v is None else v for v in values], float)
-    axes.plot(
-      x,
-      y,
-      color=COLOURS[k % 6],
-      ls=LINES[k % 6],
-      marker=MARKERS[k % 6],
-      ms=4,
-      markevery=10,
-      label=name(title, 40),
-    )
+    shown = {'ms': 4, 'markevery': 10, 'label': name(title, 40)}
+    axes.plot(x, y, **of_series(k), **shown)
   axes.set(xlabel='decision threshold', xlim=(0, 1), ylim=(-0.02, 1.02))
   legend(axes, 2, below=True)
   return figure
@@ -113,16 +89,9 @@ def reliability(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> 'Figure':
     y, reach = bounds([row['share positive'] for row in rows])
     shift = 0.006 * (k - (len(groups) - 1) / 2)
     axes.errorbar(
-      np.array(x) + shift,
-      y,
-      yerr=reach,
-      color=COLOURS[k % 6],
-      ls=LINES[k % 6],
-      marker=MARKERS[k % 6],
-      ms=4,
-      lw=1.2,
-      elinewidth=0.7,
-      capsize=2,
+      *(np.array(x) + shift, y, reach),
+      **of_series(k),
+      **{'ms': 4, 'lw': 1.2, 'elinewidth': 0.7, 'capsize': 2},
       label=name(title),
     )
   axes.set(

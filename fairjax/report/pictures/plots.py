@@ -11,7 +11,6 @@ from fairjax.report.pictures.figures import (
   COLOURS,
   INK,
   LINES,
-  MARKERS,
   PALE,
   blank,
   bounds,
@@ -19,6 +18,7 @@ from fairjax.report.pictures.figures import (
   legend,
   name,
   named_rows,
+  of_series,
   styled,
   tall,
   undefined,
@@ -82,7 +82,7 @@ def roc(sets: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> 'Figure':
   grid = np.linspace(0, 1, 201)
   for k, (title, (label, scores)) in enumerate(sets.items()):
     label = np.asarray(label).astype(bool)
-    style = {'color': COLOURS[k % 6], 'ls': LINES[k % 6]}
+    style = of_series(k) | {'marker': ''}
     if label.all() or not label.any():
       axes.plot([], [], label=f'{name(title)}: one class only', **style)
       continue
@@ -130,13 +130,8 @@ def score_histograms(
       counts = np.histogram(scores[:, rows], edges)[0]
       share = counts / max(counts.sum(), 1)
       axes.stairs(share, edges, fill=True, color=COLOURS[k], alpha=0.22)
-      axes.stairs(
-        share,
-        edges,
-        color=COLOURS[k],
-        ls=line,
-        label=f'{name(sides[value])} ({rows.sum():,})',
-      )
+      shown = f'{name(sides[value])} ({rows.sum():,})'
+      axes.stairs(share, edges, color=COLOURS[k], ls=line, label=shown)
     axes.set_title(name(title) if title else 'no group')
     axes.set_xlim(0, 1)
     axes.legend(loc='upper center', fontsize=8)
@@ -187,17 +182,10 @@ def learning(rows: Sequence[Mapping[str, Any]]) -> 'Figure':
 
 def _bands(axes: 'Axes', series: Series) -> None:
   for k, (title, at) in enumerate(series.items()):
-    colour = COLOURS[k % 6]
+    style, colour = of_series(k), COLOURS[k % 6]
     x, y = np.asarray(at['x'], float), np.asarray(at['y'], float)
-    axes.plot(
-      x,
-      y,
-      color=colour,
-      ls=LINES[(k + k // 6) % 6],
-      marker=MARKERS[(k + k // 6) % 6] if len(x) <= 12 else '',
-      ms=4,
-      label=name(title),
-    )
+    style['marker'] = style['marker'] if len(x) <= 12 else ''
+    axes.plot(x, y, **style, ms=4, label=name(title))
     if at.get('low') is not None:
       low, high = (np.asarray(at[key], float) for key in ('low', 'high'))
       axes.fill_between(x, low, high, color=colour, alpha=0.16, lw=0)
@@ -257,14 +245,8 @@ def front(
     (x, x_reach), (y, y_reach) = (bounds(v) for v in zip(*points))
     every += list(zip(x, y))
     axes.errorbar(
-      x,
-      y,
-      xerr=x_reach,
-      yerr=y_reach,
-      fmt=MARKERS[(k + k // 6) % 6],  # pairs with a colour once in 36
-      ms=5,
-      elinewidth=0.7,
-      color=COLOURS[k % 6],
+      *(x, y, y_reach, x_reach),
+      **of_series(k) | {'ls': '', 'ms': 5, 'elinewidth': 0.7},
       ecolor=COLOURS[k % 6] + '70',
       label=name(title),
     )
