@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import textwrap
+from typing import Any
 
 from absl import flags
 
@@ -111,65 +112,39 @@ def overview() -> str:
   """The commands, the flags and the sections."""
   uses = {f'fairjax {name}': one.about for name, one in COMMANDS.items()}
   uses['fairjax --config=FILE'] = flags.FLAGS['config'].help
-  return '\n'.join(
-    [
-      f"fairjax {fairjax.__version__}: assess a classifier's bias, find its "
-      'causes, train a fairer one.',
-      '',
-      *rows(uses),
-      '',
-      'Try first:  fairjax --config=configs/quickstart_audit.py',
-      '            fairjax --config=configs/quickstart.py',
-      '            fairjax audit predictions.csv --config.audit.groups=gender',
-      '',
-      *_wrapped(
-        f'{len(list(knobs.leaves(Config)))} knobs stand in sections; a knob '
-        'NAME, such as train.lr, is the flag --config.NAME=VALUE behind any '
-        'command. `fairjax help SECTION` shows a section, `fairjax help '
-        'NAME` one knob, `fairjax help CONFIG` what a config does.'
-      ),
-      '',
-      *rows(sections()),
-      '',
-      *rows(own_flags()),
-      '',
-      *_wrapped(EXITS),
-    ]
-  )
+  count = len(list(knobs.leaves(Config)))
+  return _filled('overview', uses, count, sections(), own_flags(), EXITS)
 
 
 def command(name: str) -> str:
   """A command: how it is called, the knobs that matter, the rest."""
   one = COMMANDS[name]
-  lines = [
-    *_wrapped(f'fairjax {name} {one.usage}', '  '),
-    '',
-    *_wrapped(f'{one.about[0].upper()}{one.about[1:]}.'),
-  ]
-  if not one.config:
-    return '\n'.join(lines)
-  settings = shipped(one.config)
+  settings = shipped(one.config) if one.config else Config()
   leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
-  stands = f'It stands for --config=configs/{one.config}.py'
-  if one.bare and one.bare != one.config:
-    stands += f', without words for configs/{one.bare}.py'
-  lines += [
-    '',
-    *_wrapped(
-      f'{stands}. A knob NAME is the flag --config.NAME=VALUE, of what matters '
-      "most also --LAST_WORD=VALUE; in brackets: this command's values."
-    ),
-    '',
-    'What matters most',
-    *knob_rows([leaves[leaf] for leaf in one.matter], settings),
-    *rows({'--workdir': flags.FLAGS['workdir'].help}),
-  ]
-  for other in one.sections:
-    lines += ['', section(other, settings, but=one.matter)]
-  others = [other for other in sections() if other not in one.sections]
-  return '\n'.join(
-    [*lines, '', *_wrapped(f'Other sections: {", ".join(others)}.')]
+  return _filled(
+    *('command', name, one),
+    '\n'.join(knob_rows([leaves[leaf] for leaf in one.matter], settings)),
+    flags.FLAGS['workdir'].help,
+    [section(other, settings, but=one.matter) for other in one.sections],
+    [other for other in sections() if other not in one.sections],
   )
+
+
+def _filled(macro: str, *values: Any) -> str:
+  """A macro of help.txt with these values."""
+  import jinja2
+
+  loader = jinja2.FileSystemLoader(pathlib.Path(__file__).parent)
+  made = jinja2.Environment(loader=loader, trim_blocks=True)
+  made.filters['wrapped'] = lambda text, first='': '\n'.join(
+    _wrapped(' '.join(text.split()), first)
+  )
+  made.globals |= {
+    'version': fairjax.__version__,
+    'rows': lambda entries: '\n'.join(rows(entries)),
+  }
+  module = made.get_template('help.txt').module
+  return getattr(module, macro)(*values).rstrip()
 
 
 def section(name: str, settings: Config | None = None, but=()) -> str:
