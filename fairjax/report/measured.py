@@ -10,7 +10,7 @@ from fairjax import results as parts
 from fairjax.data.tables import answers
 from fairjax.metrics import measures
 from fairjax.metrics.inference import significance
-from fairjax.report import tables, words
+from fairjax.report import tables, words, written
 from fairjax.report.names import of_set
 from fairjax.report.pictures import figures, plots
 from fairjax.report.render import drawn
@@ -102,35 +102,12 @@ def contenders(results: Results) -> list[dict]:
   for name in results.set_names():
     if rows := side_by_side(results, name):
       body += _one_set(name, rows)
-  if daggers(results):
-    body.append(
-      parts.text(
-        f'† differs from the contender it is compared with over '
-        f'{plural(len(results.seeds), "seed")} (two-sided t-test, Holm, p < '
-        f'{1 - results.level:.2g}).',
-        kind='quiet',
-      )
-    )
   keys = [
     key
     for contender in results.contenders
     for name in results.set_names()
     for key in results.measured(contender, name)
   ]
-  meaning = [
-    {'measure': heading(key), 'meaning': measures.about(key)}
-    for key in measures.leading(keys)
-    if not measures.is_rate(key)
-  ]
-  if meaning:
-    body.append(parts.fold('What the columns mean', parts.table(meaning)))
-  facts = [
-    {'contender': name, **one['facts']}
-    for name, one in results.contenders.items()
-    if one.get('facts')
-  ]
-  if facts:
-    body.append(parts.fold('What each contender is', parts.table(facts)))
   # Of the contenders' own runs, those below this one's folder only.
   pages = {
     name: one['page']
@@ -138,10 +115,24 @@ def contenders(results: Results) -> list[dict]:
     if re.fullmatch(r'[\w.=+-]+(/[\w.=+-]+)*', one.get('page', ''))
     and '..' not in one['page'].split('/')
   }
-  if pages:
-    own = {'part': 'pages', 'pages': pages}
-    body += [parts.heading('Each run'), own]
-  return [parts.section('Contenders side by side', *body)]
+  return written.sections(
+    'contenders.txt',
+    sets=body,
+    daggers=daggers(results),
+    seeds=plural(len(results.seeds), 'seed'),
+    alpha=f'{1 - results.level:.2g}',
+    meaning=[
+      {'measure': heading(key), 'meaning': measures.about(key)}
+      for key in measures.leading(keys)
+      if not measures.is_rate(key)
+    ],
+    facts=[
+      {'contender': name, **one['facts']}
+      for name, one in results.contenders.items()
+      if one.get('facts')
+    ],
+    pages={'part': 'pages', 'pages': pages},
+  )
 
 
 def _one_set(name: str, rows: Sequence[Mapping]) -> list[dict]:
@@ -189,45 +180,35 @@ def in_full(results: Results, predictions: pd.DataFrame | None) -> list[dict]:
   """A section for each test set of the contender in focus."""
   out = []
   for name, one in results.sets.items():
-    title = f'Test set {of_set(name)}'
-    if len(results.contenders) > 1:
-      title += f': {results.focus}'
-    body = _numbers(one)
-    if one.get('groups'):
-      body += _groups(name, one, results.level)
-    elif predictions is not None and not one.get('fairness'):
-      body += [
-        parts.heading('Groups'),
-        parts.text(
-          'No groups: name a column with --config.data.group, or terms with '
-          '--config.measures.groups.'
-        ),
-      ]
-    if predictions is not None:
-      body += _scores(name, predictions, results, one)
-    if body:
-      out.append(parts.section(title, *body))
-  return out
+    scores = predictions is not None and _scores(
+      name, predictions, results, one
+    )
+    out += written.sections(
+      'test_set.txt',
+      name=name,
+      called=of_set(name),
+      focus=len(results.contenders) > 1 and results.focus,
+      level=tables.percent(results.level),
+      most=MOST_GROUPS,
+      **_numbers(one),
+      **_groups(name, one.get('groups') or {}),
+      ungrouped=predictions is not None and not one.get('fairness'),
+      **scores or {'roc': None},
+    )
+  return [section for section in out if section['parts']]
 
 
-def _numbers(one: Mapping) -> list[dict]:
+def _numbers(one: Mapping) -> dict:
+  """The measures that lead side by side, the others, and gaps in every rate."""
   own, more = tables.split_aggregates(one.get('fairness', {}))
   pair, rest = [], []
   for title, values in (('Quality', one.get('quality', {})), ('Fairness', own)):
     leads = set(measures.leading(values))
-    first = {k: v for k, v in values.items() if k in leads}
-    others = {k: v for k, v in values.items() if k not in leads}
-    for into, some in ((pair, first), (rest, others)):
-      if some:
+    for into, lead in ((pair, True), (rest, False)):
+      if some := {k: v for k, v in values.items() if (k in leads) == lead}:
         into.append([parts.heading(title), _measures(some)])
-  out = [{'part': 'side', 'blocks': pair}] if pair else []
-  if rest:
-    side = {'part': 'side', 'blocks': rest}
-    out.append(parts.fold('Other measures', side))
-  if more:
-    caption = 'Every rate over the groups: largest difference, smallest ratio'
-    out.append(parts.fold('All gaps', parts.table(more, caption=caption)))
-  return out
+  side = lambda blocks: blocks and {'part': 'side', 'blocks': blocks}
+  return {'leading': side(pair), 'others': side(rest), 'gaps': more}
 
 
 def _measures(values: Mapping) -> dict:
@@ -245,8 +226,8 @@ def _measures(values: Mapping) -> dict:
   return parts.table(rows) | {'about': about}
 
 
-def _groups(name: str, one: Mapping, level: float) -> list[dict]:
-  groups = one['groups']
+def _groups(name: str, groups: Mapping) -> dict:
+  """A picture of the rates of the largest groups, and every number."""
   keys = [
     key
     for key in dict.fromkeys(key for g in groups.values() for key in g)
@@ -264,64 +245,48 @@ def _groups(name: str, one: Mapping, level: float) -> list[dict]:
     for g in groups
     if g in largest[:MOST_GROUPS]
   }
-  caption = (
-    f'Rates of each group of {name} with {tables.percent(level)} intervals.'
-  )
-  if len(groups) > MOST_GROUPS:
-    caption += f' The {MOST_GROUPS} largest of {len(groups)} groups.'
-  out = [parts.heading('Groups')]
-  if rates:
-    out.append(drawn(f'rates_{name}', plots.rates(rows), caption))
   columns = dict.fromkeys(key for g in groups.values() for key in g)
   heads = {'group': 'group'} | {k: heading(k) for k in columns}
   if 'effective_rows' in heads:
     heads['effective_rows'] = 'rows by weight'
-  table = parts.table(tables.group_rows(groups), heads)
-  return [*out, parts.fold('Every number of each group', table)]
+  return {
+    'rates': rates and drawn(f'rates_{name}', plots.rates(rows), ''),
+    'groups': groups and parts.table(tables.group_rows(groups), heads),
+  }
 
 
 def _scores(
   name: str, predictions: pd.DataFrame, results: Results, one: Mapping
-) -> list[dict]:
+) -> dict:
   """ROC curves and histograms of the positive class's probability.
 
   Their groups are those measured: predictions hold the column of data.group,
   and measures.groups may name another.
   """
   if 'label' not in predictions:
-    return []
+    return {}
   rows = predictions[predictions['set'] == name]
   score, what = _probabilities(rows, results.pos_label, results.classes)
   if not len(rows) or not len(score):
-    return []
+    return {}
   label = (rows['label'] == results.pos_label).to_numpy()
   group = rows['group'].fillna('').astype(str).to_numpy()
   if one.get('groups') and not {*group} - {''} <= {*one['groups']}:
     group = np.full(len(group), '', object)
   names, counts = np.unique(group[group != ''], return_counts=True)
   largest = names[np.argsort(-counts, kind='stable')][: len(figures.COLOURS)]
-  out = [
-    parts.heading('Scores'),
-    drawn(
-      f'roc_{name}',
-      plots.roc({'all rows': (label, score)}),
-      f'ROC curve of {what}; the band is the range over seeds.',
-    ),
-  ]
-  if len(largest) > 1:
-    by = {g: (label[group == g], score[:, group == g]) for g in largest}
-    more = ' (the largest)' if len(names) > len(largest) else ''
-    caption = f'ROC curves by group{more}.'
-    out.append(drawn(f'roc_groups_{name}', plots.roc(by), caption))
-  out.append(
-    drawn(
-      f'scores_{name}',
-      plots.score_histograms(label, score, group, sides=words.sides(results)),
-      f'Scores ({what}) by {"group and " * bool(len(names))}label, all seeds '
-      'together.',
-    )
-  )
-  return out
+  by = {g: (label[group == g], score[:, group == g]) for g in largest}
+  sides = words.sides(results)
+  plot = plots.score_histograms(label, score, group, sides=sides)
+  roc = lambda of, sets: drawn(f'{of}_{name}', plots.roc(sets), '')
+  return {
+    'what': what,
+    'roc': roc('roc', {'all rows': (label, score)}),
+    'roc_groups': len(by) > 1 and roc('roc_groups', by),
+    'most_of': len(names) > len(largest),
+    'histograms': drawn(f'scores_{name}', plot, ''),
+    'grouped': len(names),
+  }
 
 
 def _probabilities(
