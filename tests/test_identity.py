@@ -113,14 +113,8 @@ def fitted(tmp_path):
       log.line = said.append
       tables = stages.load(small(), tmp_path, log)
       model = stages.prepare(config, tables, log)
-      result = stages.train(
-        config,
-        model,
-        stages.pool(model, tables['train']),
-        stages.pool(model, tables['valid']),
-        folder,
-        log,
-      )
+      e = stages.Experiment(config, folder, log)
+      result = e.fit(model, stages.pools(model, tables))
       chances = stages.probabilities(
         config, model, result.params, tables['test']
       )

@@ -67,9 +67,9 @@ def paired(
   weight: float,
 ) -> loop.Fitted:
   """The fit with λ = `weight`; a row's twin is at `partner`, -1 without one."""
-  parts = [part for pool in pools for part in stages.pool_parts(pool)]
   made_from = identity(
-    *(e.config, 'training', 'pairing', weight, partner), *parts
+    *(e.config, 'training', 'pairing', weight, partner),
+    *stages.parts_of(*pools),
   )
   task = loop.Task(
     lambda job, _: pairs(job, partner),

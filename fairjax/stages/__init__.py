@@ -13,8 +13,8 @@ _STAGES = {
   'assessment': 'adjusted assess clusters_of compare inference of_positive '
   'prediction_table',
   'experiment': 'Experiment recipe',
-  'fits': 'answers_once export fitted_once of_sets pool pool_parts pools '
-  'prepare probabilities train write_models',
+  'fits': 'export of_sets parts_of pool pools prepare probabilities '
+  'write_models',
   'loading': 'as_read load membership mitigate notes test_sets',
   'reuse': 'stage write_json write_table',
   'runs': 'begin file_name is_main keep_config keep_predictions leave publish '

@@ -38,8 +38,11 @@ from fairjax.stages import (
   reuse,
   runs,
 )
+from fairjax.stages.identity import identity
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
+
+READ = ('id', 'text', 'text_pair')  # what a model is given of a test set
 
 
 def recipe(body: Callable[['Experiment'], Results]) -> Callable:
@@ -117,20 +120,50 @@ class Experiment:
     part: str = '',
     rows: np.ndarray | None = None,
     export: bool = False,
+    snapshots: tuple[int, ...] = (),
   ) -> loop.Fitted:
     """One contender's classifier, exported where the config asks for it."""
-    config, folder, log = self.config, self.folder, self.log
-    fit = fits.train(config, model, *pools, folder, log, rows=rows, part=part)
+    config = self.config
+    some = 'all' if rows is None else np.asarray(rows)
+    own = *fits.parts_of(*pools), some, list(snapshots)
+    made_from = identity(config, 'training', *own)
+    how = {'rows': rows, 'snapshots': snapshots, 'part': part}
+    beside = functools.partial(fits.keep_words, config, model)
+    fit = self.fitted(model, pools, made_from, beside, **how)
     if export:
-      fits.export(config, model, fit.params, folder, log)
+      fits.export(config, model, fit.params, self.folder, self.log)
     return fit
 
   def fitted(
-    self, model: Bundle, sets: tuple[Any, Any], made_from: str, **options: Any
+    self,
+    model: Bundle,
+    sets: tuple[Any, Any],
+    made_from: str,
+    beside: Callable[[pathlib.Path], None] = lambda path: None,
+    **options: Any,
   ) -> loop.Fitted:
-    """A model trained by a task of its own: (fits.fitted_once)."""
-    own = self.config, model, sets, self.folder, made_from, self.log
-    return fits.fitted_once(*own, **options)
+    """Trains by `loop.fit`, or reads what the same fit left.
+
+    That is looked for in training/ of the folder and of the run that is reused.
+    The model knows its mesh; `sets` are the data to train on and to evaluate
+    by, `options` those of `loop.fit`; `beside` writes what is kept beside the
+    weights.
+    """
+    device_mesh, made = model.device_mesh, []
+
+    def make(path: pathlib.Path) -> None:
+      config, log = self.config, self.log
+      made.append(
+        loop.fit(model, *sets, config, path, device_mesh, log, **options)
+      )
+      fits.write(path, made[0])
+      if mesh.is_main():
+        beside(path)
+
+    # What was fitted just now is not read back.
+    read = lambda path: made[0] if made else fits.read(path, device_mesh)
+    path, earlier = self.folder / 'training' / made_from, self.config.reuse
+    return reuse.stage(path, made_from, make, read, self.log, earlier)
 
   def answers(
     self,
@@ -140,12 +173,31 @@ class Experiment:
     rows: np.ndarray | None = None,
     export: bool = False,
   ) -> dict[str, np.ndarray]:
-    """What one contender's classifier says of the sets: (fits.answers_once)."""
-    place = self.folder, self.log
-    keep = lambda params: fits.export(self.config, model, params, *place)
-    own = self.config, model, *pools, self.sets, *place
-    kept = keep if export and self.config.train.export else None
-    return fits.answers_once(*own, rows=rows, part=part, keep=kept)
+    """Probabilities [s, n, c] of each set by the classifier of these rows.
+
+    They lie in answers/, so that a run that goes on, on another machine too,
+    needs neither the weights nor their training; with `export` the classifier
+    is trained or read in any case.
+    """
+    config, export = self.config, export and self.config.train.export
+    texts = loading.as_read(config, self.sets)
+    given = [t[[c for c in READ if c in t]] for t in texts.values()]
+    some = 'all' if rows is None else np.asarray(rows)
+    own = *fits.parts_of(*pools), some, list(texts), *given
+    made_from = identity(config, 'training', *own)
+
+    def make(path: pathlib.Path) -> None:
+      fit = self.fit(model, pools, part, rows, export)
+      chances = fits.of_sets(config, model, fit.params, self.sets)
+      if mesh.is_main():
+        with artefacts.atomic(path) as temporary:
+          np.savez(temporary, allow_pickle=False, **chances)
+
+    path = self.folder / 'answers' / f'{made_from}.npz'
+    if export:
+      artefacts.seal_path(path).unlink(missing_ok=True)
+    read = lambda path: dict(np.load(path))
+    return reuse.stage(path, made_from, make, read, self.log, config.reuse)
 
   def answer(
     self,

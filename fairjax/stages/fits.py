@@ -3,8 +3,6 @@
 import dataclasses
 import pathlib
 import tempfile
-from collections.abc import Callable
-from typing import Any
 
 import jax
 import numpy as np
@@ -22,12 +20,9 @@ from fairjax.models import Bundle, build
 from fairjax.models.folders import hf
 from fairjax.models.words import word_level
 from fairjax.stages import loading
-from fairjax.stages.identity import identity
-from fairjax.stages.reuse import stage
 from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log
 
-READ = ('id', 'text', 'text_pair')  # what a model is given of a test set
 WORDS = 'tokenizer.json'  # of a fit: what its tokenizer learned
 RUN = 'run.json'  # of an export: the config of the run that wrote it
 BLIND = 'blind.json'  # of a model that reads blind texts: how they are made
@@ -75,119 +70,51 @@ def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
   )
 
 
-def train(
-  config: Config,
-  model: Bundle,
-  train_pool: batches.Pool,
-  valid_pool: batches.Pool,
-  folder: pathlib.Path,
-  log: Log,
-  rows: np.ndarray | None = None,
-  snapshots: tuple[int, ...] = (),
-  part: str = '',
-) -> loop.Fitted:
-  """Fits, or reads what the same fit left in `folder`/training."""
-  made_from = identity(
-    config,
-    'training',
-    *pool_parts(train_pool),
-    *pool_parts(valid_pool),
-    'all' if rows is None else np.asarray(rows),
-    list(snapshots),
-  )
-  return fitted_once(
-    config,
-    model,
-    (train_pool, valid_pool),
-    folder,
-    made_from,
-    log,
-    rows=rows,
-    snapshots=snapshots,
-    part=part,
-    beside=lambda path: _keep_words(config, model, path),
-  )
+def pools(model: Bundle, tables: Tables) -> tuple[batches.Pool, batches.Pool]:
+  """What a fit trains on, and what it stops by."""
+  return pool(model, tables['train']), pool(model, tables['valid'])
 
 
-def _keep_words(config: Config, model: Bundle, path: pathlib.Path) -> None:
+def parts_of(*pools: batches.Pool) -> list:
+  """What pools hold, for an identity."""
+  out: list = []
+  for pool in pools:
+    kinds = pool.tokens.types
+    out += [pool.tokens.flat, pool.tokens.offsets]
+    out += [[] if kinds is None else kinds, pool.label, pool.weight]
+  return out
+
+
+def keep_words(config: Config, model: Bundle, path: pathlib.Path) -> None:
   """The tokenizer of a fit that learned its own of the tables: from tables
   that have changed since, other ids would come."""
   if not config.tokens.tokenizer and build.model_folder(config) is None:
     artefacts.write_text(path / WORDS, model.tokenizer.to_str())
 
 
-def fitted_once(
-  config: Config,
-  model: Bundle,
-  sets: tuple[Any, Any],
-  folder: pathlib.Path,
-  made_from: str,
-  log: Log,
-  beside: Callable[[pathlib.Path], None] = lambda path: None,
-  **options: Any,
-) -> loop.Fitted:
-  """Trains by `loop.fit`, or reads what the same fit left.
+def write(path: pathlib.Path, fit: loop.Fitted) -> None:
+  """Weights and notes of a fit, by the main process alone.
 
-  That is looked for in `folder` and in the run that is reused. The model knows
-  its mesh; `sets` are the data to train on and to evaluate by, `options` those
-  of `loop.fit`; `beside` writes what is kept beside the weights. The
-  checkpoints go once the weights are written: they are all it needs.
+  The checkpoints go once the weights are written: they are all it needs.
   """
-  device_mesh = model.device_mesh
-  results = []  # what was fitted just now is not read back
-
-  def make(path: pathlib.Path) -> None:
-    result = loop.fit(model, *sets, config, path, device_mesh, log, **options)
-    weights = mesh.to_host(result.params)
-    if mesh.is_main():
-      checkpoint.write_weights(path / 'weights.safetensors', weights)
-      artefacts.write_json(
-        path / 'fit.json',
-        {
-          'steps': result.steps,
-          'kept': result.kept,
-          'history': result.history,
-          'snapshots': {k: p.name for k, p in result.snapshots.items()},
-          'tracks': {k: p.name for k, p in result.tracks.items()},
-        },
-      )
-      beside(path)
-      artefacts.remove(path / 'checkpoints')
-    results.append(result)
-
-  def read(path: pathlib.Path) -> loop.Fitted:
-    return results[0] if results else _read_fit(path, device_mesh)
-
-  return stage(
-    folder / 'training' / made_from, made_from, make, read, log, config.reuse
-  )
+  weights = mesh.to_host(fit.params)
+  if not mesh.is_main():
+    return
+  names = lambda files: {k: file.name for k, file in files.items()}
+  checkpoint.write_weights(path / 'weights.safetensors', weights)
+  known = {'steps': fit.steps, 'kept': fit.kept, 'history': fit.history}
+  known |= {'snapshots': names(fit.snapshots), 'tracks': names(fit.tracks)}
+  artefacts.write_json(path / 'fit.json', known)
+  artefacts.remove(path / 'checkpoints')
 
 
-def pools(model: Bundle, tables: Tables) -> tuple[batches.Pool, batches.Pool]:
-  """What a fit trains on, and what it stops by."""
-  return pool(model, tables['train']), pool(model, tables['valid'])
-
-
-def pool_parts(pool: batches.Pool) -> tuple:
-  """What a pool holds, for an identity."""
-  kinds = pool.tokens.types
-  return (
-    pool.tokens.flat,
-    pool.tokens.offsets,
-    [] if kinds is None else kinds,
-    pool.label,
-    pool.weight,
-  )
-
-
-def _read_fit(path: pathlib.Path, device_mesh) -> loop.Fitted:
+def read(path: pathlib.Path, device_mesh) -> loop.Fitted:
+  """What `write` left."""
   notes = artefacts.read_json(path / 'fit.json')
   params = checkpoint.read_weights(path / 'weights.safetensors')
   return loop.Fitted(
     mesh.put_state(device_mesh, params),
-    notes['steps'],
-    notes['kept'],
-    notes['history'],
+    *(notes['steps'], notes['kept'], notes['history']),
     {int(k): path / 'snapshots' / p for k, p in notes['snapshots'].items()},
     {int(k): path / 'tracks' / p for k, p in notes['tracks'].items()},
   )
@@ -239,52 +166,6 @@ def write_models(
       # The fit's classes exclude each other, whatever it began from.
       config = {k: v for k, v in model.config.items() if k != 'problem_type'}
       hf.save(target, model.module, one, names, config, model.labels)
-
-
-def answers_once(
-  config: Config,
-  model: Bundle,
-  train_pool: batches.Pool,
-  valid_pool: batches.Pool,
-  sets: Tables,
-  folder: pathlib.Path,
-  log: Log,
-  rows: np.ndarray | None = None,
-  part: str = '',
-  keep: Callable[[Any], None] | None = None,
-) -> dict[str, np.ndarray]:
-  """Probabilities [s, n, c] of each set by the classifier of these rows.
-
-  They lie in `folder`/answers, so that a run that goes on, on another machine
-  too, needs neither the weights nor their training. `keep` is given the
-  weights, which are then trained or read in any case.
-  """
-  texts = loading.as_read(config, sets)
-  made_from = identity(
-    config,
-    'training',
-    *pool_parts(train_pool),
-    *pool_parts(valid_pool),
-    'all' if rows is None else np.asarray(rows),
-    list(texts),
-    *(t[[c for c in READ if c in t]] for t in texts.values()),
-  )
-
-  def make(path: pathlib.Path) -> None:
-    pools = train_pool, valid_pool
-    fit = train(config, model, *pools, folder, log, rows=rows, part=part)
-    if keep:
-      keep(fit.params)
-    chances = of_sets(config, model, fit.params, sets)
-    if mesh.is_main():
-      with artefacts.atomic(path) as temporary:
-        np.savez(temporary, allow_pickle=False, **chances)
-
-  path = folder / 'answers' / f'{made_from}.npz'
-  if keep:
-    artefacts.seal_path(path).unlink(missing_ok=True)
-  read = lambda path: dict(np.load(path))
-  return stage(path, made_from, make, read, log, config.reuse)
 
 
 def probabilities(

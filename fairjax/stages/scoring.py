@@ -20,6 +20,7 @@ from fairjax.models import Bundle
 from fairjax.scores import SCORES, TRACKED
 from fairjax.scores.table import names, rank, read
 from fairjax.stages import fits, reuse
+from fairjax.stages.experiment import Experiment
 from fairjax.stages.identity import identity
 from fairjax.stages.model_outputs import Predictions
 from fairjax.train import checkpoint, loop, mesh
@@ -213,8 +214,8 @@ def tracked_run(config: Config, run: Config) -> Config | None:
 def _fit(config, model, tables, folder, log, snapshots=()) -> loop.Fitted:
   """A scoring run, with a log and learning curves of its own."""
   with Log(folder, main=log.main, screen=log.screen) as own:
-    pools = fits.pools(model, tables)
-    return fits.train(config, model, *pools, folder, own, snapshots=snapshots)
+    e, pools = Experiment(config, folder, own), fits.pools(model, tables)
+    return e.fit(model, pools, snapshots=snapshots)
 
 
 def _weights(config, model, fit, epoch, step):

@@ -138,9 +138,8 @@ def test_the_diets_losses_are_weighted(inputs, tmp_path):
   seen = []
   for one, name in ((inputs, 'plain'), (own, 'weighed')):
     with Log(tmp_path / name) as log:
-      fitted = stages.train(
-        SMALL, one.model, one.pool, one.valid, tmp_path, log, taken
-      )
+      e, pools = Experiment(SMALL, tmp_path, log), (one.pool, one.valid)
+      fitted = e.fit(one.model, pools, rows=taken)
     logits = loop.predict(
       one.model, fitted.params, one.valid, one.model.device_mesh
     ).astype(float)

@@ -201,8 +201,7 @@ def key(config: Config, inputs: Inputs, sets: Tables, rows: np.ndarray) -> str:
     ('training', 'measures', *(['weights'] if weighs else [])),
     rows,
     config.method.keep_equal,
-    *stages.pool_parts(inputs.pool),
-    *stages.pool_parts(inputs.valid),
+    *stages.parts_of(inputs.pool, inputs.valid),
     *([inputs.every, inputs.tables['valid']] if weighs else []),
     list(sets),
     *(

@@ -533,7 +533,7 @@ def test_a_run_reads_texts_as_it_did_where_its_data_have_changed(tmp_path):
   model, params = unfitted(made, tmp_path)
   fit = tmp_path / 'training' / 'a fit'
   checkpoint.write_weights(fit / 'weights.safetensors', params)
-  fits._keep_words(made, model, fit)
+  fits.keep_words(made, model, fit)
   artefacts.seal(fit, 'a fit')
   other = [f'zebras {"do" if k % 2 else "go"} up {k}' for k in range(80)]
   frame.assign(text=other).to_csv(tmp_path / 'my.csv', index=False)
