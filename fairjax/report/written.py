@@ -70,6 +70,12 @@ def parts(template: str, **given: Any) -> list[dict]:
   return sections(template, **given)[0]['parts']
 
 
+def lines(template: str, **given: Any) -> list[str]:
+  """The lines of a template of nothing else."""
+  own = parts(template, **given)
+  return own[0]['lines'] if own else []
+
+
 def _marked(text: str) -> list[list[str]]:
   """(mark, words) of each part; lines that follow are words of a paragraph,
   of other parts those that are indented."""

@@ -80,15 +80,14 @@ def imported(
       target = getattr(target, part)
   except (KeyboardInterrupt, Interrupted):
     raise
-  except AttributeError as error:
-    near = difflib.get_close_matches(path, dir(sys.modules.get(module)), n=1)
+  except BaseException as error:  # a module may do anything on import
+    names = dir(sys.modules.get(module))
+    near = difflib.get_close_matches(path, names, n=1)
+    if not isinstance(error, AttributeError):
+      near = []
     hint = f'; did you mean {module}:{near[0]}?' if near else ''
     raise UserError(
       f'{knob} is {name!r}, and that cannot be loaded: {last(error)}{hint}'
-    ) from error
-  except BaseException as error:  # a module may do anything on import
-    raise UserError(
-      f'{knob} is {name!r}, and that cannot be loaded: {last(error)}'
     ) from error
   model = any(map(functools.partial(hasattr, target), MODEL))
   if inspect.isclass(target) or not (callable(target) or model):
@@ -271,10 +270,15 @@ def kept(
   if model.predict is None:
     return model
   ask, size = model.predict, batch if model.kind == 'function' else PIECE
-  source = '' if place is None else _identity(model, first, place)
-  name, home, reuse = stages.file_name(model.name), pathlib.Path(), ''
+  source, home, reuse = '', pathlib.Path(), ''
   if place:
-    home, reuse = place.folder / 'scores' / name, place.reuse
+    home = place.folder / 'scores' / stages.file_name(model.name)
+    reuse = place.reuse
+    # What its answers depend on, as far as is known.
+    if model.made_from or (place.of_any and first is not None):
+      said: Any = [] if first is None else np.round(first.scores, 4)
+      known = model.made_from() if model.made_from else model.name
+      source = artefacts.fingerprint(known, said)
 
   def predict(texts: Sequence[str]) -> np.ndarray:
     rows = size * max(1, -(-len(texts) // (64 * size)))
@@ -305,17 +309,6 @@ def kept(
         np.save(part, scores)
 
   return dataclasses.replace(model, predict=predict)
-
-
-def _identity(
-  model: AuditedModel, first: FirstAnswers | None, place: Place
-) -> str:
-  """What its answers depend on, as far as is known; '' where it is not."""
-  if model.made_from is None and not (place.of_any and first is not None):
-    return ''
-  answers = None if first is None else np.round(first.scores, 4)
-  known = model.made_from() if model.made_from else model.name
-  return artefacts.fingerprint(known, [] if answers is None else answers)
 
 
 def _taken(model: AuditedModel, place, again: int, pieces: int) -> str:

@@ -46,7 +46,10 @@ def load(
     frame.attrs.setdefault('source', THEIRS)
     return _of_frame(frame, config, table, classes)
   if (found := readers.as_values(source)) is not None:
-    return _of_values(found, config, table, classes)
+    # Predictions of the rows in their order: numbers, or labels by name.
+    asked = answers.Asked(classes, config.measures.pos_label, f'{THEIRS} has')
+    read = [answers.of_values(found, len(table), asked)]
+    return edited.models(config, read, (), classes)
   if hasattr(source, 'bundle'):  # fairjax.load
     return classifier(source, config)
   name = getattr(source, '__name__', type(source).__name__)
@@ -80,13 +83,6 @@ def _asked(
     more = {'made_from': made_from, 'said': classes}
     return function(source, name, config, table, **more)
   return None
-
-
-def _of_values(found, config, table, classes) -> list[AuditedModel]:
-  """Predictions of the rows in their order: numbers, or labels by name."""
-  asked = answers.Asked(classes, config.measures.pos_label, f'{THEIRS} has')
-  one = answers.of_values(found, len(table), asked)
-  return edited.models(config, [one], (), classes)
 
 
 def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
@@ -215,9 +211,10 @@ def classifier(
       f'{", ".join(classes)}'
     )
   places = [low.index(name.casefold()) for name in wanted] or range(len(low))
+  known = functools.lru_cache(4)(predict)  # each label asks again
   one = dataclasses.replace(
     one,
-    predict=_remembered(predict),
+    predict=lambda texts: known(tuple(texts)),
     bundle=None,
     positive=config.measures.pos_label,
   )
@@ -245,12 +242,6 @@ def _of_label(one: AuditedModel, place: int) -> AuditedModel:
     classes=(f'not {label}', label) if named else (),
     label=place,
   )
-
-
-def _remembered(predict: Callable) -> Callable:
-  """The function, which remembers its last answers: each label asks again."""
-  known = functools.lru_cache(4)(predict)
-  return lambda texts: known(tuple(texts))
 
 
 def _folder(

@@ -33,6 +33,7 @@ from fairjax.pairs.swapping import (
   word_lists,
 )
 from fairjax.recipes.audit.groups import Who
+from fairjax.report import written
 
 AXIS = frozenset('gender genders sex sexes'.split())  # what people call it
 GENDERS = frozenset(
@@ -67,8 +68,10 @@ def chosen(config: Config, groups: Who) -> Config:
   """The config whose audit.swaps name what 'auto' stands for."""
   if 'auto' not in config.audit.swaps:
     return config
-  words, kinds = _genders(), _kinds(groups)
-  axes = [a for a in AXES if any(_about(a, words, groups, k) for k in kinds)]
+  words, all_kinds = _genders(), kinds(groups)
+  axes = [
+    a for a in AXES if any(_about(a, words, groups, k) for k in all_kinds)
+  ]
   swaps = [
     one
     for name in config.audit.swaps
@@ -77,7 +80,7 @@ def chosen(config: Config, groups: Who) -> Config:
   return changed(config, audit={'swaps': (*dict.fromkeys(swaps),)})
 
 
-def _kinds(groups: Who) -> list[str]:
+def kinds(groups: Who) -> list[str]:
   return [kind for kind in groups.kinds if ' × ' not in kind]
 
 
@@ -167,7 +170,12 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   return Edits(
     *(_shown(name), _what(name), axis, words, out.twins, out.controls),
     *(out.spans, out.side, values, out.wording, facts),
-    _remarks(texts, facts, foreign),
+    written.lines(
+      'edit_remarks.txt',
+      **{'name': repr(_shown(name)), 'foreign': foreign},
+      **{'share': english.share(texts)[0], 'known': english.KNOWN},
+      **{'rows': facts['rows edited'], 'controlled': int(controlled)},
+    ),
   )
 
 
@@ -232,34 +240,22 @@ def _shared(span: dictionary.Span) -> dictionary.Span:
 
 
 def _options(name: str, config: Config) -> dict:
+  """How the rules swap for an entry of audit.swaps."""
   if name == 'gender':
-    return dictionary.options(config.method, config.seed, axis='gender')
-  if name in AXES:
-    return dictionary.options(
-      config.method,
-      config.seed,
-      axis=name,
-      direction='opposite',
-      words=None,
-      names=None,
-    )
-  if name == 'neutral':
-    return dictionary.options(
-      config.method, config.seed, direction='neutral', words=None
-    )
-  if not os.path.isfile(os.path.expanduser(name)):
+    how: dict = {'axis': 'gender'}
+  elif name == 'neutral':
+    how = {'direction': 'neutral', 'words': None}
+  elif name in AXES:
+    how = {'axis': name, 'direction': 'opposite', 'words': None, 'names': None}
+  elif os.path.isfile(os.path.expanduser(name)):
+    how = {'words': name, 'axis': 'gender', 'direction': 'opposite'}
+  else:
     raise UserError(
       f"audit.swaps has {name!r:.80}; name 'auto', 'neutral', "
       f'{", ".join(AXES)}, a '
       "file of word groups, or 'column:NAME' for texts in a column of the data"
     )
-  return dictionary.options(
-    config.method,
-    config.seed,
-    words=name,
-    axis='gender',
-    direction='opposite',
-  )
+  return dictionary.options(config.method, config.seed, **how)
 
 
 def _shown(name: str) -> str:
@@ -283,26 +279,19 @@ def fitting(edits: Edits, groups: Who) -> list[str]:
   """The attributes whose groups the swap exchanges; texts that anybody wrote
   are taken to be about all of them."""
   if edits.words is None:
-    return _kinds(groups)
+    return kinds(groups)
   return [
     kind
-    for kind in _kinds(groups)
+    for kind in kinds(groups)
     if _about(edits.axis, edits.words, groups, kind)
   ]
 
 
 def misfit(edits: Sequence[Edits], groups: Who) -> list[str]:
-  """One sentence where no swap is about the groups that are compared."""
-  kinds = _kinds(groups)
-  if not kinds or not edits or any(fitting(one, groups) for one in edits):
+  """What is exchanged where no swap is about the groups that are compared."""
+  if not kinds(groups) or any(fitting(one, groups) for one in edits):
     return []
-  what = ' and '.join(dict.fromkeys(one.what for one in edits))
-  return [
-    f'the swap exchanges {what}, and the groups compared are those of '
-    f'{", ".join(kinds)}: nothing is known of what their words do to '
-    'decisions; name a list of their words, a group of exchangeable ones a '
-    'line, with --config.audit.swaps=FILE'
-  ]
+  return [*dict.fromkeys(one.what for one in edits)]
 
 
 def differences(text: str, twin: str) -> list[dictionary.Span]:
@@ -338,38 +327,6 @@ def _against_twins(table, twins, edited, name: str) -> dict:
     if (differs & edited).any()
     else None,
   }
-
-
-def _remarks(
-  texts: Sequence[str], facts: dict, foreign: bool = False
-) -> list[str]:
-  """What makes the flips of this swap mean less than they seem."""
-  share, _ = english.share(texts)
-  out = []
-  name, rows = facts['swap'], facts['rows edited']
-  if foreign:
-    out.append(
-      f'the words of the swap {name!r} are of another language than English: '
-      'first names are left as they are (name counts of them with '
-      '--config.method.names_file), and matched control edits know English '
-      'words alone, so excess flips are of the rows that have some'
-    )
-  elif share < english.KNOWN:
-    out.append(
-      f'only {share:.0%} of the words are common English ones: the texts may '
-      f'be in another language than the word list of the swap {name!r}; give '
-      'one with --config.audit.swaps=FILE'
-    )
-  if not rows:
-    out.append(
-      f'the swap {name!r} changes no text: nothing in them is on its list'
-    )
-  elif facts['rows with a control'] < 0.5 * rows:
-    out.append(
-      f'only {facts["rows with a control"]} of {rows} rows that the swap '
-      f'{name!r} edits have a matched control'
-    )
-  return out
 
 
 def score(

@@ -31,6 +31,7 @@ from fairjax.recipes.audit import measure as audit_measure
 from fairjax.recipes.audit import page as audit_page
 from fairjax.recipes.audit import what_if
 from fairjax.recipes.audit.measure import Measured
+from fairjax.report import written
 from fairjax.results import Results
 from fairjax.stages import asking, audited, edited
 from fairjax.train.progress import Log
@@ -100,7 +101,7 @@ def audit(
     ask = lambda texts: audit_measure.scored(model, given, texts)
     focus.what_if = what_if.asker(config, ask, focus.cut, names)
   focus.equalized = audit_causes.thresholds(focus)
-  data = _data(config)
+  data, positive = _data(config), config.measures.pos_label
   results = stages.results(
     config,
     data=data,
@@ -113,15 +114,25 @@ def audit(
     },
     focus=model.name,
     tests=tests(measured),
-    notes=[
-      *remarks,
-      *(words for one in edits for words in one.remarks),
-      *(words for model in models for words in model.remarks),
-      *(w for model in models for w in asking.read_as(model, classes)),
-      *audit_edits.misfit(edits, groups),
-      *_missing(table, model),
-      *_held_against(models, names, config),
-    ],
+    notes=written.lines(
+      'audit_notes.txt',
+      known=[
+        *remarks,
+        *(words for one in edits for words in one.remarks),
+        *(words for model in models for words in model.remarks),
+        *(w for model in models for w in asking.read_as(model, classes)),
+      ],
+      misfit=audit_edits.misfit(edits, groups),
+      kinds=audit_edits.kinds(groups),
+      **{'table': table, 'model': model},
+      # Labels of models that hold or not are compared with that of the data.
+      held=[
+        f'‘{m.classes[1]}’'
+        for m in models
+        if m.label is not None and m.classes and positive < len(names)
+      ],
+      positive=names[positive] if positive < len(names) else '',
+    ),
     sections=audit_page.sections(focus, names),
   )
   results.sections += audit_causes.sections(model, focus, names, train)
@@ -205,41 +216,6 @@ def _renamed(models: Sequence[asking.AuditedModel]) -> list:
     name = model.name if count == 1 else f'{model.name} ({count})'
     out.append(dataclasses.replace(model, name=name))
   return out
-
-
-def _missing(table: pd.DataFrame, model: asking.AuditedModel) -> list[str]:
-  """What was not measured, and what it would need."""
-  out = []
-  if 'label' not in table:
-    out.append(
-      'without labels no error is known: only decisions are compared, and a '
-      'difference in them may be right; name a column with --config.data.label'
-    )
-  if model.hard:
-    out.append(
-      'the predictions are decisions, not scores: nothing is said of ranking, '
-      'calibration or other thresholds'
-    )
-  if 'text' not in table:
-    out.append('without texts no edit of them was tried')
-  elif model.predict is None:
-    out.append(
-      'predictions alone cannot say what an edit of a text would change; score '
-      'the texts of to_score.csv and name that file with --config.audit.edited'
-    )
-  return out
-
-
-def _held_against(models, names: Sequence[str], config: Config) -> list[str]:
-  """Which label of a model, that holds or not, is compared with what."""
-  labels = [m.classes[1] for m in models if m.label is not None and m.classes]
-  if not labels or config.measures.pos_label >= len(names):
-    return []
-  shown = ', '.join(f'‘{label}’' for label in labels)
-  return [
-    f'the probability of {shown} is each held against the label '
-    f'‘{names[config.measures.pos_label]}’ of the data'
-  ]
 
 
 TO_SCORE = 'to_score.csv'
