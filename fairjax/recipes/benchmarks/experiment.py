@@ -40,6 +40,7 @@ from fairjax.recipes.benchmarks import (
   mitigation_front,
   mitigations,
 )
+from fairjax.report import written
 from fairjax.results import Results
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
@@ -278,28 +279,14 @@ def axes_side_by_side(result: Mapping, tables: Mapping) -> list[dict]:
       parts += [results.heading(title)] if len(result) > 1 else []
       parts.append(results.table(rows, columns, screen=True))
       parts += [results.text(words, kind='quiet') for words in said]
-  if not parts:
-    return []
-  lead = results.text(
-    'Of each benchmark the measure that stands for it, by the axis of identity '
-    'that its part is about; they are on different scales, each described in '
-    'its own section.',
-    kind='lead',
-  )
-  return [results.section('Axes by benchmark', lead, *parts)]
+  return written.sections('benchmark_axes.txt', each=parts) if parts else []
 
 
 def section(
   name: str, module: Any, contenders: Mapping, items: pd.DataFrame
 ) -> dict:
   """What a benchmark says of each contender: against what, how sure."""
-  parts = [results.text(f'{BENCHMARKS[name].about}.', kind='lead')]
-  if hasattr(module, 'LIMITS'):
-    parts.append(results.text(f'What it cannot say: {module.LIMITS}'))
-  notes = items.attrs.get('notes', ())
-  files = '; '.join(one for one in notes if isinstance(one, sources.Known))
-  if files:
-    parts.append(results.text(f'Read from: {files}.', kind='quiet'))
+  parts = []
   effects: dict[str, dict] = {}
   for title, one in contenders.items():
     if name not in one['sets']:
@@ -324,7 +311,13 @@ def section(
     caption = f'{label}; the line is no preference.'
     more = {'effects': some, 'x_label': label, 'zero': null}
     parts.append(results.figure('forest', f'{name}_{key}', caption, **more))
-  return results.section(f'Benchmark {name}', *parts)
+  notes = items.attrs.get('notes', ())
+  return written.sections(
+    'benchmark.txt',
+    **{'name': name, 'about': BENCHMARKS[name].about, 'each': parts},
+    limits=getattr(module, 'LIMITS', ''),
+    files=[one for one in notes if isinstance(one, sources.Known)],
+  )[0]
 
 
 def line_of(part: str, key: str, value: Mapping) -> dict:

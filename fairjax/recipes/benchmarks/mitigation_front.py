@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from fairjax import results
 from fairjax.benchmarks import BENCHMARKS
 from fairjax.metrics import measures
+from fairjax.report import written
 
 WITHOUT = ('sembias',)  # some of its rows go by chance to the stereotype
 LOG_ODDS = ('winobias_log_odds',)
@@ -72,12 +73,6 @@ def section(contenders: Mapping[str, Mapping], called: str = 'gender') -> dict:
   """
   harms, points, rows = harm(contenders), {}, []
   alike, apart = shared(contenders)
-  left_out = ''
-  if apart:
-    left_out = (
-      f' Left out of it is {" and ".join(apart)}, which these models have by '
-      'different measures.'
-    )
   for title, one in contenders.items():
     sets = one['sets']
     quality = sets.get('texts', {}).get('quality', {})
@@ -91,27 +86,15 @@ def section(contenders: Mapping[str, Mapping], called: str = 'gender') -> dict:
     rows.append(row)
     if cost['value'] is not None and harms[title] is not None:
       points[title] = [(cost, harms[title])]
-  parts = [
-    results.text(
-      'Harm is the mean, over the benchmarks that every model could be asked '
-      f'({", ".join(alike) or "none"}), of how far a number is from '
-      'no preference, as a share of how far it can be; perplexity is of texts '
-      f'that no mitigation was fitted on, and so are those whose {called} a '
-      'linear probe reads. `continued` is the control: the same '
-      f'training without a mitigation.{left_out}'
-    ),
-    results.table(rows),
-  ]
-  if points:
-    parts.append(
-      results.figure(
-        'front',
-        'harm_and_cost',
-        'Harm against perplexity; lower and further left is better.',
-        series=points,
-        x_label='perplexity of held-out texts',
-        y_label='harm',
-        less=True,
-      )
-    )
-  return results.section('Harm against cost', *parts)
+  picture = results.figure(
+    *('front', 'harm_and_cost', ''),
+    series=points,
+    x_label='perplexity of held-out texts',
+    y_label='harm',
+    less=True,
+  )
+  return written.sections(
+    'front.txt',
+    **{'alike': alike, 'apart': apart, 'called': called, 'rows': rows},
+    front=points and picture,
+  )[0]

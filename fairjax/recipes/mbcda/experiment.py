@@ -30,7 +30,8 @@ from fairjax.recipes.mbcda import algorithm, parallel
 from fairjax.recipes.rewriting import contenders, rewriter
 from fairjax.recipes.rewriting import counterfactual_texts as texts
 from fairjax.recipes.rewriting.counterfactual_texts import RewriteInputs
-from fairjax.results import Results, section, table, text
+from fairjax.report import written
+from fairjax.results import Results
 from fairjax.stages import Experiment
 from fairjax.train import mesh
 
@@ -73,13 +74,13 @@ def run(e: Experiment) -> Results:
     facts=facts,
     notes=[note for note in map(blind, lines) if note],
     sections=[
-      section(
-        'Tables 1 to 8',
-        text(texts.LEAD, 'quiet'),
-        table(contenders.rows(e.contenders), screen=True),
+      *written.sections(
+        'rewrites.txt',
+        title='Tables 1 to 8',
+        rows=contenders.rows(e.contenders),
       ),
       *texts.worse(e, known, 'dictionary'),
-      *discriminators(lines),
+      *written.sections('discriminators.txt', rows=lines),
     ],
   )
 
@@ -268,16 +269,3 @@ def vectors(
         for row in word_vectors.differences(*both, options, words)
       ]
   e.tests += stages.adjusted(tests)
-
-
-def discriminators(lines: Sequence[Mapping]) -> list[dict]:
-  if not lines:
-    return []
-  words = (
-    'Held-out targets whose group it sees in teacher-forced logits. Who always '
-    'names the larger group is right on its share; a control that is trained '
-    'on shuffled groups must stay there.'
-  )
-  return [
-    section('The discriminators', text(words, 'quiet'), table(list(lines)))
-  ]

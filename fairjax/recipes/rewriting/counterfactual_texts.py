@@ -38,6 +38,7 @@ from fairjax.recipes.rewriting import (
 from fairjax.recipes.rewriting.contenders import Rewrites
 from fairjax.recipes.rewriting.repairing import Helpers
 from fairjax.report import verdict
+from fairjax.report.written import sections
 from fairjax.results import Results, section, table, text
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
@@ -136,27 +137,12 @@ def report(m: RewriteInputs) -> dict:
   against = (first, f'{first} + BART')
   contenders.measure(m.e, tables, rewrites, twins, against)
   known = against_gold(m, tables['test'], writers, (first,))
-  grid = section(
-    'Tables 2, 3 and 4',
-    text(LEAD, 'quiet'),
-    table(contenders.rows(m.e.contenders), screen=True),
-  )
+  rows, title = contenders.rows(m.e.contenders), 'Tables 2, 3 and 4'
+  grid = sections('rewrites.txt', title=title, rows=rows)
   return {
     'facts': facts,
-    'sections': [grid, *worse(m.e, known, first)],
+    'sections': [*grid, *worse(m.e, known, first)],
   }
-
-
-LEAD = (
-  'Transfer accuracy by words, cross-fitted: no text is judged by a classifier '
-  'that saw it. A classifier is trained on the texts and on the rewrites of '
-  'the contender. TPRD and FPRD of the groups are as the papers have them: '
-  'test texts of one group less those of the other, each as it was written. '
-  'They hold two parts: what else the texts say (their content: other '
-  'occupations, say), and the wording. Of twins, the same texts are compared '
-  'in both wordings, those of a dictionary: a classifier trained on such twins '
-  'is flattered by this measure, so the claims are judged by the groups.'
-)
 
 
 def twins_of(config: Config, test: pd.DataFrame) -> tuple[list[str], str]:
