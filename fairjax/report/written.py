@@ -22,6 +22,7 @@ from fairjax.report import render
 
 KINDS = {'': '', '>': 'lead', '~': 'quiet', '!': 'warning'}
 MARKED = re.compile(r'(##|###|[>~!*|+-]|@@?\w+)(?: +(.*)|$)')
+PARTS = {*results.PARTS, 'first', 'command'}
 VALUE = re.compile('\ue000(\\d+)\ue001')  # its place among the values
 
 
@@ -96,6 +97,6 @@ def _given(one: Any, caption: str, screen: bool) -> list[dict]:
   """Parts as they are, or rows as a table."""
   if isinstance(one, Mapping):
     return [{**one, 'caption': caption} if caption else dict(one)]
-  if one and 'part' in one[0]:
+  if one and one[0].get('part') in PARTS:
     return list(one)
   return [results.table(one, caption=caption, screen=screen)]
