@@ -36,20 +36,16 @@ def main(arguments: list[str]) -> int:
     elif act:
       print(claims.markdown(names, recipes.PAPERS), end='')
     else:
-      _pages(names)
+      for name in names:
+        folder = pathlib.Path(name)
+        results = read(folder)
+        artefacts.write_text(folder / 'report.html', page.report(folder))
+        print(terminal.summary(results))
+        print(f'the report is {folder / "report.html"}')
   except UserError as error:
     print(f'fairjax: {error}', file=sys.stderr)
     return 2
   return 0
-
-
-def _pages(folders: list[str]) -> None:
-  for name in folders:
-    folder = pathlib.Path(name)
-    results = read(folder)
-    artefacts.write_text(folder / 'report.html', page.report(folder))
-    print(terminal.summary(results))
-    print(f'the report is {folder / "report.html"}')
 
 
 if __name__ == '__main__':

@@ -212,14 +212,15 @@ def _numbers(one: Mapping) -> dict:
 
 
 def _measures(values: Mapping) -> dict:
-  """A row a measure, by the name that people know, and ours in brackets."""
+  """A row a measure, by the name that people know, and ours in brackets; with
+  what chance alone gives a gap where that is known."""
   rows, about = [], {}
-  for row in tables.measure_rows(values, 'measure'):
-    key = row['measure']
-    of = measures.measure(key)
+  for key in measures.in_order(values):
+    of, value = measures.measure(key), values[key]
     own = of and measures.label(key).casefold() != key
     title = capital(key) + (f' ({key})' if own else '')
-    rows.append({**row, 'measure': title})
+    row = {'measure': title, 'value': tables.of_measure(key, value)}
+    rows.append(row | {'by chance': value['null']} if 'null' in value else row)
     # Of several attributes a measure is explained once.
     first = of and of.about not in about.values()
     about[title] = of.about if first else ''
@@ -251,7 +252,10 @@ def _groups(name: str, groups: Mapping) -> dict:
     heads['effective_rows'] = 'rows by weight'
   return {
     'rates': rates and drawn(f'rates_{name}', plots.rates(rows), ''),
-    'groups': groups and parts.table(tables.group_rows(groups), heads),
+    'groups': groups
+    and parts.table(
+      [{'group': g, **values} for g, values in groups.items()], heads
+    ),
   }
 
 

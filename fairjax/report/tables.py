@@ -303,10 +303,6 @@ def split_aggregates(
   return own, list(rows.values())
 
 
-def group_rows(groups: Mapping[str, Any]) -> list[dict[str, Any]]:
-  return [{'group': name, **rates} for name, rates in groups.items()]
-
-
 def plural(count: int, noun: str) -> str:
   """`1 seed`, `1,200 seeds`."""
   return f'{count:,} {noun}{"s" * (count != 1)}'
@@ -315,15 +311,6 @@ def plural(count: int, noun: str) -> str:
 def p_value(test: Mapping[str, Any]) -> str:
   """p, or that it is a bound, where no smaller one could have come out."""
   return significance.p_text(test) if defined(test['p']) else '–'
-
-
-def measure_rows(values: Mapping[str, Any], head: str) -> list[dict[str, Any]]:
-  """A row a measure, with what chance alone gives a gap where that is known."""
-  return [
-    {head: key, 'value': of_measure(key, values[key])}
-    | ({'by chance': values[key]['null']} if 'null' in values[key] else {})
-    for key in measures.in_order(values)
-  ]
 
 
 def differences(tests: Sequence[Mapping[str, Any]]) -> dict[str, list[dict]]:
