@@ -14,7 +14,7 @@ from fairjax.config import Config
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.report import measured
-from fairjax.stages import fits
+from fairjax.stages import experiment
 from fairjax.stages.identity import identity
 from fairjax.train import loop
 from fairjax.train.progress import Log
@@ -125,7 +125,7 @@ def fitted(tmp_path):
 
 def test_what_a_fit_reads_is_in_its_identity(fitted, monkeypatch):
   read = set()
-  monkeypatch.setattr(fits, 'identity', lambda *a, **k: 'x')
+  monkeypatch.setattr(experiment, 'identity', lambda *a, **k: 'x')
   fitted(spied(small(), read))
   silent = read - HOW
   assert silent >= {'model', 'train.lr', 'net.dropout', 'seeds'}
