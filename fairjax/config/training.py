@@ -29,8 +29,8 @@ class Net:
   )
   precision: str = knob(
     'auto',
-    "'float32' or 'bfloat16'; 'auto' is bfloat16 off CPU, and of answers where "
-    "a CPU has it (train/decisions.py); 'int8' is for texts written on a CPU",
+    "'float32' or 'bfloat16'; 'auto' is bfloat16 off CPU, and of answers and "
+    "texts where a CPU has it (train/decisions.py); 'int8': texts on a CPU",
     one_of('auto', 'float32', 'bfloat16', 'int8'),
     changes=('training', 'scores', 'measures', 'texts', 'attributes'),
   )

@@ -52,7 +52,7 @@ def load(folder: str | pathlib.Path, precision: str = 'auto') -> 'Classifier':
   if integers:
     from fairjax.models.decoding import decode_texts
 
-    params = decode_texts.ready(bundle.module, bundle.params, integers)
+    params = decode_texts.ready(bundle.module, bundle.params, products)
     bundle = bundle.replace(params=params)
   from fairjax.train import decisions
 

@@ -134,7 +134,9 @@ def versions(config: Config) -> dict:
   if mesh := sys.modules.get('fairjax.train.mesh'):
     from fairjax.core import backend
 
-    made['precision'] = backend.resolved(config.net.precision)
+    row = ignored_knobs.row(config.recipe)
+    of = backend.inference if row and row.writes else backend.resolved
+    made['precision'] = of(config.net.precision)
     made |= mesh.layout()
   return made
 

@@ -1,12 +1,14 @@
 """Text generation: our greedy decoding against torch's and CTranslate2's.
 
   python -m fairjax.bench generate [--size=tiny|small|base] [--batch=16]
-    [--new=32] [--beams=1] [--rounds=5] [--compile] [--ours=float32,int8]
-    [--clock=cpu] [--peers=torch,torch-bfloat16,ctranslate2,ctranslate2-int8]
+    [--new=32] [--beams=1] [--rounds=5] [--compile] [--clock=cpu]
+    [--ours=float32,bfloat16,int8]
+    [--peers=torch,torch-bfloat16,ctranslate2,ctranslate2-int8]
 
 All texts have one length and get exactly --new tokens; all sides have the same
 weights, and how many of their tokens are those of our float32 stands in the
-last line. --ours=int8 is net.precision=int8. --compile: torch with a static
+last line. --ours=bfloat16 is how a CPU that has it writes, int8 is
+net.precision=int8. --compile: torch with a static
 cache and torch.compile.
 """
 
@@ -75,7 +77,7 @@ def ours(args, work: Work) -> Callable:
   dtype = jnp.bfloat16 if args.device == 'gpu' else jnp.float32
   module = bart.Bart(work.shape, dtype=dtype)
   weights = build.from_folder(module, None).init(0)
-  params = decode_texts.ready(module, weights, args.side == 'int8')
+  params = decode_texts.ready(module, weights, args.side)
   options = Options(
     max_new_tokens=args.new, min_new_tokens=args.new, num_beams=args.beams
   )
@@ -85,7 +87,7 @@ def ours(args, work: Work) -> Callable:
   )
 
 
-OURS = ('float32', 'int8')
+OURS = ('float32', 'bfloat16', 'int8')
 
 
 def asked(arguments: list[str]) -> argparse.Namespace:

@@ -41,12 +41,12 @@ class Generated(NamedTuple):
   row_written: np.ndarray  # int [n]: tokens written, prompts aside
 
 
-def ready(module: nn.Module, params: dict, integers: bool = False) -> dict:
+def ready(module: nn.Module, params: dict, products: str = 'float32') -> dict:
   """`params` as steps read them fastest; to be made once for many texts.
 
-  `integers`: of 8 bits (layers/int8.py), which changes the texts.
+  On a CPU `products` of 'int8' (layers/int8.py) and 'bfloat16' change texts.
   """
-  if integers:
+  if products == 'int8':
     if not platform_traits().integers:
       raise UserError(
         "net.precision is 'int8', which is for CPUs; take bfloat16 on a "
@@ -54,7 +54,8 @@ def ready(module: nn.Module, params: dict, integers: bool = False) -> dict:
       )
     return jax.jit(int8.quantised)(params)
   if platform_traits().by_library:
-    return jax.jit(layer_params.transposed)(params)
+    turned = jax.jit(layer_params.transposed, static_argnums=1)
+    return turned(params, jnp.dtype(products))
   # Else every token would turn them to the type of the products anew.
   return jax.jit(layer_params.cast, static_argnums=1)(params, module.dtype)
 

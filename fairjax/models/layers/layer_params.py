@@ -16,11 +16,18 @@ TILE = 128  # rows that the table of an accelerator is made of
 LARGE = 1024  # rows; a smaller table is left as it is
 
 
-def transposed(params: dict) -> dict:
-  """`params` for steps of few places on a CPU: each W as [features, d]."""
+def transposed(params: dict, dtype: Any = jnp.float32) -> dict:
+  """`params` for steps of few places on a CPU: each W as [features, d].
+
+  Large matrices and tables are of that type, which is that of their products;
+  what goes in and comes out of these stays as it is.
+  """
   flat = traverse_util.flatten_dict(params)
   for path in [path for path in flat if path[-1] == 'kernel']:
-    flat[*path[:-1], 'transposed'] = flat.pop(path).T
+    flat[*path[:-1], 'transposed'] = flat.pop(path).T.astype(dtype)
+  for path in [path for path in flat if path[-1] == 'embedding']:
+    if len(flat[path]) >= LARGE:
+      flat[path] = flat[path].astype(dtype)
   return traverse_util.unflatten_dict(flat)
 
 

@@ -87,7 +87,7 @@ class Dense(nn.Module):
     if is_int8:
       y = int8.product(x, own('uint8'), own('uint8_scale')).astype(self.dtype)
     elif is_transposed:
-      y = few_places(x, own('transposed').astype(self.dtype))
+      y = few_places(x, own('transposed'))
     elif arrays:
       return kernel, bias, *probe_of(self, rows)
     else:
@@ -160,9 +160,10 @@ class Embed(nn.Module):
     count_call(self)
     if self.int8:
       return int8.product(x, *self.int8).astype(self.dtype)
-    table, x = self.embedding.astype(self.dtype), x.astype(self.dtype)
+    x = x.astype(self.dtype)
     if platform_traits().by_library:
-      return few_places(x, table)
+      return few_places(x, self.embedding)
+    table = self.embedding.astype(self.dtype)
     y = jnp.einsum('rtd,vd->rtv', x, table, precision=exact(self.dtype))
     return y if table.shape[0] == self.count else y[..., : self.count]
 

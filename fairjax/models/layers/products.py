@@ -119,7 +119,14 @@ def few_places(x: Float[Array, 'r t d'], transposed: Float[Array, 'f d']):
   Without the barriers XLA would turn the product back.
   """
   r, t, d = x.shape
+  if transposed.dtype == jnp.bfloat16:  # the left side is read as it lies
+    places = x.reshape(-1, d).astype(jnp.bfloat16)
+    if r * t <= FEW:
+      y = product(transposed, places, 1, 1, jnp.float32).T
+    else:
+      y = product(places, transposed, 1, 1, jnp.float32)
+    return y.reshape(r, t, -1).astype(x.dtype)
   if not 1 < r * t <= FEW:
-    return jnp.einsum('rtd,fd->rtf', x, transposed)
+    return jnp.einsum('rtd,fd->rtf', x, transposed.astype(x.dtype))
   columns = lax.optimization_barrier(x.reshape(-1, d).T)
   return lax.optimization_barrier(transposed @ columns).T.reshape(r, t, -1)

@@ -22,7 +22,7 @@ import pandas as pd
 
 from fairjax import config as configs
 from fairjax.config import Config, Generate
-from fairjax.core import artefacts
+from fairjax.core import artefacts, backend
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.corpora import shards
@@ -67,11 +67,11 @@ def _load(model: str, tokenizer: str, precision: str) -> Bundle:
       net=configs.Net(precision=precision),
     )
   )
-  integers = precision == 'int8'
-  if result.can == 'mask' and not integers:
+  products = backend.inference(precision)
+  if result.can == 'mask' and products != 'int8':
     return result
   return result.replace(
-    params=decode_texts.ready(result.module, result.params, integers)
+    params=decode_texts.ready(result.module, result.params, products)
   )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
+from fairjax.core import backend
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption
 from fairjax.data.batching.tokens import ragged
@@ -121,7 +122,8 @@ def _written(
   texts, slots = [masks[i].text for i in rows], config.generate.slots
   params = filler.params
   if filler.can == 'infill':
-    params = decode_texts.ready(filler.module, params)
+    products = backend.inference(config.net.precision)
+    params = decode_texts.ready(filler.module, params, products)
   args = filler.module, params, filler.tokenizer, texts
   if filler.can == 'infill':
     result = fill.infill_texts(*args, SPAN, slots)

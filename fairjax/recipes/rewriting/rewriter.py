@@ -20,7 +20,7 @@ import pandas as pd
 from tokenizers import Tokenizer
 
 from fairjax.config import Config
-from fairjax.core import announce
+from fairjax.core import announce, backend
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, seq2seq, tokens
 from fairjax.metrics.inference import clusters, intervals
@@ -302,8 +302,8 @@ def write_tokens(
   if not texts:
     return []
   read = rewriting.prompts(model, texts)
-  integers = config.net.precision == 'int8'
-  params = decode_texts.ready(model.module, model.params, integers)
+  products = backend.inference(config.net.precision)
+  params = decode_texts.ready(model.module, model.params, products)
   options = options_of(config, model, int(read.lengths.max()))
   made = decode_texts.generate(
     model.module, params, read, options, config.generate.slots

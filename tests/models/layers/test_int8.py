@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from fairjax.config import Config, Net, validate
+from fairjax.core import backend
 from fairjax.core.errors import UserError
+from fairjax.data.batching.tokens import Ragged
+from fairjax.models.decoding import decode_texts
+from fairjax.models.decoding.decode import Options
+from fairjax.models.families import bart
 from fairjax.models.layers import int8, probed
 from fairjax.models.layers.argmax import FEW, argmax
 from fairjax.models.layers.places import blank_batch
@@ -81,6 +86,46 @@ def test_the_first_of_the_largest_scores():
     np.testing.assert_array_equal(result, scores[:, -width:].argmax(1))
 
 
+@pytest.mark.parametrize('products', ('int8', 'bfloat16'))
+def test_a_text_is_the_same_beside_others(products):
+  """Places are rounded alone; sums of integers are exact too."""
+  shape = bart.BartShape(
+    vocab=int8.LARGE,
+    width=32,
+    depth=1,
+    decoder_depth=1,
+    heads=2,
+    decoder_heads=2,
+    hidden=64,
+    decoder_hidden=64,
+    deviation=0.3,
+  )
+  module = bart.Bart(shape)
+  blank = jax.tree.map(jnp.asarray, blank_batch())
+  params = jax.jit(module.init)(jax.random.key(0), blank)['params']
+  own = decode_texts.ready(module, params, products)
+  kinds = {a.dtype for a in jax.tree.leaves(own)}
+  assert kinds == {
+    jnp.dtype('float32'),
+    jnp.dtype(products.replace('int', 'uint')),
+  }
+  rng = np.random.default_rng(0)
+  lengths = np.array([5, 9, 3, 9, 7])
+  offsets = np.concatenate([[0], np.cumsum(lengths)])
+  flat = rng.integers(3, shape.vocab, offsets[-1]).astype(np.int32)
+  options = Options(max_new_tokens=8, min_new_tokens=8)
+  write = lambda p, slots: (
+    decode_texts.generate(
+      module, p, Ragged(flat, offsets), options, slots
+    ).tokens.flat
+  )
+  together = write(own, 8)
+  same = write(own, 1) == together
+  assert same.all() if products == 'int8' else same.mean() > 0.8
+  plain = write(decode_texts.ready(module, params), 8)
+  assert len(plain) == len(together) and (plain == together).mean() > 0.8
+
+
 def test_scores_of_a_frozen_model_are_near(tmp_path):
   module, params = load(frozen('gpt2'), tmp_path)
   rng = np.random.default_rng(0)
@@ -98,5 +143,9 @@ def test_writing_alone_takes_integers(tmp_path):
   config.recipe = 'generate'
   plain = Config(recipe='generate')
   assert identity(config, 'texts') != identity(plain, 'texts')
-  plain.net.precision = 'float32'
-  assert identity(plain, 'texts') == identity(Config(), 'texts')
+  for kind, here in (
+    ('texts', backend.inference),
+    ('training', backend.resolved),
+  ):
+    plain.net.precision = here('auto')
+    assert identity(plain, kind) == identity(Config(), kind)
