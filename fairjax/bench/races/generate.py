@@ -8,8 +8,7 @@
 All texts have one length and get exactly --new tokens; all sides have the same
 weights, and how many of their tokens are those of our float32 stands in the
 last line. --ours=bfloat16 is how a CPU that has it writes, int8 is
-net.precision=int8. --compile: torch with a static
-cache and torch.compile.
+net.precision=int8. --compile: torch with a static cache and torch.compile.
 """
 
 import argparse
