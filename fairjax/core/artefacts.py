@@ -279,10 +279,12 @@ def _files(path: pathlib.Path, skip: tuple[str, ...] = ()) -> dict[str, str]:
 
 def content(path: str | os.PathLike) -> str:
   """A hash of the bytes of a user's file, or of all files of a folder."""
-  if not path:
-    return ''
+  return fingerprint(_read(pathlib.Path(path).expanduser())) if path else ''
+
+
+def _read(path: pathlib.Path, skip: tuple[str, ...] = ()) -> dict[str, str]:
   try:
-    return fingerprint(_files(pathlib.Path(path).expanduser()))
+    return _files(path, skip)
   except OSError as error:
     raise UserError(f'cannot read {path}: {error.strerror}') from error
 
@@ -308,7 +310,7 @@ def seal(
   value = {
     'made_from': made_from,
     'format': FORMAT,
-    'files': _files(pathlib.Path(path), SCRATCH),
+    'files': _read(pathlib.Path(path), SCRATCH),
     **facts,
   }
   write_json(at or seal_path(path), value)

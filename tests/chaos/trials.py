@@ -82,7 +82,7 @@ def forked(run, folder: pathlib.Path, cache, armed, end='.said') -> int:
     main.command()
     code = 0
   except SystemExit as left:
-    code = left.code if isinstance(left.code, int) else 1
+    code = left.code or 0
   except BaseException:
     traceback.print_exc()
   atexit._run_exitfuncs()

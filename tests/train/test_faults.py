@@ -356,3 +356,15 @@ def test_a_file_that_cannot_be_removed_is_told(tmp_path, monkeypatch):
     with pytest.raises(UserError, match=r'cannot write .*a\.txt'):
       artefacts.remove_file(tmp_path / 'a.txt')
   assert (tmp_path / 'a.txt').read_text() == 'x'
+
+
+def test_an_artefact_that_cannot_be_read_back_is_told(tmp_path, monkeypatch):
+  """A disk that fails between writing and sealing; trial 113 of seed 0."""
+
+  def fails(*_):
+    raise OSError(5, 'Input/output error')
+
+  monkeypatch.setattr(artefacts, '_sha256', fails)
+  artefacts.write_text(tmp_path / 'a.txt', 'x')
+  with pytest.raises(UserError, match=r'cannot read .*Input/output'):
+    artefacts.seal(tmp_path / 'a.txt', 'x')

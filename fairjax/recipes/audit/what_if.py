@@ -12,6 +12,7 @@ page is refused. Sentences come by POST: no address keeps them. The pages run no
 script.
 """
 
+import contextlib
 import dataclasses
 import hmac
 import http.server
@@ -272,8 +273,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     for name, value in HEADERS.items():
       self.send_header(name, value)
     self.send_header('Content-Length', str(len(body)))
-    self.end_headers()
-    self.wfile.write(body)
+    with contextlib.suppress(ConnectionError):  # the asker has left
+      self.end_headers()
+      self.wfile.write(body)
 
   def log_message(self, *_) -> None:
     """Nothing: what is asked is nobody's business."""

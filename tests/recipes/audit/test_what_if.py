@@ -206,3 +206,15 @@ def test_a_bad_form_is_a_sentence(server, body):
 def test_a_port_that_is_taken_is_a_sentence(server, audited, tmp_path):
   with pytest.raises(UserError, match='--serve=PORT'):
     serve.open_at(server.server_port, audited.what_if, tmp_path, 'x')
+
+
+def test_an_asker_who_leaves_is_no_traceback():
+  """Found by tests/chaos/soak.py: of a slow answer the browser was gone."""
+
+  class Gone:
+    send_response = send_header = lambda *_: None
+
+    def end_headers(self):
+      raise BrokenPipeError
+
+  serve.Handler._send(Gone(), 200, 'x')
