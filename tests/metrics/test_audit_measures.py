@@ -53,6 +53,9 @@ def test_calibration_is_that_of_scikit_learn():
   assert fair['ece_max']['value'] == pytest.approx(
     max(one['ece']['value'] for one in by_group)
   )
+  twice = np.concatenate([scores, scores])  # seeds are no more rows
+  again = calibration.reliability(labels, twice, members, ['f', 'm'])
+  assert [r['rows'] for r in again['f']] == [r['rows'] for r in rows['f']]
   share, mean = calibration_curve(labels, scores[0], n_bins=10)
   found = rows['everyone']
   np.testing.assert_allclose([r['mean score'] for r in found], mean)

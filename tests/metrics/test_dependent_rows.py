@@ -295,6 +295,16 @@ def test_clusters_that_agree_count_as_a_row_each():
   assert (
     np.quantile(clustered_rates.drawn(25 * one, HOW)[..., r], 0.975) > exact
   )
+  # Weights that sum to less than 1 say the same.
+  small = np.full((1, 1, 1, len(groups.NAMES)), 1e-3)
+  light = clustered_rates.drawn(25e-3 * one, HOW, small)[..., r]
+  whole = clustered_rates.drawn(25 * one, HOW)[..., r]
+  np.testing.assert_allclose(*np.quantile([light, whole], 0.975, 1), rtol=0.2)
+  # One row apart: they do not agree, and a row is a row.
+  apart = 25 * one
+  apart[0, ..., :2] = 24, 1
+  found = np.median(clustered_rates.drawn(apart, HOW)[..., r])
+  assert found == pytest.approx(1.5 / 501, abs=1e-3)
   # A cluster that has nearly all rows tells as much as it alone.
   one[0] *= 1000
   assert np.quantile(clustered_rates.drawn(one, HOW)[..., r], 0.975) > 0.8
