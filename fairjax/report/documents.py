@@ -1,4 +1,4 @@
-"""Exports of a page: csv, LaTeX, json and a model card.
+"""Exports of a page: csv, LaTeX, json, a model card, bias scenarios.
 
 Everything is made of results.json; the files lie in documents/ and, embedded,
 behind the page's links. What only the user can say is left empty, by name.
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from fairjax.core import artefacts, escape
 from fairjax.metrics import measures
-from fairjax.report import measured, render, tables, words
+from fairjax.report import measured, render, scenarios, tables, words
 from fairjax.report.tables import defined
 from fairjax.results import FILE, Results, plain
 
@@ -21,7 +21,8 @@ FOLDER = 'documents'
 LARGEST = 400_000  # bytes of a document that is embedded in the page
 # Documents that not every run has.
 OURS = re.compile(
-  r'impact_ratio\.csv|groups\.tex|tests\.csv|\d\d+_\w{1,40}\.csv'
+  r'impact_ratio\.csv|bias_scenarios\.(json|md)|groups\.tex|tests\.csv|'
+  r'\d\d+_\w{1,40}\.csv'
 )
 KINDS = {
   '.csv': 'text/csv',
@@ -39,6 +40,12 @@ def of(results: Results) -> dict[str, str]:
     FILE: json.dumps(plain(results), ensure_ascii=False),
     'model_card.md': card(results),
   }
+  if found := scenarios.of(results):
+    record = scenarios.record(found)
+    out['bias_scenarios.json'] = json.dumps(
+      plain(record), ensure_ascii=False, indent=2
+    )
+    out['bias_scenarios.md'] = scenarios.markdown(results, found)
   groups = group_table(results)
   if groups:
     out['groups.tex'] = groups

@@ -86,7 +86,8 @@ def check_markdown(text, where):
   ):
     assert not re.search(wrong, body), (where, wrong)
   heads = [line for line in body.splitlines() if line.startswith('#')]
-  assert len(heads) == 9, where
+  most = 9 if where == 'model_card.md' else 1 + body.count('field | record')
+  assert len(heads) == most, where
 
 
 def check_tex(text, where):

@@ -173,7 +173,28 @@ def test_the_page_is_whole_escaped_and_its_documents_are_there(
   assert r'\toprule' in (folder / 'documents' / 'groups.tex').read_text()
   again = results.read(folder)
   known = again.measured(again.focus, 'comments')
+  check_scenarios(folder / 'documents', known)
   assert 'conditional_dp' in known and 'cost_gap' in known
+
+
+def check_scenarios(folder, known):
+  """Records of bias scenarios beside the measures that they are of."""
+  record = json.loads((folder / 'bias_scenarios.json').read_text())
+  assert record['draft'].startswith('A draft')
+  every = {one['measure']['name']: one for one in record['scenarios']}
+  gap, swap = every['dp'], every['flips']
+  ours, dp = gap['value'], known['dp']
+  assert [ours[k] for k in ('value', 'low', 'high')] == pytest.approx(
+    [1 - dp[k] for k in ('value', 'high', 'low')]
+  )
+  assert (gap['threshold']['value'], swap['threshold']['value']) == (0.5, 0.9)
+  assert gap['above_threshold'] == 'undecided'  # as the gate that names it
+  assert every['eqopp0']['threshold']['value'] == 0.05  # it names no other
+  assert every['eqopp0']['above_threshold'] == 'holds'
+  assert 'dp<0.5' in gap['review_when'][0] and gap['mitigation_tried'] == []
+  text = (folder / 'bias_scenarios.md').read_text()
+  assert text.count('## Scenario ') == len(every)
+  assert 'certificate' in text and '| owner | |' in text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,129 @@
+"""Bias scenarios: what a run says of each hazard to a group, as a record.
+
+The unit of the draft prEN 18283: group, hazard, measure, threshold, value with
+its interval, mitigation tried, review trigger. A working record of one run's
+results; what only people can say is left empty, by name.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairjax.metrics import gate, measures
+from fairjax.report import findings, render, tables, verdict, words
+from fairjax.report.findings import Finding
+from fairjax.results import Results
+
+EMPTY = (
+  *('context of use', 'harm, and how severe it is', 'owner', 'decision'),
+  'date of the next review',
+)
+ENDS = 'value', 'low', 'high'
+
+
+def of(results: Results) -> list[dict[str, Any]]:
+  """A record of each gap and each swap, those above the threshold first."""
+  who, found = results.focus or results.model, []
+  for name, one in results.sets.items():
+    found += findings.gaps(one, results.level, name, who)
+    found += findings.flips(results, name, one)
+  rows = [_row(results, one) for one in found]
+  order = [words.CLAIM[s] for s in (findings.ABOVE, findings.OPEN)]
+  rank = {said: k for k, said in enumerate(order)}
+  return sorted(rows, key=lambda r: rank.get(r['above_threshold'], len(rank)))
+
+
+def said(part: str, *values: Any) -> str:
+  """A macro of scenarios.txt, on one line."""
+  filters = {'people': words.people, 'estimate': tables.estimate}
+  template = render.template('scenarios.txt', filters).make_module()
+  return tables.printable(' '.join(getattr(template, part)(*values).split()))
+
+
+def _row(results: Results, one: Finding) -> dict[str, Any]:
+  rule = _rule(results, one)
+  bound = rule[1] if rule else _ours(one)
+  # Where all decisions are alike nothing is known of either side.
+  void = one.verdict == findings.VOID
+  side = findings.OPEN if void else findings.side(one.estimate, bound)
+  rate = one.beside.get('rate', one.measure)
+  label, done = words.rate_of(results, one) if one.groups else ('', '')
+  value = {end: one.estimate.get(end) for end in ENDS}
+  return {
+    'set': one.set,
+    'group': ' against '.join(one.groups) or one.beside['of'] or one.measure,
+    'hazard': said('hazard', one, label, done),
+    'found': words.sentence(results, one),
+    'measure': {
+      'name': one.measure,
+      'value_is': said('measure', one, measures.label(rate)),
+    },
+    'threshold': {
+      'value': bound,
+      'from': said('threshold', rule[0] if rule else ''),
+    },
+    'value': {**value, 'level': results.level, 'p_adjusted': one.adjusted},
+    'above_threshold': words.CLAIM[side],
+    'mitigation_tried': _tried(results, one),
+    'review_when': _triggers(results, one, bound, side),
+    'to_be_filled_in': list(EMPTY),
+  }
+
+
+def _ours(one: Finding) -> float:
+  return findings.LITTLE if one.kind == 'gap' else findings.RARE
+
+
+def _rule(results: Results, one: Finding) -> tuple[str, float] | None:
+  """(the run's gate, its bound), where it speaks of the measure.
+
+  A gate says where it fails: a parity below 1 − gap, flips above their bound.
+  """
+  rule = results.facts.get('gate, rule', '')
+  parity = one.kind == 'gap'
+  for asked in (c for every in gate.parse(rule) for c in every) if rule else ():
+    name = gate.ALSO.get(asked.measure, asked.measure)
+    fails = asked.sign.startswith('<' if parity else '>')
+    if fails and name in (one.measure, measures.bare(one.measure)):
+      return rule, round(1 - asked.bound if parity else asked.bound, 12)
+  return None
+
+
+def _tried(results: Results, one: Finding) -> list[dict[str, Any]]:
+  """How the subject differs in the measure from the run's other contenders."""
+  out = []
+  for other in results.contenders:
+    for test in verdict.over_examples(results.tests, one.subject, other):
+      if (test['set'], test['measure']) == (one.set, one.measure):
+        ends = {end: test['difference'].get(end) for end in ENDS}
+        p = test.get('p_adjusted', test.get('p'))
+        found = said('tried', other, ends)
+        out.append(
+          {'against': other, 'difference': ends, 'p': p, 'found': found}
+        )
+  return out
+
+
+def _triggers(
+  results: Results, one: Finding, bound: float, side: str
+) -> list[str]:
+  out = [said('changed')]
+  if side == findings.OPEN and one.verdict != findings.VOID:
+    times = verdict.times_larger(one.estimate, bound, results.level)
+    if times and times > 1:
+      out.insert(0, said('rows', tables.number(times, 0)))
+  if rule := results.facts.get('gate, rule'):
+    out.insert(0, said('fails', rule))
+  return out
+
+
+def record(rows: list[dict[str, Any]]) -> Mapping[str, Any]:
+  """What bias_scenarios.json holds."""
+  return {'draft': said('draft'), 'scenarios': rows}
+
+
+def markdown(results: Results, rows: list[dict[str, Any]]) -> str:
+  """The records as a page of markdown."""
+  filters = {'estimate': tables.estimate}
+  return render.template('bias_scenarios.md', filters).render(
+    rows=rows, results=results, draft=said('draft')
+  )
