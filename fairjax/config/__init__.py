@@ -80,6 +80,9 @@ class Config:
   wandb: str = knob(
     '', "Weights & Biases project; '' disables logging to it", changes=()
   )
+  mlflow: str = knob(
+    '', "MLflow experiment; '' disables logging to it", changes=()
+  )
   data: Data = section(Data, 'data')
   planted: Planted = section(Planted, 'data')
   tokens: Tokens = section(Tokens, 'training')

@@ -10,6 +10,7 @@ ALIASES = {
     '--config.seeds': 'num_seeds n_seeds num_runs n_runs',
     '--config.seed': 'random_state random_seed data_seed',
     '--config.wandb': 'report_to wandb_project',
+    '--config.mlflow': 'experiment_name mlflow_experiment_name',
     '--config.reuse': 'resume_from_checkpoint',
     '--config.data.name': 'dataset dataset_name task_name',
     '--config.data.path': 'train_file train_data_file data_dir data_path '

@@ -7,7 +7,8 @@
   so the file of a resumed run equals that of an uninterrupted one;
 - log.txt: every line that it said, with the time;
 - tensorboard/: the same numbers as events, through tensorboardX;
-- a Weights & Biases project, where the config names one;
+- a Weights & Biases project and an MLflow experiment, where the config names
+  one;
 - the screen: lines, and on a terminal one live line of progress.
 
 Only the main process of a run speaks; elsewhere `Log` is silent.
@@ -19,6 +20,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import sys
 import time
@@ -56,14 +58,16 @@ class Log:
     self.rows: Any = None
     self.text: Any = None
     self.events: Any = None
-    self.wandb: Any = None
+    self.trackers: list[Any] = []  # each with log() and finish()
     self.held = contextlib.ExitStack()
     if not main or folder is None:
       return
     self.held.enter_context(lock.hold(self.folder))
     self.text = open(self.folder / 'log.txt', 'a', encoding='utf-8')
     if config is not None and config.wandb:
-      self.wandb = _wandb(self.folder, config.wandb)
+      self.trackers.append(_wandb(self.folder, config.wandb))
+    if config is not None and config.mlflow:
+      self.trackers.append(_MLflow(self.folder, config.mlflow))
     if resume_step is not None:
       self.resume(resume_step)
 
@@ -98,9 +102,10 @@ class Log:
       if sink:
         with contextlib.suppress(OSError):  # a failed write is reported
           sink.close()
-    if self.wandb:
-      self.wandb.finish(exit_code=int(failed))
-    self.rows = self.text = self.events = self.wandb = None
+    for tracker in self.trackers:
+      tracker.finish(exit_code=int(failed))
+    self.rows = self.text = self.events = None
+    self.trackers = []
     self.held.close()
 
   def resume(self, step: int, part: str = '') -> None:
@@ -148,10 +153,10 @@ class Log:
     if self.events:
       for name, value in scalars.items():
         self.events.add_scalar(name.replace(' ', '_'), value, step)
-    if self.wandb:
-      part = f'{self.part}/' if self.part else ''
-      scalars = {part + name: value for name, value in scalars.items()}
-      self.wandb.log(scalars | {'step': step})
+    part = f'{self.part}/' if self.part else ''
+    scalars = {part + name: value for name, value in scalars.items()}
+    for tracker in self.trackers:
+      tracker.log(scalars | {'step': step})
 
   def evaluated(self, step: int, means: dict[str, float]) -> None:
     """Says one line: the means over seeds of an evaluation, and the speed.
@@ -420,3 +425,47 @@ def _wandb(folder: pathlib.Path, project: str):
   )
   run.define_metric('*', step_metric='step')
   return run
+
+
+class _MLflow:
+  """A run of an MLflow experiment, with the calls of W&B's.
+
+  A run that is taken up again goes on in its own, known by the folder. Where
+  it is kept is MLflow's to say (MLFLOW_TRACKING_URI).
+  """
+
+  def __init__(self, folder: pathlib.Path, experiment: str):
+    try:
+      from mlflow import MlflowClient
+    except ImportError as error:
+      raise UserError(
+        f'mlflow is {experiment!r}, but the package is not installed; '
+        "run pip install 'fairjax[mlflow]' or leave --config.mlflow empty"
+      ) from error
+    self.client = MlflowClient()
+    known = self.client.get_experiment_by_name(experiment)
+    where = (
+      known.experiment_id
+      if known
+      else self.client.create_experiment(experiment)
+    )
+    tag = artefacts.fingerprint(str(folder.resolve()))
+    runs = self.client.search_runs([where], f"tags.fairjax_folder = '{tag}'")
+    run = runs[0] if runs else None
+    if run is None:
+      tags = {'fairjax_folder': tag}
+      run = self.client.create_run(where, tags=tags, run_name=folder.name)
+    self.id = run.info.run_id
+    self.client.update_run(self.id, 'RUNNING')
+
+  def log(self, scalars: dict[str, float]) -> None:
+    step = int(scalars.pop('step'))
+    for name, value in scalars.items():
+      # In its file store a name is a path, and no file is a folder too; of
+      # other signs it takes few.
+      path = name.replace('/seed ', ' seed ')
+      safe = re.sub(r'[^\w./: -]', '_', path)
+      self.client.log_metric(self.id, safe, value, step=step)
+
+  def finish(self, exit_code: int = 0) -> None:
+    self.client.set_terminated(self.id, 'FAILED' if exit_code else 'FINISHED')

@@ -1,6 +1,7 @@
 """The log: metrics that a resumed run repeats, events, the live line."""
 
 import contextlib
+import importlib.util
 import io
 import json
 import os
@@ -182,6 +183,39 @@ def test_wandb_missing_is_one_sentence(tmp_path, monkeypatch):
   monkeypatch.setitem(sys.modules, 'wandb', None)
   with pytest.raises(UserError, match=r'fairjax\[wandb\]'):
     progress.Log(tmp_path, Config(wandb='project'))
+
+
+def test_mlflow_missing_is_one_sentence(tmp_path, monkeypatch):
+  monkeypatch.setitem(sys.modules, 'mlflow', None)
+  with pytest.raises(UserError, match=r'fairjax\[mlflow\]'):
+    progress.Log(tmp_path, Config(mlflow='experiment'))
+
+
+def test_mlflow_has_the_rows_of_metrics_jsonl(tmp_path, monkeypatch):
+  mlflow = pytest.importorskip('mlflow', reason='mlflow-skinny is absent')
+  url = f'sqlite:///{tmp_path}/kept.db'
+  if importlib.util.find_spec('sqlalchemy') is None:
+    url = (tmp_path / 'kept').as_uri()  # mlflow-skinny alone has files
+  monkeypatch.setenv('MLFLOW_ALLOW_FILE_STORE', 'true')
+  monkeypatch.setenv('MLFLOW_TRACKING_URI', url)
+  options, said = Config(mlflow='tweets'), io.StringIO()
+  with progress.Log(tmp_path / 'run', options, screen=said) as log:
+    log.row(step=1, split='valid', loss=0.5, seed=3)
+  with (
+    pytest.raises(KeyboardInterrupt),
+    progress.Log(tmp_path / 'run', options, screen=said) as log,
+  ):
+    log.row(step=2, split='valid', loss=0.25, **{'a=b': 1.0})
+    raise KeyboardInterrupt
+  client = mlflow.MlflowClient(url)
+  (run,) = client.search_runs(
+    [client.get_experiment_by_name('tweets').experiment_id]
+  )
+  assert run.info.run_name == 'run' and run.info.status == 'FAILED'
+  last = {'valid/loss seed 3': 0.5, 'valid/loss': 0.25, 'valid/a_b': 1.0}
+  assert run.data.metrics == last
+  (kept,) = client.get_metric_history(run.info.run_id, 'valid/loss')
+  assert (kept.step, kept.value) == (2, 0.25)
 
 
 @contextlib.contextmanager
