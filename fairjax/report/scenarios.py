@@ -94,7 +94,10 @@ def _tried(results: Results, one: Finding) -> list[dict[str, Any]]:
   for other in results.contenders:
     for test in verdict.over_examples(results.tests, one.subject, other):
       if (test['set'], test['measure']) == (one.set, one.measure):
-        ends = {end: test['difference'].get(end) for end in ENDS}
+        apart = test['difference']
+        if one.kind == 'gap':  # of 1 - the parity that is tested
+          apart = findings.negated(apart)
+        ends = {end: apart.get(end) for end in ENDS}
         p = test.get('p_adjusted', test.get('p'))
         found = said('tried', other, ends)
         out.append(

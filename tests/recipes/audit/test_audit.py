@@ -24,7 +24,7 @@ from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
 from fairjax.recipes.audit import page as audit_page
 from fairjax.recipes.audit import recipe as recipe
-from fairjax.report import findings, page, words
+from fairjax.report import findings, page, scenarios, words
 
 
 def rows(n=240, seed=0):
@@ -355,6 +355,13 @@ def test_models_are_compared_row_by_row_and_in_flips():
   assert tests['eqodd']['difference']['value'] > 0.3
   assert tests['eqodd']['p'] < 0.05 and tests['eqodd']['p_adjusted'] < 0.05
   assert tests['eqodd']['ours'] == 'other'
+  (gap,) = (r for r in scenarios.of(found) if r['measure']['name'] == 'dp')
+  (tried,) = gap['mitigation_tried']  # differences of gaps, as the value is
+  one, other = (found.measured(name, 'data')['dp'] for name in found.contenders)
+  apart = abs(one['value'] - other['value'])
+  larger = gap['value']['value'] > 1 - max(one['value'], other['value'])
+  sign = 1 if larger else -1
+  assert tried['difference']['value'] == pytest.approx(sign * apart) != 0
   read = audit_table.of_frame(frame, made)
   found, _ = recipe.audit(made, scorer, read, against=plain)
   tests = {t['measure']: t for t in found.tests}
