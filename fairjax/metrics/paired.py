@@ -212,8 +212,7 @@ def _of_either_side(gaps, noise, options, one: dict) -> dict:
   out = {'p': p, 'p_at_floor': False}
   if p <= 1 - options.level:
     return out
-  tail = (1 - options.level) / 2
-  low, high = np.quantile(drawn, [tail, 1 - tail])
+  low, high = intervals.middle(drawn, options.level)
   return out | {
     'low': float(min(one['low'], low, 0)),
     'high': float(max(one['high'], high, 0)),

@@ -475,6 +475,11 @@ def difference(
   return Difference(*ends(value, far, near, width), p, not beyond)
 
 
+def middle(draws: Float[np.ndarray, ' resample'], level: float) -> list:
+  """The ends of that share of the draws."""
+  return quantile(draws, ((1 - level) / 2, (1 + level) / 2))
+
+
 def ends(
   value: float, far: float, near: float, width: float
 ) -> tuple[float, float]:
