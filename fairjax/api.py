@@ -109,10 +109,9 @@ def assess(
     *(labels, scores, members, group_names),
     **{'attributes': attributes, 'code': code, **options},
   )
-  if metrics:
-    own.add(
-      measurement, dict(metrics), labels, scores, members, attributes, options
-    )
+  theirs = metrics and own.add(
+    measurement, dict(metrics), labels, scores, members, attributes, options
+  )
   of_clusters = clusters.words(sample.cluster)
   of_weights = row_weights.words(sample.weight)
   remarks += [one for one in (of_clusters, of_weights) if one]
@@ -124,6 +123,7 @@ def assess(
     data=SET,
     seeds=list(range(len(scores))),
     level=confidence_level,
+    own_measures=theirs or [],
     classes=names,
     title='Assessment',
     contenders={'model': {'sets': {SET: measurement}}},

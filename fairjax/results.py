@@ -40,6 +40,8 @@ class Results:
   seeds: list[int] = dataclasses.field(default_factory=list)
   level: float = 0.95  # of every interval
   pos_label: int = 1
+  # Names of a user's own measures, which have no row in measures.csv.
+  own_measures: list[str] = dataclasses.field(default_factory=list)
   classes: list[str] = dataclasses.field(default_factory=list)  # their names
   title: str = ''
   contenders: dict[str, dict] = dataclasses.field(default_factory=dict)
@@ -240,10 +242,12 @@ def read(folder: str | os.PathLike) -> Results:
 def write(folder: str | os.PathLike, results: Results) -> Results:
   """Writes results.json; returns what a reader of it gets."""
   results = of(plain(results))
-  if nameless := sorted({key for key in names(results) if not is_known(key)}):
+  strange = {key for key in names(results) if not is_known(key)}
+  if nameless := sorted(strange - {*results.own_measures}):
     raise UserError(
-      f'results have measures without a row: {", ".join(nameless)}; give each '
-      'its label, direction and meaning in fairjax/metrics/measures.csv'
+      f'results have measures without a row: {", ".join(nameless)}; '
+      'give each its label, direction and meaning in '
+      'fairjax/metrics/measures.csv'
     )
   artefacts.write_json(
     pathlib.Path(folder) / FILE,

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import recall_score, roc_auc_score
 
 import fairjax
-from fairjax import UserError
+from fairjax import UserError, results
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -368,6 +368,15 @@ def test_measures_of_ones_own_are_of_everyone_and_of_groups():
   gap = found['recall_difference']
   assert gap['value'] == pytest.approx(theirs.difference()['recall'])
   assert found['ranks']['value'] == pytest.approx(found['auc']['value'])
+
+
+def test_measures_of_ones_own_are_saved(tmp_path):
+  how = {'metrics': {'mine': recall_score}, 'n_resamples': 0}
+  found = fairjax.assess(Y, P, SEX, **how)
+  found.save(tmp_path / 'run')
+  again = results.read(tmp_path / 'run').measured('model', 'data')
+  for name in ('mine', 'mine_difference'):
+    assert again[name]['value'] == found[name]['value'] != 0
 
 
 def test_draws_of_ones_own_measures_are_of_clusters():

@@ -36,8 +36,8 @@ UNDEFINED = 'undefined for these rows'
 
 def add(
   one: dict, functions, labels, scores, members, attributes, options: Mapping
-) -> None:
-  """Puts a user's measures beside those of an assessment (assess.py)."""
+) -> list[str]:
+  """Puts a user's measures beside those of an assessment; their names."""
   sample = options['options']
   decisions, _ = decide(labels, scores, options['threshold'], sample.weight)
   names = [*one['groups']]
@@ -60,6 +60,7 @@ def add(
   one['fairness'] |= fairness
   for name, each in zip(names, by_group):
     one['groups'][name] |= each
+  return [*everyone, *fairness]
 
 
 def measured(

@@ -40,14 +40,8 @@ def of(results: Results) -> dict[str, str]:
     FILE: json.dumps(plain(results), ensure_ascii=False),
     'model_card.md': card(results),
   }
-  if found := scenarios.of(results):
-    record = scenarios.record(found)
-    out['bias_scenarios.json'] = json.dumps(
-      plain(record), ensure_ascii=False, indent=2
-    )
-    out['bias_scenarios.md'] = scenarios.markdown(results, found)
-  groups = group_table(results)
-  if groups:
+  out |= scenarios.documents(results)
+  if groups := group_table(results):
     out['groups.tex'] = groups
   if results.tests:
     out['tests.csv'] = escape.csv(

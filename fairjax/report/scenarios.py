@@ -5,13 +5,13 @@ its interval, mitigation tried, review trigger. A working record of one run's
 results; what only people can say is left empty, by name.
 """
 
-from collections.abc import Mapping
+import json
 from typing import Any
 
 from fairjax.metrics import gate, measures
 from fairjax.report import findings, render, tables, verdict, words
 from fairjax.report.findings import Finding
-from fairjax.results import Results
+from fairjax.results import Results, plain
 
 EMPTY = (
   *('context of use', 'harm, and how severe it is', 'owner', 'decision'),
@@ -41,7 +41,8 @@ def said(part: str, *values: Any) -> str:
 
 def _row(results: Results, one: Finding) -> dict[str, Any]:
   rule = _rule(results, one)
-  bound = rule[1] if rule else _ours(one)
+  ours = findings.LITTLE if one.kind == 'gap' else findings.RARE
+  bound = rule[1] if rule else ours
   # Where all decisions are alike nothing is known of either side.
   void = one.verdict == findings.VOID
   side = findings.OPEN if void else findings.side(one.estimate, bound)
@@ -67,10 +68,6 @@ def _row(results: Results, one: Finding) -> dict[str, Any]:
     'review_when': _triggers(results, one, bound, side),
     'to_be_filled_in': list(EMPTY),
   }
-
-
-def _ours(one: Finding) -> float:
-  return findings.LITTLE if one.kind == 'gap' else findings.RARE
 
 
 def _rule(results: Results, one: Finding) -> tuple[str, float] | None:
@@ -119,14 +116,13 @@ def _triggers(
   return out
 
 
-def record(rows: list[dict[str, Any]]) -> Mapping[str, Any]:
-  """What bias_scenarios.json holds."""
-  return {'draft': said('draft'), 'scenarios': rows}
-
-
-def markdown(results: Results, rows: list[dict[str, Any]]) -> str:
-  """The records as a page of markdown."""
-  filters = {'estimate': tables.estimate}
-  return render.template('bias_scenarios.md', filters).render(
-    rows=rows, results=results, draft=said('draft')
-  )
+def documents(results: Results) -> dict[str, str]:
+  """The records as json and as a page of markdown, if there are any."""
+  rows, draft = of(results), said('draft')
+  record = plain({'draft': draft, 'scenarios': rows})
+  page = render.template('bias_scenarios.md', {'estimate': tables.estimate})
+  texts = {
+    'bias_scenarios.json': json.dumps(record, ensure_ascii=False, indent=2),
+    'bias_scenarios.md': page.render(rows=rows, results=results, draft=draft),
+  }
+  return texts if rows else {}

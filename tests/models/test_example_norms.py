@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import nnx
 
 from fairjax.models.example_norms import gradient_norms
 
@@ -63,3 +64,13 @@ def test_norms_are_those_of_each_examples_own_gradient(more):
   )
   np.testing.assert_allclose(norms, expected, rtol=2e-5)
   assert np.ptp(expected) > 0.1
+
+
+def test_a_function_of_an_nnx_model_will_do():
+  """Of y = Wx + b and (y - t)²: 2|y - t| √(‖x‖² + 1)."""
+  graph, params = nnx.split(nnx.Linear(2, 1, rngs=nnx.Rngs(0)))
+  x, t = jnp.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]]), jnp.ones((3, 1))
+  run = lambda p, x: nnx.merge(graph, p)(x)
+  norms = gradient_norms(run, params, x, t, lambda y, t: ((y - t) ** 2)[:, 0])
+  away = jnp.abs(run(params, x) - t)[:, 0] * jnp.sqrt((x**2).sum(1) + 1)
+  np.testing.assert_allclose(norms, 2 * away, rtol=1e-5)

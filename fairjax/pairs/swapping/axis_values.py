@@ -18,12 +18,20 @@ NEITHER, SEVERAL = -1, -2
 
 
 def named(
-  texts: Sequence[str], axis: str | os.PathLike = 'gender', **options
+  texts: Sequence[str],
+  axis: str | os.PathLike = 'gender',
+  spans: Sequence[Sequence[dictionary.Span]] | None = None,
+  **options,
 ) -> np.ndarray:
-  """Which values each text names: bool [n, v]; `options` are the swap's."""
+  """Which values each text names: bool [n, v]; `options` are the swap's.
+
+  `spans`, where a swap to the opposite gender has found them already.
+  """
   if axis == 'gender':
     chosen = {'names': True} | options | {'direction': 'opposite'}
-    return genders(dictionary.swap(texts, **chosen).spans, **chosen)
+    if spans is None:
+      spans = dictionary.swap(texts, **chosen).spans
+    return genders(spans, **chosen)
   out = np.zeros((len(texts), len(exchange.values(axis))), bool)
   value_of = exchange.reader(axis)
   values = exchange.values(axis)
@@ -71,11 +79,7 @@ def single(
   texts: Sequence[str], axis: str | os.PathLike = 'gender', **options
 ) -> np.ndarray:
   """The one value that each text names, NEITHER or SEVERAL: [n]."""
-  return only(named(texts, axis, **options))
-
-
-def only(found: np.ndarray) -> np.ndarray:
-  """The one value of each row of [n, v], NEITHER or SEVERAL."""
+  found = named(texts, axis, **options)
   count = found.sum(1)
   return np.select([count == 1, count > 1], [found.argmax(1), SEVERAL], NEITHER)
 

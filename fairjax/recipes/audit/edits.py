@@ -215,12 +215,9 @@ def _written(
     twins, spans = swapped.texts, swapped.spans
     left = np.array(swapped.left) > 0
   if axis == 'gender':
-    turned = options['direction'] == 'opposite'
-    named = axis_values.only(  # male is 0, female 1
-      axis_values.genders(spans, **options)
-      if turned
-      else axis_values.named(texts, **options)
-    )
+    turned = spans if options['direction'] == 'opposite' else None
+    # male is 0, female 1
+    named = axis_values.single(texts, spans=turned, **options)
     side = np.where(named < 0, 0, 2 * named - 1)
   elif axis:
     both = texts, twins

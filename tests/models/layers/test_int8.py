@@ -11,7 +11,6 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.models.decoding import decode_texts
 from fairjax.models.decoding.decode import Options
-from fairjax.models.families import bart
 from fairjax.models.layers import int8, probed
 from fairjax.models.layers.argmax import FEW, argmax
 from fairjax.models.layers.places import blank_batch
@@ -87,32 +86,16 @@ def test_the_first_of_the_largest_scores():
 
 
 @pytest.mark.parametrize('products', ('int8', 'bfloat16'))
-def test_a_text_is_the_same_beside_others(products):
+def test_a_text_is_the_same_beside_others(products, tmp_path):
   """Places are rounded alone; sums of integers are exact too."""
-  shape = bart.BartShape(
-    vocab=int8.LARGE,
-    width=32,
-    depth=1,
-    decoder_depth=1,
-    heads=2,
-    decoder_heads=2,
-    hidden=64,
-    decoder_hidden=64,
-    deviation=0.3,
-  )
-  module = bart.Bart(shape)
-  blank = jax.tree.map(jnp.asarray, blank_batch())
-  params = jax.jit(module.init)(jax.random.key(0), blank)['params']
+  module, params = load(frozen('bart'), tmp_path)
   own = decode_texts.ready(module, params, products)
-  kinds = {a.dtype for a in jax.tree.leaves(own)}
-  assert kinds == {
-    jnp.dtype('float32'),
-    jnp.dtype(products.replace('int', 'uint')),
-  }
+  kinds = {str(leaf.dtype) for leaf in jax.tree.leaves(own)}
+  assert kinds == {'float32', products.replace('int', 'uint')}
   rng = np.random.default_rng(0)
   lengths = np.array([5, 9, 3, 9, 7])
   offsets = np.concatenate([[0], np.cumsum(lengths)])
-  flat = rng.integers(3, shape.vocab, offsets[-1]).astype(np.int32)
+  flat = rng.integers(3, module.shape.vocab, offsets[-1]).astype(np.int32)
   options = Options(max_new_tokens=8, min_new_tokens=8)
   write = lambda p, slots: (
     decode_texts.generate(
@@ -143,9 +126,7 @@ def test_writing_alone_takes_integers(tmp_path):
   config.recipe = 'generate'
   plain = Config(recipe='generate')
   assert identity(config, 'texts') != identity(plain, 'texts')
-  for kind, here in (
-    ('texts', backend.inference),
-    ('training', backend.resolved),
-  ):
+  means = {'texts': backend.inference, 'training': backend.resolved}
+  for kind, here in means.items():
     plain.net.precision = here('auto')
     assert identity(plain, kind) == identity(Config(), kind)

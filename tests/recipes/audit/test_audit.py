@@ -357,11 +357,9 @@ def test_models_are_compared_row_by_row_and_in_flips():
   assert tests['eqodd']['ours'] == 'other'
   (gap,) = (r for r in scenarios.of(found) if r['measure']['name'] == 'dp')
   (tried,) = gap['mitigation_tried']  # differences of gaps, as the value is
-  one, other = (found.measured(name, 'data')['dp'] for name in found.contenders)
-  apart = abs(one['value'] - other['value'])
-  larger = gap['value']['value'] > 1 - max(one['value'], other['value'])
-  sign = 1 if larger else -1
-  assert tried['difference']['value'] == pytest.approx(sign * apart) != 0
+  theirs = 1 - found.measured(tried['against'], 'data')['dp']['value']
+  apart = gap['value']['value'] - theirs
+  assert tried['difference']['value'] == pytest.approx(apart) != 0
   read = audit_table.of_frame(frame, made)
   found, _ = recipe.audit(made, scorer, read, against=plain)
   tests = {t['measure']: t for t in found.tests}
