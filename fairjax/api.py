@@ -502,7 +502,7 @@ def score(
 
 
 def gradient_norms(module, params, inputs, targets, loss: Callable):
-  """‖∇_θ ℓ(f_θ(x_i), y_i)‖₂ of every example of a linen model; see
+  """‖∇_θ ℓ(f_θ(x_i), y_i)‖₂ of every example of a model of your own; see
   fairjax.models.example_norms.gradient_norms."""
   from fairjax.models import example_norms
 

@@ -1,5 +1,9 @@
 """The library: what scikit-learn and pandas users hand in and get back."""
 
+import json
+import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -13,9 +17,13 @@ import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
 
 import fairjax
-from fairjax.config import shipped
+from fairjax import stages
+from fairjax.config import Config, shipped
 from fairjax.core.errors import UserError
+from fairjax.metrics.group_thresholds import Thresholds
 from fairjax.recipes import norms
+from fairjax.train import loop
+from fairjax.train.progress import Log
 
 
 @pytest.fixture(scope='module')
@@ -147,11 +155,6 @@ def test_weights_and_diets_of_a_table():
 @pytest.fixture(scope='module')
 def folder(small_and_alone, tmp_path_factory):
   """A tiny classifier, written as a Hugging Face folder."""
-  from fairjax import stages
-  from fairjax.config import Config
-  from fairjax.train import loop
-  from fairjax.train.progress import Log
-
   path = tmp_path_factory.mktemp('model')
   config = Config(model='tiny', seeds=1)
   config.planted.rows = config.planted.test_rows = 20
@@ -189,9 +192,6 @@ def test_a_folder_that_names_no_class_has_those_of_transformers(
   folder, tmp_path
 ):
   """transformers writes no id2label of two classes that nobody has named."""
-  import json
-  import shutil
-
   source, table = folder
   path = shutil.copytree(source, tmp_path / 'unsaid')
   config = json.loads((path / 'config.json').read_text())
@@ -208,8 +208,6 @@ def test_a_folder_that_names_no_class_has_those_of_transformers(
 
 
 def test_a_model_decides_by_the_thresholds_of_groups(folder, tmp_path):
-  from fairjax.metrics.group_thresholds import Thresholds
-
   path, table = folder
   model = fairjax.load(path)
   texts = list(table['text'][:6])
@@ -266,9 +264,6 @@ def test_a_classifier_predicts_by_integers(folder):
 
 
 def test_the_readme_lines_run(folder, tmp_path, monkeypatch):
-  import pathlib
-  import re
-
   readme = pathlib.Path(__file__).parent.parent / 'README.md'
   blocks = re.findall(r'```python\n(.*?)```', readme.read_text(), re.S)
   path, table = folder

@@ -12,7 +12,8 @@ from fairjax import main
 from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
-from fairjax.data.tables import answers
+from fairjax.data.tables import answers, inputs
+from fairjax.report import findings, words
 
 N = 60
 Y = np.tile([0, 1], N // 2)
@@ -324,8 +325,6 @@ def test_names_of_groups_are_tidied_as_in_an_audit():
 
 def test_scores_that_sort_the_wrong_way_are_named_first():
   """Their light was 'not told from chance'."""
-  from fairjax.report import findings, words
-
   result = assess(y_score=1 - P, groups=G)
   assert result.warnings[0].startswith('Worse than chance: the AUC is 0.0')
   found = findings.of(result.results)
@@ -380,8 +379,6 @@ def test_a_class_to_detect_is_label_1_whatever_its_number(names):
 
 def test_labels_by_name_are_those_of_the_model():
   """`score` named arguments that it has not."""
-  from fairjax.data.tables import inputs
-
   rows = pd.DataFrame({'text': ['a', 'b'], 'label': ['toxic', 'ok']})
   named = inputs.table(rows, ['ok', 'toxic'])
   assert named['label'].tolist() == [1, 0]

@@ -1,5 +1,6 @@
 """results.json: one schema, read back as it was written, documented."""
 
+import ast
 import json
 import math
 import pathlib
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 import small
 
+import fairjax
 from fairjax import results
 from fairjax.core.errors import UserError
+from fairjax.metrics.measures import MEASURES
 from fairjax.results import Results
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -156,12 +159,6 @@ def test_the_schema_is_documented():
 
 def test_every_measure_that_is_written_by_name_has_a_row():
   """A run whose last line is a refusal has lost nothing but its hours."""
-  import ast
-  import pathlib
-
-  import fairjax
-  from fairjax.metrics.measures import MEASURES
-
   found = {}
   for path in pathlib.Path(fairjax.__file__).parent.rglob('*.py'):
     for node in ast.walk(ast.parse(path.read_text())):

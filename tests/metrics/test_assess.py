@@ -1,6 +1,7 @@
 """The door: golden values, degeneracies, shapes, many classes, attributes."""
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -376,8 +377,6 @@ def test_parts_of_unequal_length_are_a_sentence():
 
 @pytest.mark.slow
 def test_ten_million_rows():
-  import time
-
   rng = np.random.default_rng(0)
   n, g = 10_000_000, 50
   group = rng.integers(0, g, n).astype(np.int8)

@@ -288,8 +288,6 @@ def test_the_fairest_within_the_budget_is_chosen():
 
 
 def test_validation_rows_are_read_in_both_ways(tmp_path):
-  import pandas as pd
-
   valid = pd.DataFrame(
     {
       'id': ['a', 'b', 'c'],

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 from fairjax.core import paths
 from fairjax.pairs.swapping import names as people
-from fairjax.pairs.swapping import word_lists
 from fairjax.pairs.swapping.dictionary import Span, put_spans
 from fairjax.pairs.swapping.listed import match_case
 
@@ -77,7 +76,7 @@ def _neutral(text, spans, size, seed, key) -> list[Span]:
   """`size` words with a partner: content words first, each tier as drawn."""
   pieces = WORD.split(text)  # words at odd places
   words = pieces[1::2]
-  found = [*map(_neutral_words().get, map(str.lower, words))]
+  found = [*map(partners().get, map(str.lower, words))]
   starts = [*itertools.accumulate(map(len, pieces))][::2]
   changed = [*sorted(spans), (len(text), len(text))]
   tiers: tuple[list, list] = ([], [])
@@ -98,38 +97,18 @@ def _neutral(text, spans, size, seed, key) -> list[Span]:
 
 
 @functools.cache
-def _neutral_words() -> dict[str, tuple[int, str]]:
-  """word -> its tier and partner, of words that show no gender."""
-  gendered = _gendered()
-  both = [*enumerate(partners())]
-  return {
-    word: (tier, new)
-    for tier, known in reversed(both)
-    for word, new in known.items()
-    if word not in gendered
-  }
-
-
-@functools.cache
-def partners() -> tuple[dict[str, str], dict[str, str]]:
-  """word -> partner, of content words and of small words."""
-  tiers: tuple[dict, dict] = ({}, {})
-  at = 0
+def partners() -> dict[str, tuple[int, str]]:
+  """word -> (0 of content words, 1 of small words; its partner)."""
+  out: dict[str, tuple[int, str]] = {}
+  tier = 0
   path = pathlib.Path(__file__).with_name('controls.csv')
   for row in paths.csv_lines(path, 'controls'):
     if row and row[0] == SECOND:
-      at = 1
+      tier = 1
     elif row and not row[0].startswith('#'):
       for k, word in enumerate(row):
-        tiers[at].setdefault(word, row[(k + 1) % len(row)])
-  return tiers
-
-
-@functools.cache
-def _gendered() -> frozenset[str]:
-  known = word_lists.gender()
-  rows = {word for row in known.rows for word in row[:2]}
-  return frozenset(rows | known.to_male.keys() | known.to_female.keys())
+        out.setdefault(word, (tier, row[(k + 1) % len(row)]))
+  return out
 
 
 @functools.cache

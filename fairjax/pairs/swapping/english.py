@@ -33,8 +33,7 @@ def is_doubted(texts: Sequence[str]) -> bool:
 
 def share(texts: Sequence[str]) -> tuple[float, int]:
   """The share of words that are common English ones, and of how many."""
-  first, second = controls.partners()
-  common = first.keys() | second.keys() | {'i', 'you', 'it', 'of', 'not', 'be'}
+  common = controls.partners().keys() | {'i', 'you', 'it', 'of', 'not', 'be'}
   common |= {w for row in word_lists.gender().rows for w in row}
   words = [w.lower() for t in texts[:_SEEN] for w in _WORD.findall(t)]
   return sum(w in common for w in words) / max(1, len(words)), len(words)

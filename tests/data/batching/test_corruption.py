@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from corpus import pieces_of, whole
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -15,8 +16,6 @@ from fairjax.data.corpora import texts
 def test_lines_rows_and_what_is_skipped(tmp_path):
   (tmp_path / 'a.txt').write_text('one\ntwo\n\n  \nthree\n')
   (tmp_path / 'b.jsonl').write_text('{"text": "four"}\n{"text": " "}\n')
-  import pandas as pd
-
   artefacts.write_table(
     tmp_path / 'c.parquet', pd.DataFrame({'text': ['five', '', 'six']})
   )

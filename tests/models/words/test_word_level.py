@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import pytest
 import small
 
@@ -140,8 +141,6 @@ def config_of(model='lstm', **net):
 
 
 def tables():
-  import pandas as pd
-
   train = pd.DataFrame(
     {'id': ['a', 'b'], 'text': ['the cat', 'a dog'], 'label': [0, 1]}
   )

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
 from fairjax.pairs.swapping import (
+  axis_values,
+  controls,
   dictionary,
   neighbours,
   scan,
@@ -272,3 +274,27 @@ def test_a_text_is_whole_where_its_words_are_its_twin_s():
     assert one.right <= min(one.ours, one.twins)
   said = swap_eval.score([('he ran', 'she ran')], ['She ran and ran'])
   assert said == swap_eval.Score(ours=2, twins=1, right=1, whole=0, texts=1)
+
+
+@pytest.mark.parametrize('words', [None, [('car', 'van'), ('house', 'hut')]])
+def test_a_control_changes_as_many_other_words(words):
+  """Names to names; of other words none that the swap turns."""
+  texts = [
+    'He told John that a large house by the old road is good for a big dog.',
+    'My mother said she liked that small red car, the house and a big dog.',
+    'She was with him in the house.',  # house and a small word
+    'He and she.',
+  ]
+  spans = dictionary.swap(texts, words=words, names=words is None).spans
+  found = controls.controls(texts, spans)
+  for text, own, new, edits in zip(texts, spans, *found):
+    if new is None:
+      continue
+    assert len(edits) == len(own) and dictionary.put_spans(text, edits) == new
+    for start, end, old, _ in edits:
+      apart = all(end <= a or b <= start for a, b, *_ in own)
+      assert text[start:end] == old and (apart or old == 'John')
+  sides = axis_values.single([*texts[:3], *found.texts[:3]])
+  assert (sides[3:] == sides[:3]).all() and found.texts[3] is None
+  assert controls.controls(texts, spans, 1) != found
+  assert word_lists.genders(GENDER).keys().isdisjoint(controls.partners())

@@ -16,6 +16,7 @@ import pytest
 
 import fairjax
 from fairjax import results
+from fairjax.cli.commands import flags_of, positive_by_name
 from fairjax.config import Config, validate
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
@@ -988,8 +989,6 @@ def test_columns_of_a_table_may_be_numbers():
 
 
 def test_a_positive_label_is_named_at_the_command_line(tmp_path):
-  from fairjax.cli.commands import flags_of, positive_by_name
-
   words = ['audit', 'my.csv', '--weight', 'w', '--pos_label=ok', '--serve=1']
   flags = positive_by_name(flags_of(words))
   assert flags[-4:] == [

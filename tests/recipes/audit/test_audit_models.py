@@ -545,8 +545,6 @@ def test_a_run_reads_texts_as_it_did_where_its_data_have_changed(tmp_path):
 
 def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):
   """The model of a run is made again; its predictions come out as kept."""
-  from fairjax.core import artefacts
-
   small = Config(model='tiny', seeds=2)
   small.planted.rows, small.planted.test_rows = 24, 20
   small.tokens.vocab_size, small.tokens.max_length = 150, 16

@@ -22,10 +22,12 @@ from fairjax.recipes.writing import (
   measure,
   prompts,
   rows,
+  scores,
   templates,
   words,
   writers,
 )
+from fairjax.stages.asking import AuditedModel
 
 
 @pytest.fixture(scope='module')
@@ -523,9 +525,6 @@ def test_what_a_model_of_ours_cannot_write_is_told(model):
 
 
 def test_classes_are_found_by_name_or_asked_for(tmp_path):
-  from fairjax.recipes.writing import scores
-  from fairjax.stages.asking import AuditedModel
-
   model = lambda *names: AuditedModel('m', classes=names)
   assert scores._class(model('toxic', 'not toxic'), '') == 0
   assert scores._class(model('negative', 'positive'), 'NEGATIVE') == 0
