@@ -130,7 +130,7 @@ def remove(path: str | os.PathLike) -> None:
   """Removes what is no longer needed, if it is there and the system lets us."""
   with contextlib.suppress(OSError):
     if os.path.isdir(path):
-      shutil.rmtree(path)
+      shutil.rmtree(path, ignore_errors=True)
     else:
       os.unlink(path)
 
