@@ -23,5 +23,5 @@ def get_config() -> c.Config:
     model=model,
     seeds=3,
     data=c.Data(name='file', on_bad='drop'),
-    train=c.Train(lr=rate, epochs=epochs, batch=32, warmup=0.1, patience=0),
+    train=c.Train(lr=rate, epochs=epochs, batch=32, warmup=0.1, patience=2),
   )

@@ -176,7 +176,7 @@ def _groups(results: Results, gap: findings.Finding) -> dict:
     {called(g): rates[g] for g in order}, f'of 100{label}, {done}', everyone
   )
   caption = (
-    f'{measured.capital(rate)} of each group with '
+    f'Share{label} {done} of each group with '
     f'{tables.percent(results.level)} intervals; in brackets: rows.'
   )
   if len(rates) > MOST_GROUPS:
