@@ -164,16 +164,22 @@ def write_json(path: str | os.PathLike, value: Any) -> None:
   write_text(path, text + '\n')
 
 
-def read_json(path: str | os.PathLike) -> Any:
+def read_text(path: str | os.PathLike, errors: str = 'replace') -> str:
+  """A text of ours, or that it cannot be read."""
   paths.refuse_pipe(path)
   try:
-    return strict_json.parse(pathlib.Path(path).read_text(encoding='utf-8'))
+    return pathlib.Path(path).read_text('utf-8', errors)
   except FileNotFoundError as error:
     raise UserError(f'{path} does not exist') from error
   except OSError as error:
     raise UserError(
       f'{path} cannot be read: {error.strerror or error}'
     ) from error
+
+
+def read_json(path: str | os.PathLike) -> Any:
+  try:
+    return strict_json.parse(read_text(path, 'strict'))
   except ValueError as error:  # of its text, or of its coding
     raise UserError(f'{path} is not valid JSON: {error}') from error
 
@@ -186,7 +192,7 @@ def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
   path = pathlib.Path(path)
   if not path.exists():
     return []
-  lines = path.read_text(encoding='utf-8', errors='replace').split('\n')
+  lines = read_text(path).split('\n')
   rows = []
   for k, line in enumerate(lines):
     if not line:

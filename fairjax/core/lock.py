@@ -54,7 +54,7 @@ def _take(path: pathlib.Path) -> filelock.FileLock | None:
   except filelock.Timeout as error:
     who = 'another process'
     with contextlib.suppress(OSError):
-      who = owner.read_text(encoding='utf-8').strip() or who
+      who = owner.read_text('utf-8', 'replace').strip() or who
     raise UserError(
       f'{path.parent} is in use by {who}; let it end, or choose another '
       'folder with --workdir'

@@ -70,11 +70,11 @@ def keep_config(config: Config, folder: pathlib.Path) -> None:
   """config.json; that of an earlier run here stays in configs/, by content."""
   path = folder / 'config.json'
   if path.exists():
-    earlier = path.read_text(encoding='utf-8')
+    earlier = artefacts.read_text(path)
     name = f'{artefacts.fingerprint(earlier)}.json'
     artefacts.write_text(folder / 'configs' / name, earlier)
   artefacts.write_json(path, config)
-  name = f'{artefacts.fingerprint(path.read_text(encoding="utf-8"))}.json'
+  name = f'{artefacts.fingerprint(artefacts.read_text(path))}.json'
   artefacts.remove_file(folder / 'configs' / name)  # it is config.json again
 
 

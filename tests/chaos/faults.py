@@ -22,11 +22,11 @@ import pathlib
 import pty
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -440,25 +440,14 @@ def full_disk(job: Job, place, times: int = KILLS // 5) -> str:
 
 
 FAULTS = {
-  'SIGKILL': lambda job, place: killed(
-    job, place, signal.SIGKILL, (-9,), KILLS
-  ),
-  'SIGTERM': lambda job, place: killed(
-    job, place, signal.SIGTERM, (75, -15), KILLS // 5
-  ),
-  'SIGKILL in a fit': lambda job, place: within_a_fit(
-    job, place, signal.SIGKILL, (-9,)
-  ),
-  'SIGTERM in a fit': lambda job, place: within_a_fit(
-    job, place, signal.SIGTERM, (75,)
-  ),
+  'SIGKILL': partial(killed, number=9, wanted=(-9,), times=KILLS),
+  'SIGTERM': partial(killed, number=15, wanted=(75, -15), times=KILLS // 5),
+  'SIGKILL in a fit': partial(within_a_fit, number=9, wanted=(-9,)),
+  'SIGTERM in a fit': partial(within_a_fit, number=15, wanted=(75,)),
   'full disk': full_disk,
   'small files': small_files,
   'closed terminal': closed_terminal,
-  **{
-    name: lambda job, place, name=name: under(job, place, name)
-    for name in CIRCUMSTANCES
-  },
+  **{name: partial(under, name=name) for name in CIRCUMSTANCES},
 }
 
 

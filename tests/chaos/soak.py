@@ -56,10 +56,17 @@ def serve(seconds: float) -> None:
   )
   page = pathlib.Path(tempfile.mkdtemp()) / 'report.html'
   page.write_text('<p>the report')
-  took, answers = [], []
+  took, answers, lost = [], [], []
 
   def ask(one, k: int) -> None:
     began = time.monotonic()
+    try:
+      asked(one, k)
+    except OSError as error:
+      lost.append(f'{k}: {error!r} after {time.monotonic() - began:.0f} s')
+    took.append(time.monotonic() - began)
+
+  def asked(one, k: int) -> None:
     link = http.client.HTTPConnection(what_if.HOST, one.server_port, timeout=60)
     body = urllib.parse.urlencode({'text': f'She was awful on day {k % 997}'})
     form = {'Content-Type': 'application/x-www-form-urlencoded'}
@@ -69,7 +76,6 @@ def serve(seconds: float) -> None:
       (answer.status, 'Decided <b>‘toxic’' in answer.read().decode())
     )
     link.close()
-    took.append(time.monotonic() - began)
 
   with what_if.open_at(0, found.what_if, page, 'a model') as one:
     thread = threading.Thread(target=one.serve_forever, args=(0.02,))
@@ -89,7 +95,7 @@ def serve(seconds: float) -> None:
   busy = sum(status == 503 for status, _ in answers)
   right = sum(good for _, good in answers)
   middle, last = np.quantile(took, [0.5, 0.99])
-  said = f'{k} asked, {right} right, {busy} told 503, {k - len(answers)} lost, '
+  said = f'{k} asked, {right} right, {busy} told 503, lost: {lost}, '
   told('serve', before, after, said + f'{middle:.3f} s, 99%: {last:.3f} s')
   assert right + busy == k
 

@@ -17,8 +17,10 @@ import pytest
 from test_loop import STEADY, assert_same, config, diverging, fit, stop_after
 
 from fairjax import main
+from fairjax.config import Config
 from fairjax.core import artefacts, lock
 from fairjax.core.errors import Interrupted, UserError
+from fairjax.stages import runs
 from fairjax.train import checkpoint, watch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -368,3 +370,8 @@ def test_an_artefact_that_cannot_be_read_back_is_told(tmp_path, monkeypatch):
   artefacts.write_text(tmp_path / 'a.txt', 'x')
   with pytest.raises(UserError, match=r'cannot read .*Input/output'):
     artefacts.seal(tmp_path / 'a.txt', 'x')
+  (tmp_path / 'config.json').write_bytes(b'\xff torn')
+  runs.keep_config(Config(), tmp_path)
+  monkeypatch.setattr(pathlib.Path, 'read_text', fails)  # trials 124 and 145
+  with pytest.raises(UserError, match=r'config.json cannot be read: Input/'):
+    runs.keep_config(Config(), tmp_path)

@@ -53,13 +53,13 @@ def read(path: pathlib.Path, folder: pathlib.Path) -> Tokenizer:
 
 def _by_transformers(folder: pathlib.Path) -> Tokenizer:
   """The tokenizer of other files (sentencepiece, …), as transformers has it."""
-  from transformers import AutoTokenizer
-
   try:
+    from transformers import AutoTokenizer
+
     slow = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     return Tokenizer.from_str(slow.backend_tokenizer.to_str())
   except Exception as error:  # of many kinds
-    if not (folder / 'config.json').is_file():
+    if not any(folder.glob('config.json')) and not any(folder.glob('*.model')):
       raise UserError(
         f'{folder} holds no model and no tokenizer: no config.json, '
         'tokenizer.json, vocab.txt, or vocab.json with merges.txt; check the '
@@ -67,8 +67,9 @@ def _by_transformers(folder: pathlib.Path) -> Tokenizer:
       ) from error
     raise UserError(
       f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
-      f'merges.txt, and transformers reads none either ({said(error)}); name a '
-      'folder that has one with --config.tokens.tokenizer'
+      f'merges.txt, and transformers reads none either ({said(error)}); run '
+      "pip install 'fairjax[sentencepiece]', or name a folder that has one "
+      'with --config.tokens.tokenizer'
     ) from error
 
 
