@@ -8,7 +8,6 @@ structure were changed:
 prints what came of as many, and ends with 1 where one was no sentence.
 """
 
-import collections
 import dataclasses
 import functools
 import json
@@ -288,10 +287,7 @@ def tried(count: int, seed: int, folder: pathlib.Path) -> dict[str, str]:
 
 
 def test_two_hundred(tmp_path):
-  found = tried(200, 0, tmp_path)
-  faults = {k: v for k, v in found.items() if v not in ('fine', 'told')}
-  assert not faults
-  counts = collections.Counter(found.values())
+  counts = no_fault(tried(200, 0, tmp_path))
   assert counts['told'] > 60 and counts['fine'] > 20
 
 
@@ -319,9 +315,4 @@ def test_the_depth_that_is_tried_is_beyond_the_bound():
 if __name__ == '__main__':
   asked = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
   with tempfile.TemporaryDirectory() as scratch:
-    result = tried(*asked, pathlib.Path(scratch))
-  wrong = {k: v for k, v in result.items() if v not in ('fine', 'told')}
-  for name, fault in wrong.items():
-    print(f'{name}: {fault}')
-  print(dict(collections.Counter(result.values())))
-  sys.exit(bool(wrong))
+    print(dict(no_fault(tried(*asked, pathlib.Path(scratch)))))

@@ -6,7 +6,6 @@ tries every door, argument and odd value; the suite two hundred of them. What
 comes of it is a result or one sentence.
 """
 
-import collections
 import itertools
 import pathlib
 import sys
@@ -187,9 +186,4 @@ def test_a_sentence_is_one_line_that_can_be_read():
 
 
 if __name__ == '__main__':
-  result = tried(CASES)
-  wrong = {k: v for k, v in result.items() if v not in ('fine', 'told')}
-  for name, fault in wrong.items():
-    print(f'{name}: {fault}')
-  print(dict(collections.Counter(result.values())))
-  sys.exit(bool(wrong))
+  print(dict(no_fault(tried(CASES))))
