@@ -165,16 +165,8 @@ def write_json(path: str | os.PathLike, value: Any) -> None:
 
 
 def read_text(path: str | os.PathLike, errors: str = 'replace') -> str:
-  """A text of ours, or that it cannot be read."""
-  paths.refuse_pipe(path)
-  try:
+  with paths.reading(path):
     return pathlib.Path(path).read_text('utf-8', errors)
-  except FileNotFoundError as error:
-    raise UserError(f'{path} does not exist') from error
-  except OSError as error:
-    raise UserError(
-      f'{path} cannot be read: {error.strerror or error}'
-    ) from error
 
 
 def read_json(path: str | os.PathLike) -> Any:
@@ -289,10 +281,8 @@ def content(path: str | os.PathLike) -> str:
 
 
 def _read(path: pathlib.Path, skip: tuple[str, ...] = ()) -> dict[str, str]:
-  try:
+  with paths.reading(path):
     return _files(path, skip)
-  except OSError as error:
-    raise UserError(f'cannot read {path}: {error.strerror}') from error
 
 
 def seal_path(path: str | os.PathLike) -> pathlib.Path:

@@ -4,6 +4,7 @@ A pipe would be waited for without end, a device never ends: whatever a user
 names is looked at before it is opened.
 """
 
+import contextlib
 import csv
 import difflib
 import errno
@@ -11,6 +12,7 @@ import os
 import pathlib
 import re
 import stat
+from collections.abc import Iterator
 
 from fairjax.core.errors import UserError
 
@@ -92,16 +94,24 @@ def refuse_pipe(path: str | os.PathLike) -> None:
     raise UserError(_flowing(path))
 
 
-def csv_lines(path: str | os.PathLike, what: str) -> list[list[str]]:
-  """The cells of each line of a csv file; a sentence calls the file `what`."""
+@contextlib.contextmanager
+def reading(path: str | os.PathLike) -> Iterator[None]:
+  """Around the reading of a file, whose failure is told; pipes are refused."""
   refuse_pipe(path)
   try:
-    with open(path, encoding='utf-8-sig', newline='') as file:
-      return list(csv.reader(file))
+    yield
+  except FileNotFoundError as error:
+    raise UserError(f'{shown(path)} does not exist') from error
   except OSError as error:
-    raise UserError(
-      f'cannot read the {what} {path}: {error.strerror}'
-    ) from error
+    why = error.strerror or error
+    raise UserError(f'cannot read {shown(path)}: {why}') from error
+
+
+def csv_lines(path: str | os.PathLike, what: str) -> list[list[str]]:
+  """The cells of each line of a csv file; a sentence calls the file `what`."""
+  try:
+    with reading(path), open(path, encoding='utf-8-sig', newline='') as file:
+      return list(csv.reader(file))
   except (UnicodeDecodeError, csv.Error) as error:
     raise UserError(f'the {what} {path} is no csv file in UTF-8') from error
 

@@ -20,6 +20,7 @@ from tokenizers import (
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, said
 
+NAMES = 'tokenizer.json, vocab.txt, or vocab.json with merges.txt'
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
 
 
@@ -35,8 +36,8 @@ def read(path: pathlib.Path, folder: pathlib.Path) -> Tokenizer:
     return _by_transformers(folder)
   if not result:
     raise UserError(
-      f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
-      'merges.txt; name a folder that does with --config.tokens.tokenizer'
+      f'{folder} holds no {NAMES}; name a folder that does with '
+      '--config.tokens.tokenizer'
     )
   file = result[0]
   try:
@@ -61,15 +62,13 @@ def _by_transformers(folder: pathlib.Path) -> Tokenizer:
   except Exception as error:  # of many kinds
     if not any(folder.glob('config.json')) and not any(folder.glob('*.model')):
       raise UserError(
-        f'{folder} holds no model and no tokenizer: no config.json, '
-        'tokenizer.json, vocab.txt, or vocab.json with merges.txt; check the '
-        'path'
+        f'{folder} holds no model and no tokenizer: no config.json, {NAMES}; '
+        'check the path'
       ) from error
     raise UserError(
-      f'{folder} holds no tokenizer.json, vocab.txt, or vocab.json with '
-      f'merges.txt, and transformers reads none either ({said(error)}); run '
-      "pip install 'fairjax[sentencepiece]', or name a folder that has one "
-      'with --config.tokens.tokenizer'
+      f'{folder} holds no {NAMES}, and transformers reads none either '
+      f"({said(error)}); run pip install 'fairjax[sentencepiece]', or name a "
+      'folder that has one with --config.tokens.tokenizer'
     ) from error
 
 

@@ -61,22 +61,20 @@ def read(path: str, groups: tuple[str, ...] = ()) -> pd.DataFrame:
 
 def _samples(path: str) -> Iterator[tuple[Any, str, dict, Mapping]]:
   """(id, content, {measure: number}, fields) of each sample."""
-  paths.refuse_pipe(path)
   try:
-    if zipfile.is_zipfile(path):
-      with zipfile.ZipFile(path) as files:
-        names = [n for n in files.namelist() if n.startswith('samples/')]
-        logged = [strict_json.parse(files.read(n).decode()) for n in names]
-      yield from map(_of_inspect, logged)
-      return
-    text = pathlib.Path(path).read_text('utf-8')
+    with paths.reading(path):
+      if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as files:
+          names = [n for n in files.namelist() if n.startswith('samples/')]
+          logged = [strict_json.parse(files.read(n).decode()) for n in names]
+        yield from map(_of_inspect, logged)
+        return
+      text = pathlib.Path(path).read_text('utf-8')
     if pathlib.Path(path).suffix == '.json':
       yield from map(_of_inspect, strict_json.parse(text)['samples'])
       return
     for line in filter(str.strip, text.splitlines()):
       yield _of_lm_eval(strict_json.parse(line))
-  except OSError as error:
-    raise UserError(f'cannot read {path}: {error.strerror}') from error
   except DAMAGED as error:
     raise UserError(
       f'{path} is no log of samples of lm-evaluation-harness or of inspect '

@@ -150,18 +150,15 @@ def read(path: str, usual: str = '') -> pd.DataFrame:
       f'{shown(path)} is no file that can be read here; save it as one of '
       f'{", ".join(READERS)}'
     )
-  try:
-    with gzip.open(where) if packed else open(where, 'rb') as file:
-      frame = READERS[suffix](shown(path), file)
-  except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-    raise UserError(
-      f'{shown(path)} is not a whole gzip file ({error}); pack it again, or '
-      'take .gz off its name if it is not packed'
-    ) from error
-  except OSError as error:
-    raise UserError(
-      f'cannot read {shown(path)}: {error.strerror or error}'
-    ) from error
+  with paths.reading(where):
+    try:
+      with gzip.open(where) if packed else open(where, 'rb') as file:
+        frame = READERS[suffix](shown(path), file)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+      raise UserError(
+        f'{shown(path)} is not a whole gzip file ({error}); pack it again, or '
+        'take .gz off its name if it is not packed'
+      ) from error
   if not len(frame):
     raise UserError(
       f'{shown(path)} has no rows; put at least one below the header'
@@ -253,10 +250,8 @@ def _other(path: str, kind: str) -> str:
 
 def text(path: str | os.PathLike) -> str:
   """A text file as a whole."""
-  try:
+  with paths.reading(path):
     raw = place(path).read_bytes()
-  except OSError as error:
-    raise UserError(f'cannot read {path}: {error.strerror or error}') from error
   return decode(shown(path), raw)
 
 

@@ -230,14 +230,11 @@ def _read_sequence(file: BinaryIO) -> dict[str, np.ndarray]:
 
 def read(path: str | os.PathLike) -> dict[str, np.ndarray]:
   """The tensors of a PyTorch state dict by name."""
-  paths.refuse_pipe(path)
   try:
-    with open(path, 'rb') as file:
+    with paths.reading(path), open(path, 'rb') as file:
       zipped = zipfile.is_zipfile(file)
       file.seek(0)
       return _read_zip(file) if zipped else _read_sequence(file)
-  except OSError as error:
-    raise UserError(f'cannot read {path}: {error.strerror}') from error
   except _Refused as error:
     raise UserError(
       f'{path} is refused, nothing of it was run: {error}; convert it to '
