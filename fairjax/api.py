@@ -490,7 +490,7 @@ def score(
       f'the table has labels up to {out["label"].max()}, but the model has '
       f'the {len(model.classes_)} classes {list(model.classes_)}'
     )
-  bundle, params = model._placed()
+  bundle, params = model.placed()
   config = Config(seeds=1)
   config.train.batch = batch_size
   predictions = Predictions(config, bundle, params, out)

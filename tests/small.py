@@ -1,18 +1,23 @@
 """Small things that many tests share: configs, models in folders, logs."""
 
+import contextlib
 import functools
 import json
 import pathlib
+import signal
 
 import jax
+import pytest
 from golden.make_encoders import DEBERTA_V3
 
 from fairjax import config as c
+from fairjax.core.errors import Interrupted
 from fairjax.data.batching import tokens
 from fairjax.models import families, of_module
 from fairjax.models.families import bart, encoder, gpt2
 from fairjax.models.folders import hf
 from fairjax.models.layers import places
+from fairjax.train import loop
 from fairjax.train.progress import Log
 
 SMALL = {  # by what each family's config.json calls it
@@ -68,6 +73,21 @@ def heard() -> tuple[Log, list[str]]:
   log, lines = Log(None, main=False), []
   log.line = lines.append
   return log, lines
+
+
+@contextlib.contextmanager
+def stopped(step: int):
+  """SIGTERM once a fit has done so many steps, and the end that it is."""
+  real = loop.snapshot
+
+  def stop_here(job, done, params):
+    if done >= step:
+      signal.raise_signal(signal.SIGTERM)
+    return real(job, done, params)
+
+  with pytest.MonkeyPatch.context() as patch, pytest.raises(Interrupted):
+    patch.setattr(loop, 'snapshot', stop_here)
+    yield
 
 
 def place(seed=1, data=1):

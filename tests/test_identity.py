@@ -281,7 +281,7 @@ def test_the_positive_label_turns_labels_and_scores():
     assert quality['auc']['value'] == quality['accuracy']['value'] == 1
     assert quality['tpr']['value'] == 1 and quality['fpr']['value'] == 0
   rows = stages.prediction_table('test', table, both)
-  shown, words = measured._probabilities(rows, 0, ('fine', 'toxic'))
+  shown, words = measured.probabilities(rows, 0, ('fine', 'toxic'))
   np.testing.assert_allclose(shown, 1 - chance)
   assert words == 'the probability of ‘fine’'
   labels, one, two = stages.of_positive(config, table, both, chance)

@@ -341,3 +341,48 @@ def test_what_is_defined_is_used():
     and ('', name) not in used
   }
   assert unused == set()
+
+
+def private_names(path: pathlib.Path) -> set[str]:
+  """What a file defines, or gives its objects, as its own business."""
+  found = set()
+  for node in nodes(path):
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+      found.add(node.name)
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+      found.add(node.attr)
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+      found.add(node.id)
+  return {one for one in found if re.fullmatch('_[a-zA-Z](.*[^_])?', one)}
+
+
+PATCHED = {'setattr', 'getattr', 'delattr', 'object'}
+
+
+def names_of_others(path: pathlib.Path):
+  """Attributes, imports and patched words that a test takes from a module."""
+  for node in nodes(path):
+    if isinstance(node, ast.Attribute):
+      if not (isinstance(node.value, ast.Name) and node.value.id == 'self'):
+        yield node.attr, node.lineno
+    elif isinstance(node, ast.ImportFrom):
+      yield from ((alias.name, node.lineno) for alias in node.names)
+    elif isinstance(node, ast.Call):
+      called = getattr(node.func, 'attr', getattr(node.func, 'id', ''))
+      for one in node.args if called in PATCHED else ():
+        if isinstance(one, ast.Constant):
+          yield str(one.value).rpartition('.')[2], node.lineno
+
+
+def test_tests_call_no_private_name():
+  """A test goes through the door that a caller has; a name that it needs for
+  its oracle is a concept, and public."""
+  private = set().union(*(private_names(path) for _, path in files()))
+  tests = ROOT.parent / 'tests'
+  found = [
+    f'{path.relative_to(tests)}:{line} {name}'
+    for path in sorted(tests.rglob('*.py'))
+    for name, line in names_of_others(path)
+    if name in private
+  ]
+  assert private and found == []

@@ -90,7 +90,7 @@ def read(path: str | pathlib.Path) -> pd.DataFrame:
       f'{path} has {said[0]} without its other half; give both of answer_info '
       'and additional_metadata, as they were published'
     )
-  rule = _published if said else _from_templates(path)
+  rule = published_groups if said else _from_templates(path)
   kinds = [rule(one) for one in frame.to_dict('records')]
   frame['unknown'] = [
     kind.index('unknown') if 'unknown' in kind else -1 for kind in kinds
@@ -135,7 +135,7 @@ def _group(words: str) -> str:
   return _SAME.get(words, words.replace(' ses', 'ses'))
 
 
-def _published(one: dict) -> list[str]:
+def published_groups(one: dict) -> list[str]:
   """Of each answer: unknown, target or other, by the item's own words.
 
   Of an answer the last word says what it is ('obese', 'F', 'trans_F', 'M-Black'

@@ -83,13 +83,13 @@ def read(path: str | pathlib.Path) -> pd.DataFrame:
     }
   )
   pairs = list(zip(table['more'], table['less']))
-  table['flag'] = [_flag(*pair) for pair in pairs]
+  table['flag'] = [flag_of(*pair) for pair in pairs]
   twice = table.duplicated(['more', 'less']) & (table['flag'] == '')
   table.loc[twice, 'flag'] = 'the same pair again'
   return table
 
 
-def _flag(more: str, less: str) -> str:
+def flag_of(more: str, less: str) -> str:
   """What makes a pair unfit for a comparison, or ''."""
   if more == less:
     return 'equal sentences'

@@ -84,7 +84,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
   """assoc(v, a), the mean over templates; NaN where no word is one token."""
   out = np.full(len(items), np.nan)
   for axis, some in items.groupby('axis', sort=False):
-    of = {v: _tokens(judge, words(axis)[v]) for v in some['value'].unique()}
+    of = {v: tokens_of(judge, words(axis)[v]) for v in some['value'].unique()}
     of = {value: tokens for value, tokens in of.items() if tokens}
     if len(of) < 2:
       continue
@@ -97,7 +97,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
   return pd.DataFrame({'id': items['id'], 'association': out})
 
 
-def _tokens(judge, some: tuple[str, ...]) -> list[int]:
+def tokens_of(judge, some: tuple[str, ...]) -> list[int]:
   """The single tokens of words, as they stand after a blank or alone."""
   unknown = getattr(judge.tokenizer.model, 'unk_token', None)
   out = []
@@ -164,14 +164,14 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
       'leave it out of --config.benchmarks.names'
     )
   out = result_rows.by_holm(out)
-  whole = [_mean('all', out)]
+  whole = [mean_row('all', out)]
   for axis in AXES:
     own = [one for one in out if one['part'].startswith(f'{axis}: ')]
-    whole += [_mean(exchange.called(axis), own)] if own else []
+    whole += [mean_row(exchange.called(axis), own)] if own else []
   return result_rows.as_set([*whole, *out], 'all', [LIMITS])
 
 
-def _mean(part: str, some: list[dict]) -> dict:
+def mean_row(part: str, some: list[dict]) -> dict:
   """The mean |d|, and the least p of its values after Holm over them."""
   value = result_rows.mean_size(some, 'values', 'one')
   p = min(significance.adjusted([one['p'] for one in some]))

@@ -250,7 +250,7 @@ def fingerprint(*parts: Any) -> str:
 
 
 @functools.lru_cache(4096)
-def _sha256(path: str, size: int, changed: int) -> str:
+def sha256_of(path: str, size: int, changed: int) -> str:
   with open(path, 'rb') as file:
     return hashlib.file_digest(file, 'sha256').hexdigest()[:16]
 
@@ -259,7 +259,7 @@ def _checksum(path: pathlib.Path) -> str:
   """A hash of a file's bytes, read once as long as the file stays."""
   paths.refuse_pipe(path)
   facts = os.stat(path)
-  return _sha256(os.path.realpath(path), facts.st_size, facts.st_mtime_ns)
+  return sha256_of(os.path.realpath(path), facts.st_size, facts.st_mtime_ns)
 
 
 def _files(path: pathlib.Path, skip: tuple[str, ...] = ()) -> dict[str, str]:

@@ -21,21 +21,21 @@ from fairjax.core.errors import UserError
 
 NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
 OWNER = '.owner'
-_held: dict[pathlib.Path, tuple] = {}  # this process's: the lock, how often
+held: dict[pathlib.Path, tuple] = {}  # this process's: the lock, how often
 
 
 @contextlib.contextmanager
 def hold(folder: str | os.PathLike) -> Iterator[None]:
   """Keeps other processes out of the folder while the block runs."""
   path = pathlib.Path(folder).absolute() / '.lock'
-  lock, count = _held.get(path) or (_take(path), 0)
-  _held[path] = lock, count + 1
+  lock, count = held.get(path) or (_take(path), 0)
+  held[path] = lock, count + 1
   try:
     yield
   finally:
-    lock, count = _held.pop(path)
+    lock, count = held.pop(path)
     if count > 1:  # a fit in the folder of its own run
-      _held[path] = lock, count - 1
+      held[path] = lock, count - 1
     elif lock:
       with contextlib.suppress(OSError):
         path.with_name(OWNER).unlink()

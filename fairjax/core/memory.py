@@ -25,7 +25,7 @@ MOST = 2**31 - 1  # bytes
 OWN_MMAP, OWN_TRIM = 2**25, 2**26
 
 _lock = threading.Lock()
-_keeping = 0  # blocks of `kept` that are open, of all threads
+keeping = 0  # blocks of `kept` that are open, of all threads
 
 
 def in_the_asking_thread() -> None:
@@ -44,7 +44,7 @@ def in_the_asking_thread() -> None:
     jax.config.update('jax_cpu_enable_async_dispatch', False)
 
 
-def _settings():
+def settings():
   """glibc, where it may be set; else None."""
   own = any(n.startswith(('GLIBC_TUNABLES', 'MALLOC_')) for n in os.environ)
   if sys.platform != 'linux' or own:
@@ -56,20 +56,20 @@ def _settings():
 @contextlib.contextmanager
 def kept() -> Iterator[bool]:
   """Within the block freed memory stays; its value says whether it does."""
-  global _keeping
-  glibc = _settings()
+  global keeping
+  glibc = settings()
   if glibc is None:
     yield False
     return
   with _lock:
-    _keeping += 1
+    keeping += 1
     able = bool(glibc.mallopt(MMAP, MOST) and glibc.mallopt(TRIM, MOST))
   try:
     yield able
   finally:
     with _lock:
-      _keeping -= 1
-      if not _keeping:
+      keeping -= 1
+      if not keeping:
         glibc.mallopt(MMAP, OWN_MMAP)
         glibc.mallopt(TRIM, OWN_TRIM)
         glibc.malloc_trim(0)

@@ -158,7 +158,7 @@ def _difference(rates, at, beside, options) -> dict:
     # Errors as they are where the two are equal: of 30 rows beside 400 the
     # own variance of the few is too small as often as it decides.
     alike = (
-      x * _pooled(rates, at, beside, w) for x, w in ((one, at), (other, beside))
+      x * pooled(rates, at, beside, w) for x, w in ((one, at), (other, beside))
     )
     null = intervals.difference_noise([(values, centred(*alike))], options)
   test = intervals.difference(float(values.mean()), noise, options, 1.0, null)
@@ -169,7 +169,7 @@ def _difference(rates, at, beside, options) -> dict:
   }
 
 
-def _pooled(rates, at, beside, own) -> float:
+def pooled(rates, at, beside, own) -> float:
   """The spread at the rate of both together over that at one's own."""
   n = {w: float(rates.rows[w]) for w in (at, beside)}
   hits = {w: float(rates.values[(slice(None), *w)].mean()) * n[w] for w in n}

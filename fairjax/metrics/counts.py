@@ -86,8 +86,8 @@ def tabulate(
   if items is None or len(items.size) > resampling.CELLS:
     items = resampling.blocks(len(labels), options)
     return Table(
-      _by_rows(labels, decisions, masks, chosen, items),
-      _confusion(labels, decisions, classes, items),
+      by_rows(labels, decisions, masks, chosen, items),
+      confusion_of(labels, decisions, classes, items),
       items,
       _squares(labels, decisions, masks, chosen, options.weight),
     )
@@ -106,7 +106,7 @@ def tabulate(
   )
 
 
-def _by_rows(labels, decisions, masks, chosen, items) -> np.ndarray:
+def by_rows(labels, decisions, masks, chosen, items) -> np.ndarray:
   m = len(items.size)
   out = np.empty((m, len(decisions), len(chosen), len(masks), 4), np.float32)
   for g, mask in enumerate(masks):
@@ -127,10 +127,10 @@ def _squares(labels, decisions, masks, chosen, weight) -> np.ndarray | None:
   n = len(labels)
   one = resampling.Items(np.zeros(n, np.int64), np.array([n]), False, None)
   one = one._replace(weight=weight * weight)
-  return _by_rows(labels, decisions, masks, chosen, one)[0].astype(np.float64)
+  return by_rows(labels, decisions, masks, chosen, one)[0].astype(np.float64)
 
 
-def _confusion(labels, decisions, classes, items) -> np.ndarray:
+def confusion_of(labels, decisions, classes, items) -> np.ndarray:
   m = len(items.size)
   out = np.empty((m, len(decisions), classes**2), np.float32)
   for s, decision in enumerate(decisions):
@@ -154,7 +154,7 @@ def draw(table: Table, options: RowSample, runs: int = 1) -> Draws | None:
     return None
   sums = table.groups.sum(0, dtype=np.float32)
   clustered, confusion = table.items.clusters, resampling.pad(table.confusion)
-  of_groups = None if clustered else _adder(table.groups)
+  of_groups = None if clustered else adder(table.groups)
   rng = np.random.default_rng([options.seed, resampling.EDGES])
   rates = np.empty((count, *sums.shape[:-1], len(groups.NAMES)), np.float32)
   totals = np.empty((count, *confusion.shape[1:]), np.float32)
@@ -169,7 +169,7 @@ def draw(table: Table, options: RowSample, runs: int = 1) -> Draws | None:
   return Draws(rates, _of_totals(table, totals, options, runs))
 
 
-def _adder(
+def adder(
   totals: Float[np.ndarray, 'item s k g1 four'],
 ) -> Callable[[np.ndarray], np.ndarray]:
   """Weights of items to the totals of every group.
@@ -369,7 +369,7 @@ def gaps(
   worst, classes = _worst(_columns(parts))
   noise = alike = None
   if rates.draws is not None:
-    more = None if rates.clustered else _grown(rates.rows[:, index])
+    more = None if rates.clustered else grown_by(rates.rows[:, index])
     noise, alike = _noise(rates.draws, index, values, options, more)
   out = {}
   for i, (name, kind, _, one_minus) in enumerate(_all_gaps()):
@@ -419,7 +419,7 @@ def _noise(
   return np.concatenate(out), np.concatenate(null)
 
 
-def _grown(rows: Float[np.ndarray, '*rest']) -> Float[np.ndarray, '*rest']:
+def grown_by(rows: Float[np.ndarray, '*rest']) -> Float[np.ndarray, '*rest']:
   """√((n + 2)/(n − 1)): Beta(x + ½, n − x + ½) has the variance
   θ (1 − θ)/(n + 2), and the unbiased one of a rate is r (1 − r)/(n − 1).
   """

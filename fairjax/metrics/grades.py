@@ -26,10 +26,10 @@ def correlation(
   predicted: Float[np.ndarray, 's n'],
 ) -> Float[np.ndarray, ' s']:
   """r of each seed; NaN where one side does not vary."""
-  return _r(_totals(labels, predicted).sum(1))
+  return _r(totals_of(labels, predicted).sum(1))
 
 
-def _totals(
+def totals_of(
   labels: np.ndarray, predicted: np.ndarray
 ) -> Float[np.ndarray, 's n total']:
   """1, x, y, xx, yy and xy of every row, both sides centred."""
@@ -70,10 +70,10 @@ def draws(
   that of Student's t: weighted rows alone vary too little where rows are few
   or tails heavy (of 60 rows intervals held r in .88 to .92 of sets).
   """
-  rows = _totals(labels, predicted)
-  z = _fisher(weighted(rows, options))
+  rows = totals_of(labels, predicted)
+  z = fisher(weighted(rows, options))
   whole = rows.sum(1, keepdims=True)
-  without = _fisher(_r(whole - _together(rows, options)))
+  without = fisher(_r(whole - _together(rows, options)))
   n = without.shape[1]
   apart = without - without.mean(1, keepdims=True)
   error = np.sqrt((n - 1) / n * (apart**2).sum(1))
@@ -82,7 +82,7 @@ def draws(
   wider = (
     error / np.where(own > 0, own, 1) * reach(max(n - 1, 1)) / reach(np.inf)
   )
-  return np.tanh(_fisher(_r(whole[:, 0])) + (z - z.mean(0)) * wider)
+  return np.tanh(fisher(_r(whole[:, 0])) + (z - z.mean(0)) * wider)
 
 
 def _together(rows: np.ndarray, options: RowSample) -> np.ndarray:
@@ -93,7 +93,7 @@ def _together(rows: np.ndarray, options: RowSample) -> np.ndarray:
   return sums
 
 
-def _fisher(r: Float[np.ndarray, '*b']) -> Float[np.ndarray, '*b']:
+def fisher(r: Float[np.ndarray, '*b']) -> Float[np.ndarray, '*b']:
   return np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
 
 

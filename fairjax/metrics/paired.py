@@ -262,7 +262,7 @@ def _count_tests(
     draws = _measures(*resamples, large)
     alike = _measures(_same_rates(table, resamples.rates), {}, large)
     apart = _measures(_noise_of_rates(table, resamples.rates), {}, large)
-    of_groups, confusion = _exchanged(table, options)
+    of_groups, confusion = exchanged(table, options)
     exchanges = _measures(
       groups.rates(of_groups.astype(np.float32)),
       quality.from_confusion(confusion.astype(np.float32)),
@@ -358,7 +358,7 @@ def _totals(weights: np.ndarray, *tables: np.ndarray) -> list[np.ndarray]:
   ]
 
 
-def _exchanged(table: counts.Table, options: RowSample) -> list[np.ndarray]:
+def exchanged(table: counts.Table, options: RowSample) -> list[np.ndarray]:
   """Totals after exchanging rows between the two halves of the seeds."""
   rng = np.random.default_rng([options.seed, resampling.SWAPS])
   size, m = table.items.size, len(table.items.size)

@@ -31,7 +31,7 @@ def sentence(text: str, at: int) -> str:
 
 def found(cue: str, text: str, start: int, end: int = 0) -> re.Match | None:
   """The cue beside the word text[start:end]; None where there is none."""
-  for where, reach, body in _rows()[cue]:
+  for where, reach, body in cue_rows()[cue]:
     if where == 'before':
       match = _compiled(body).search(text, max(0, start - reach), start)
     elif where == 'behind':
@@ -44,7 +44,7 @@ def found(cue: str, text: str, start: int, end: int = 0) -> re.Match | None:
 
 
 @functools.cache
-def _rows() -> dict[str, list[tuple[str, int, str]]]:
+def cue_rows() -> dict[str, list[tuple[str, int, str]]]:
   out: dict[str, list[tuple[str, int, str]]] = {}
   for cue, where, reach, body, _ in table_rows(__file__, 'cues.csv'):
     out.setdefault(cue, []).append((where, int(reach or FAR), body))

@@ -103,26 +103,6 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
       self.model_ = self._trained(rows, groups, pathlib.Path(folder))
     return self
 
-  def _config(self, groups: list[str]) -> Config:
-    known = isinstance(self.method, str) and self.method in WAYS
-    need(known, 'method', self.method, f'it must be one of {", ".join(WAYS)}')
-    name, own = WAYS[self.method]
-    config = shipped(name)
-    own = {**own, 'seeds': 1, 'seed': inputs.seed(self.random_state)}
-    if groups:
-      own['weighting.z'] = f'columns:{",".join(groups)}'
-      own['method.by'] = ','.join([*groups, 'label'])
-      own['data.group'] = 'group' if 'group' in groups else ''
-      own['measures.groups'] = ','.join(groups)
-    given = {
-      'model': self.model or None,
-      'train.epochs': self.epochs,
-      'train.lr': self.learning_rate,
-    }
-    own |= {knob: value for knob, value in given.items() if value is not None}
-    leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
-    return doors.configured(config, leaves, own | dict(self.options or {}))
-
   def _trained(
     self, rows: pd.DataFrame, groups: list[str], folder: pathlib.Path
   ) -> Any:
@@ -130,7 +110,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
     from fairjax.core.registry import find
     from fairjax.recipes import RECIPES
 
-    config = self._config(groups)
+    config = config_of(self, groups)
     order = np.random.default_rng(self.random_state).permutation(len(rows))
     held = order[len(rows) - max(len(rows) // 10, 1) :]
     files = {'path': rows.drop(index=held), 'valid_path': rows.iloc[held]}
@@ -156,5 +136,24 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
 
   def predict(self, X: Any) -> np.ndarray:
     """The likeliest class of each text."""
-    found = self.predict_proba(X).argmax(-1)
+    found = self.predict_proba(X).argmax(-1)  # which says what is not fitted
     return self.classes_[found]
+
+
+def config_of(asked: FairClassifier, groups: list[str]) -> Config:
+  """The shipped config of a method, with what was asked of the classifier."""
+  known = isinstance(asked.method, str) and asked.method in WAYS
+  need(known, 'method', asked.method, f'it must be one of {", ".join(WAYS)}')
+  name, own = WAYS[asked.method]
+  own = {**own, 'seeds': 1, 'seed': inputs.seed(asked.random_state)}
+  if groups:
+    own['weighting.z'] = f'columns:{",".join(groups)}'
+    own['method.by'] = ','.join([*groups, 'label'])
+    own['data.group'] = 'group' if 'group' in groups else ''
+    own['measures.groups'] = ','.join(groups)
+  given = {'train.epochs': asked.epochs, 'train.lr': asked.learning_rate}
+  given['model'] = asked.model or None
+  own |= {knob: value for knob, value in given.items() if value is not None}
+  own |= dict(asked.options or {})
+  leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
+  return doors.configured(shipped(name), leaves, own)

@@ -64,7 +64,7 @@ def _of_run(found: Results, folder: pathlib.Path) -> list[dict]:
       'adjusted p': tables.p_value({**one, 'p': one.get('adjusted')}),
       'verdict': one['verdict']
       + (' (trivial)' if trivial.search(one['claim']) else ''),
-      'decides': _decides(
+      'decides': decides(
         one,
         1 - (1 - found.level) / one.get('of', 1),
         origin.get('seconds'),
@@ -92,7 +92,7 @@ def _number(one: Mapping) -> dict[str, str]:
   return {'value': number, 'interval': f'[{ends}' if ends else ''}
 
 
-def _decides(
+def decides(
   one: Mapping, level: float, seconds: float | None, device: str = 'cpu'
 ) -> str:
   """The smallest effect of a run this large, and what an undecided one takes.

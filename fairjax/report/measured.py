@@ -270,7 +270,7 @@ def _scores(
   if 'label' not in predictions:
     return {}
   rows = predictions[predictions['set'] == name]
-  score, what = _probabilities(rows, results.pos_label, results.classes)
+  score, what = probabilities(rows, results.pos_label, results.classes)
   if not len(rows) or not len(score):
     return {}
   label = (rows['label'] == results.pos_label).to_numpy()
@@ -293,7 +293,7 @@ def _scores(
   }
 
 
-def _probabilities(
+def probabilities(
   rows: pd.DataFrame, positive: int, classes: Sequence[str]
 ) -> tuple[np.ndarray, str]:
   """Scores [s, n] of the positive class, and what they are."""

@@ -71,7 +71,7 @@ def page(
 
 
 @functools.cache
-def _environment(kind: str) -> 'jinja2.Environment':
+def environment(kind: str) -> 'jinja2.Environment':
   import jinja2
 
   made = jinja2.Environment(
@@ -103,7 +103,7 @@ def template(
   name: str, filters: Mapping = {}, finalize: Callable | None = None
 ) -> 'jinja2.Template':
   """A template by its file's name, with filters of its own."""
-  made = _environment(name.rpartition('.')[2])
+  made = environment(name.rpartition('.')[2])
   made.filters |= filters
   made = made.overlay(finalize=finalize) if finalize else made
   return made.get_template(name)

@@ -40,9 +40,9 @@ def settled(found: results.Results) -> list[dict]:
   """
   if all('family' in one for one in found.verdicts) and found.verdicts:
     return found.verdicts
-  named = [_named(spec, found) for spec in found.primary]
+  named = [verdict_named(spec, found) for spec in found.primary]
   named = [one for one in named if one]
-  p = [_p(one, found.level) for one in named]
+  p = [p_of(one, found.level) for one in named]
   out = []
   for one, adjusted in zip(named, significance.adjusted(p)):
     seeds = len(found.seeds) if one['test'].endswith('over seeds') else 0
@@ -64,7 +64,7 @@ def settled(found: results.Results) -> list[dict]:
   ]
 
 
-def _named(spec: str, found: results.Results) -> dict | None:
+def verdict_named(spec: str, found: results.Results) -> dict | None:
   """The claim that a line of `measures.primary` names; None without a test."""
   match = SPEC.fullmatch(spec)
   if not match:
@@ -88,7 +88,7 @@ def _named(spec: str, found: results.Results) -> dict | None:
   return None
 
 
-def _p(one: Mapping, level: float) -> float | None:
+def p_of(one: Mapping, level: float) -> float | None:
   """That of the test; of another bound than 0 by its interval's width."""
   effect = one['effect']
   if one['p'] is not None or one['test'] == COUNT:

@@ -121,7 +121,7 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
   if name == 'planted':
     return [planted(config)]
   if os.path.isdir(path):
-    return _folder(path, config, table, classes)
+    return of_folder(path, config, table, classes)
   if os.path.isfile(path) or path.suffix.lower() in FILES:
     return _of_frame(readers.read(name), config, table, classes)
   if FUNCTION.fullmatch(name):
@@ -143,7 +143,7 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
     ) from error
   if folder is None:
     raise UserError(f'model {name!r} has no weights; name a model folder')
-  return _folder(pathlib.Path(folder), config, table, classes, name)
+  return of_folder(pathlib.Path(folder), config, table, classes, name)
 
 
 def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
@@ -244,7 +244,7 @@ def _of_label(one: AuditedModel, place: int) -> AuditedModel:
   )
 
 
-def _folder(
+def of_folder(
   path: pathlib.Path, config, table, classes, name: str = ''
 ) -> list[AuditedModel]:
   """A Hugging Face folder, or the folder of a run of ours."""
@@ -269,7 +269,7 @@ def _folder(
 def exports(path: pathlib.Path) -> list[pathlib.Path]:
   """The folders that the last run in `path` exported, a seed each, in order."""
   seeds = [one for one in path.glob('export/seed_*') if one.name[5:].isdigit()]
-  seeds = seeds if seeds and _of_run(path) else []
+  seeds = seeds if seeds and is_of_run(path) else []
   return sorted(seeds, key=lambda one: int(one.name[5:]))
 
 
@@ -306,7 +306,7 @@ def reader(path: pathlib.Path) -> tuple[Callable | None, list[pathlib.Path]]:
 MODELS = {'data', 'training', 'weights', 'scores'}
 
 
-def _of_run(path: pathlib.Path) -> bool:
+def is_of_run(path: pathlib.Path) -> bool:
   """Whether the exported models are of the last run in this folder.
 
   Not where a later one, of another config, exported nothing.

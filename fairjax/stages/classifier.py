@@ -107,7 +107,7 @@ class Classifier:
     if not len(texts):
       return np.zeros((0, len(self.classes_)))
     table = pd.DataFrame({'text': inputs.texts(texts), 'label': 0})
-    model, params = self._placed()
+    model, params = self.placed()
     from fairjax import stages
 
     logits = decisions.predict(
@@ -177,7 +177,7 @@ class Classifier:
     how = self.how._replace(thresholds=tuple(map(float, thresholds)))
     return dataclasses.replace(self, how=how)
 
-  def _placed(self):
+  def placed(self):
     """The bundle on its devices, and its parameters with a seed axis."""
     import jax
 

@@ -421,7 +421,7 @@ def evaluate(
     job.log.row(**row)
   value = better(result, train.metric_for_best)
   gains = improved(meta, value, done, train.load_best, train.patience)
-  state['best'] = _keep(gains, state['params'], state['best'])
+  state['best'] = keep_better(gains, state['params'], state['best'])
   if train.schedule == 'plateau':
     state['opt'] = optim.lowered(state['opt'], plateau(meta, train))
   job.log.evaluated(done, {k: float(v.mean()) for k, v in result.items()})
@@ -461,7 +461,7 @@ def plateau(meta: dict, train: Train) -> np.ndarray:
 
 
 @functools.partial(jax.jit, donate_argnums=2)
-def _keep(better, new, old):
+def keep_better(better, new, old):
   """Each seed's new weights where they are better, else the old.
 
   They take the place of the old ones: a third copy would be the most that a

@@ -65,7 +65,7 @@ class Log:
     self.held.enter_context(lock.hold(self.folder))
     self.text = open(self.folder / 'log.txt', 'a', encoding='utf-8')
     if config is not None and config.wandb:
-      self.trackers.append(_wandb(self.folder, config.wandb))
+      self.trackers.append(open_wandb(self.folder, config.wandb))
     if config is not None and config.mlflow:
       self.trackers.append(_MLflow(self.folder, config.mlflow))
     if resume_step is not None:
@@ -408,7 +408,7 @@ def _events(folder: pathlib.Path, step: int):
   return SummaryWriter(str(folder), purge_step=step + 1 if step else None)
 
 
-def _wandb(folder: pathlib.Path, project: str):
+def open_wandb(folder: pathlib.Path, project: str):
   try:
     import wandb
   except ImportError as error:

@@ -91,7 +91,7 @@ def test_collectives_are_read_from_a_schedule():
   ],
 )
 def test_unknown_words_are_a_sentence(args, sentence, capsys, monkeypatch):
-  monkeypatch.setattr(targets, '_need', lambda *_: None)
+  monkeypatch.setattr(targets, 'need', lambda *_: None)
   assert command.main(['aot', *args]) == 2
   told = capsys.readouterr().err
   assert sentence in told and told.count('\n') == 1
@@ -99,7 +99,7 @@ def test_unknown_words_are_a_sentence(args, sentence, capsys, monkeypatch):
 
 def test_no_platform_of_the_users_is_in_the_way(monkeypatch):
   """A process that compiles for other devices loads none of its own."""
-  monkeypatch.setattr(targets, '_need', lambda *_: None)
+  monkeypatch.setattr(targets, 'need', lambda *_: None)
   for name in targets.ENVIRONMENT:
     monkeypatch.setenv(name, 'cuda')
   assert command.main(['aot', '--target=v9:2x2']) == 2

@@ -138,10 +138,10 @@ def test_sides_in_bfloat16_may_write_other_texts(capsys):
   """On a GPU all are; on a CPU float32 must agree."""
   side = lambda *tokens: types.SimpleNamespace(facts={'tokens': tokens})
   running = {'float32': side(1, 2, 3, 4), 'torch': side(1, 2, 9, 9)}
-  same = generate._agreement(running, exact=False)
+  same = generate.agreement(running, exact=False)
   assert same == {'float32': 1.0, 'torch': 0.5}
   with pytest.raises(UserError, match='disagree in the tokens'):
-    generate._agreement(running, exact=True)
+    generate.agreement(running, exact=True)
 
 
 def test_both_sides_have_the_memory_of_a_run(tmp_path, monkeypatch):

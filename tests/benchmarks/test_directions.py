@@ -556,7 +556,7 @@ def test_bbq_s_groups_are_those_of_the_authors_script(
 ):
   """BBQ_results_metadata.R: man and boy are M, low SES is lowSES, a name's
   'M-Black' is Black, 'African' is not 'African American', and so on."""
-  assert bbq._published(bbq_item(category, answers, groups)) == kinds
+  assert bbq.published_groups(bbq_item(category, answers, groups)) == kinds
 
 
 def test_bbq_s_likeliest_answer_is_by_sum_or_by_mean():

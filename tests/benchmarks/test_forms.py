@@ -224,9 +224,9 @@ def test_pairs_of_many_words_are_flagged_in_bounded_time():
   """One sentence of 1 MB took 90 s of alignment; the flags are the same."""
   long = ['to ' * 150_000 + end for end in ('here', 'there')]
   start = time.process_time()
-  assert crows._flag(*long) == ''
-  assert 'more than half' in crows._flag('so ' * 300_000, 'no ' * 300_000)
+  assert crows.flag_of(*long) == ''
+  assert 'more than half' in crows.flag_of('so ' * 300_000, 'no ' * 300_000)
   assert time.process_time() - start < 5
   short = ['to ' * 30 + end for end in ('here', 'there')]
-  assert crows._flag(*short) == ''
-  assert 'more than half' in crows._flag('a b c d e', 'a f g h i')
+  assert crows.flag_of(*short) == ''
+  assert 'more than half' in crows.flag_of('a b c d e', 'a f g h i')

@@ -163,10 +163,10 @@ def test_a_shared_context_is_read_once_and_changes_nothing(
   contexts = [c for c in SENTENCES[:5] for _ in range(3)]
   answers = ['The man.', 'The woman.', 'Not enough information.'] * 5
   reads = []
-  original = shared_prefix._read_prefix
+  original = shared_prefix.read_prefix
   monkeypatch.setattr(
     shared_prefix,
-    '_read_prefix',
+    'read_prefix',
     lambda m, p, ids, w: reads.append(len(ids)) or original(m, p, ids, w),
   )
   found = judge.continuations(contexts, answers)
@@ -376,7 +376,7 @@ def test_lpbs_is_the_authors_by_transformers(nets, family):
   import torch
 
   net, judge, _ = nets[family]
-  word = lambda text: lpbs._tokens(judge, (text,))
+  word = lambda text: lpbs.tokens_of(judge, (text,))
   some = [w for w in dict.fromkeys(' '.join(TEXTS).split()) if word(w)][:3]
   assert len(some) == 3
   tokens = [word(w) for w in some]

@@ -229,7 +229,7 @@ def test_the_floor_is_by_its_farther_end():
       [(-1.0, -1.75, 0.5, 0.04), (0.25, -0.5, 1.25, 0.5), (None, 0, 0, 1.0)]
     )
   ]
-  mean = lpbs._mean('religion', rows)
+  mean = lpbs.mean_row('religion', rows)
   assert mean['value']['value'] == pytest.approx(1.25 / 3)
   assert mean['value']['note'].endswith('one reaches up to 1.00')
   assert (mean['p'], mean['items']) == (pytest.approx(0.12), 18)

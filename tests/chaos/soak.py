@@ -19,17 +19,17 @@ import time
 import urllib.parse
 
 import numpy as np
-import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'train'))
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'recipes/audit'))
 import test_loop
 import test_what_if
-from test_loop import assert_same, fit, stop_after
+from small import stopped
+from test_loop import assert_same, fit
 
 import fairjax
-from fairjax.core.errors import Interrupted, UserError
+from fairjax.core.errors import UserError
 from fairjax.recipes.audit import what_if
 
 RATE, STOPS, AUDITS = 20, 50, 300
@@ -131,20 +131,16 @@ def resumed(_: float) -> None:
   options = test_loop.config(epochs=60.0)
   with tempfile.TemporaryDirectory() as place:
     calm, cut = pathlib.Path(place, 'calm'), pathlib.Path(place, 'cut')
-    whole, stops, before = fit(calm, options), 0, held()
+    whole, before = fit(calm, options), held()
     count = lambda: sum(len(files) for *_, files in os.walk(cut))
     for k in range(STOPS):
-      with pytest.MonkeyPatch.context() as patch:
-        stop_after(patch, 5 * k + 5)
-        try:
-          fit(cut, options)
-        except Interrupted:
-          stops += 1
+      with stopped(5 * k + 5):
+        fit(cut, options)
       if k == STOPS // 4:
         before, files = held(), count()
     more = count() - files
     assert_same(fit(cut, options).params, whole.params)
-    said = f'{stops} stops, the same bits, {more:+} files in its folder'
+    said = f'{STOPS} stops, the same bits, {more:+} files in its folder'
     told('resumed', before, held(), said)
 
 

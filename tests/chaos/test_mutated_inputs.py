@@ -99,7 +99,7 @@ def jsonl_rows(folder, rng):
 def jsonl_shard(folder, rng):
   lines = as_lines([ROWS[0], mutated(ROWS[1], rng)], rng)
   block = lines.decode(errors='replace').split('\n')
-  return lambda: shards._parsed('a.jsonl', block, 'text', 0)
+  return lambda: shards.parsed('a.jsonl', block, 'text', 0)
 
 
 def geco_of_rows(folder, rng):

@@ -8,7 +8,7 @@ from fairjax.core.errors import UserError
 from fairjax.metrics import counts
 from fairjax.metrics.inference import resampling
 from fairjax.metrics.inference.sample import RowSample
-from fairjax.metrics.paired import _exchanged, compare, over_seeds
+from fairjax.metrics.paired import compare, exchanged, over_seeds
 
 draws = lambda *own: RowSample(0.95, *own)
 
@@ -85,7 +85,7 @@ def test_exchange_keeps_the_rows_and_favours_neither(cells, monkeypatch):
   masks = [*members, np.ones(300, bool)]
   table = counts.tabulate(labels, decisions, masks, 2, RowSample())
   assert table.items.cells is cells
-  swapped, _ = _exchanged(table, RowSample(0.95, 4000, 0))
+  swapped, _ = exchanged(table, RowSample(0.95, 4000, 0))
   total = table.groups.sum(0)
   np.testing.assert_allclose(swapped.sum(1), [total.sum(0)] * 4000, atol=0.01)
   mean, middle = swapped.mean(0), total.mean(0)

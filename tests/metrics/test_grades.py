@@ -56,7 +56,7 @@ def test_a_side_that_does_not_vary_has_none():
 def test_a_resample_is_a_weighted_correlation():
   """numpy's covariance with the same weights of the same rows."""
   labels, predicted = sample(np.random.default_rng(3), 60, 0.5, seeds=2)
-  drawn = grades.weighted(grades._totals(labels, predicted), HOW)
+  drawn = grades.weighted(grades.totals_of(labels, predicted), HOW)
   items = resampling.blocks(60, HOW)
   weights = resampling.draw(items, HOW.resamples, HOW.seed)[:, :60]
   for b in (0, 7):

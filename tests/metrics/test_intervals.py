@@ -83,9 +83,9 @@ def test_a_range_is_linked_to_the_line_and_back(bounds):
   step = 1e-6
   rise = intervals.link(x + step, bounds) - intervals.link(x - step, bounds)
   np.testing.assert_allclose(
-    intervals._slope(x, bounds), rise / (2 * step), rtol=1e-6
+    intervals.slope(x, bounds), rise / (2 * step), rtol=1e-6
   )
-  inside = intervals._inside(bounds)
+  inside = intervals.inside(bounds)
   if np.isfinite(high):
     least = 1e-9 * (high - low)
     assert inside == (low + least, high - least)
@@ -100,7 +100,7 @@ def test_seeds_alone_are_students_t_on_the_line(bounds):
   draws = np.repeat(values[None], 20_000, 0)
   found = intervals.percentiles(values, draws, HOW, bounds)
   mean, error = values.mean(), values.std(ddof=1) / 3**0.5
-  half = scipy.stats.t.ppf(0.975, 2) * error * intervals._slope(mean, bounds)
+  half = scipy.stats.t.ppf(0.975, 2) * error * intervals.slope(mean, bounds)
   ends = intervals.unlink(
     intervals.link(mean, bounds) + half * np.array([-1, 1]), bounds
   )

@@ -48,7 +48,7 @@ def test_edges_of_rewrites_are_all_right_and_all_wrong():
 
 
 def test_a_perfect_correlation_has_a_finite_scale():
-  assert np.isfinite(grades._fisher(np.array([-1.0, 1.0]))).all()
+  assert np.isfinite(grades.fisher(np.array([-1.0, 1.0]))).all()
 
 
 def test_conditions_of_the_same_rows_are_no_pair():
@@ -115,13 +115,13 @@ def test_the_spread_of_two_equal_rates_is_that_of_both_rows():
   both, own = (x + y + 1) / (n + m + 2), (x + 0.5) / (n + 1)
   grown = (n + 2) / (n - 1)
   expected = (both * (1 - both) / own / (1 - own) * grown) ** 0.5
-  assert contrasts._pooled(rates, at, beside, at) == pytest.approx(expected)
+  assert contrasts.pooled(rates, at, beside, at) == pytest.approx(expected)
 
 
 def test_draws_of_rows_are_grown_and_those_of_clusters_are_not():
   rates = decided()
   centre = rates.values.astype(np.float32)
-  grown = centre + (rates.draws - centre) * counts._grown(rates.rows)
+  grown = centre + (rates.draws - centre) * counts.grown_by(rates.rows)
   other = rates._replace(draws=grown, clustered=True)
   one, two = (counts.gaps(each, [0, 1], HOW)['dp'] for each in (rates, other))
   assert one['low'] == pytest.approx(two['low'], rel=1e-4)

@@ -80,8 +80,8 @@ def test_cells_and_blocks_tell_the_same():
   exact = counts.tabulate(labels, decisions, masks, 2, HOW)
   items = resampling.blocks(n, HOW)
   rows = counts.Table(
-    counts._by_rows(labels, decisions, masks, np.array([1]), items),
-    counts._confusion(labels, decisions, 2, items),
+    counts.by_rows(labels, decisions, masks, np.array([1]), items),
+    counts.confusion_of(labels, decisions, 2, items),
     items,
   )
   np.testing.assert_array_equal(exact.groups.sum(0), rows.groups.sum(0))
@@ -114,7 +114,7 @@ def test_totals_of_groups_are_those_of_their_items(count):
       for cell in range(4):
         rows = mask & (2 * labels + decided == cell)
         np.testing.assert_allclose(
-          counts._adder(table.groups)(weights)[:, s, 0, g, cell],
+          counts.adder(table.groups)(weights)[:, s, 0, g, cell],
           each_row[:, rows].sum(1),
           rtol=1e-5,
         )

@@ -399,6 +399,6 @@ def test_few_draws_vary_together_as_those_of_every_cluster_do():
   for m, q in ((500, 6), (4, 6)):
     flat = rng.normal(size=(m, q)) * [0, 1, 1, 1, 1, 1]  # a rate without rows
     flat[:, 3] = -flat[:, 2]  # 1 − rate
-    small = clustered_rates._fewest(flat)
+    small = clustered_rates.fewest(flat)
     assert len(small) == min(m, q)
     assert np.allclose(small.T @ small, flat.T @ flat)

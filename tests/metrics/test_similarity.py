@@ -73,7 +73,7 @@ GROUPS = {'f': frozenset(['woman']), 'm': frozenset(['man'])}
 
 
 def test_resamples_of_an_association_are_those_of_each_alone():
-  measure = cooccurrence._association(2, np.array([1, 2, 3]))
+  measure = cooccurrence.association_of(2, np.array([1, 2, 3]))
   sums = np.random.default_rng(0).integers(1, 9, (4, 6)).astype(float)
   np.testing.assert_allclose(measure(sums), [measure(one) for one in sums])
   # By hand: 4/1, 2/2 and 3/3 of the first target, 0 of the second.

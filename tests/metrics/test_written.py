@@ -82,7 +82,7 @@ def test_targets_of_several_words_are_counted():
   texts += ["A man and a driver's mate; an engineer, a mr. X."] * 2
   words = {'f': frozenset(['woman']), 'm': frozenset(['man'])}
   targets = ['software engineer', "driver's mate", 'engineer', 'mr.']
-  own, _ = cooccurrence._counted(texts, words, targets)
+  own, _ = cooccurrence.counted(texts, words, targets)
   assert own.tolist() == [[1, 0, 1, 0]] * 2 + [[0, 1, 1, 1]] * 2
   one = cooccurrence.association(texts, words, targets[:2], HOW)
   assert one['value'] == pytest.approx((0 + 1 / 2) / 2)

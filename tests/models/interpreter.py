@@ -15,7 +15,7 @@ def interpreted(
   monkeypatch.setattr(row_kernels, 'INTERPRET', True)
 
   def clear() -> None:
-    module._call.cache_clear()
+    module.program.cache_clear()
     module.agrees.cache_clear()
 
   clear()

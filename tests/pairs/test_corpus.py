@@ -78,7 +78,7 @@ def test_blocks_and_line_ends(tmp_path, monkeypatch):
   text = 'She left.\r\nhe\u2028she\n\n her end'
   source, target = tmp_path / 'a.txt', tmp_path / 'b.txt'
   source.write_bytes(text.encode())
-  monkeypatch.setattr(shards, '_BLOCK', 3)
+  monkeypatch.setattr(shards, 'BLOCK', 3)
   counts = shards.rewrite(source, target, dictionary.swapper())
   assert target.read_bytes().decode() == 'He left.\r\nshe\u2028he\n\n his end'
   assert counts == {'rows': 4, 'changed': 3, 'words': 4, 'left': 0}

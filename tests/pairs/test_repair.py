@@ -78,7 +78,7 @@ def test_a_cue_is_found_in_its_example(row, monkeypatch):
   cue, where, reach, body, example = row
   before, word, behind = example.split('|')
   alone = {cue: [(where, int(reach or cues.FAR), body)]}
-  monkeypatch.setattr(cues, '_rows', lambda: alone)
+  monkeypatch.setattr(cues, 'cue_rows', lambda: alone)
   text, start = before + word + behind, len(before)
   assert where in ('before', 'behind', 'sentence')
   assert cues.found(cue, text, start, start + len(word))

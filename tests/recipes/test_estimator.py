@@ -54,8 +54,8 @@ def test_it_is_cloned_cross_validated_and_put_in_a_pipeline(rows):
 
 def test_each_method_has_a_config_that_its_knobs_belong_to():
   for method in estimator.WAYS:
-    config = fairjax.FairClassifier(method, options={'train.batch': 16})
-    assert config._config(['who']).train.batch == 16
+    asked = fairjax.FairClassifier(method, options={'train.batch': 16})
+    assert estimator.config_of(asked, ['who']).train.batch == 16
 
 
 class Checked(fairjax.FairClassifier):

@@ -130,7 +130,7 @@ def test_a_benchmark_is_a_line_for_each_part_and_measure():
     'groups': {'age': {'rows': 3, 'crows_original': {'value': 50.0}}},
     'warnings': ['w'],
   }
-  found = benchmarks._frame(one)
+  found = benchmarks.frame_of(one)
   assert found['part'].tolist() == ['all', 'age']
   assert found['value'].tolist() == [60.0, 50.0]
   assert found.attrs['warnings'] == ['w'] and found['p'][0] == 0.04

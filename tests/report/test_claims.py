@@ -62,7 +62,7 @@ def test_what_was_named_is_one_family():
     *('holds', 'does not hold', 'undecided', 'undecided', 'exploratory')
   ]
   assert [one['family'] for one in found] == ['primary'] * 4 + ['exploratory']
-  p = [0.001, 0.004, verdict._p(found[2], 0.95), 0.04]
+  p = [0.001, 0.004, verdict.p_of(found[2], 0.95), 0.04]
   assert [one['adjusted'] for one in found[:3]] == (
     significance.adjusted([*p[:2], found[2]['p'] or 1.0, p[3]])[:2]
     + [found[2]['adjusted']]
@@ -221,7 +221,7 @@ def test_what_a_size_decides_and_what_a_claim_takes(level, z):
   assert decided(bound + distance, rows) == pytest.approx(0.8, abs=0.01)
   times = verdict.times_larger(effect, bound, level)
   one = {'effect': effect, 'bound': bound, 'verdict': verdict.HOLDS}
-  assert claims._decides(one, level, None) == f'±{distance:.2g}'
+  assert claims.decides(one, level, None) == f'±{distance:.2g}'
   assert decided(0.8, rows * times) == pytest.approx(0.8, abs=0.01)
   # An interval of another level says what its own needs.
   wide = {'value': 0.8, 'low': 0.8 - reach * 2.5758 / z}
@@ -321,7 +321,7 @@ def test_a_kept_run_has_the_claims_of_its_config(folder):
   assert [*config.measures.primary] == run['primary']
   assert 0 < len(run['primary']) <= 6
   found = results.read(folder)
-  assert all(verdict._named(one, found) for one in run['primary'])
+  assert all(verdict.verdict_named(one, found) for one in run['primary'])
 
 
 ROOTED = re.compile(r'(?:(?<=[\s\'"(=`])|^)~?/[\w.~-]+/')

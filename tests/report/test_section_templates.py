@@ -11,11 +11,11 @@ def test_a_template_makes_the_parts_that_its_marks_say(tmp_path, monkeypatch):
     '| v = {{ b }} | w | gone\n+ More\n@@rows\n-\n~ End\n{{ c }}\n'
   )
   monkeypatch.setattr(render, 'HERE', tmp_path)
-  render._environment.cache_clear()
+  render.environment.cache_clear()
   odd = '## no | mark = at\n@all'
   rows = [{'v': 1, 'w': 2}]
   (one,) = written.sections('x.txt', a='A', b=odd, c='\ue0000\ue001', rows=rows)
-  render._environment.cache_clear()
+  render.environment.cache_clear()
   plain, columns = (
     odd.replace('\n', ' '),
     {'v': odd.replace('\n', ' '), 'w': 'w'},

@@ -14,7 +14,8 @@ import time
 
 import numpy as np
 import pytest
-from test_loop import STEADY, assert_same, config, diverging, fit, stop_after
+import small
+from test_loop import STEADY, assert_same, config, diverging, fit
 
 from fairjax import main
 from fairjax.config import Config
@@ -35,10 +36,8 @@ def whole(tmp_path_factory):
 def cut(tmp_path_factory):
   """The folder of a fit that was stopped after step 10, saved at 8 and 10."""
   folder = tmp_path_factory.mktemp('cut')
-  with pytest.MonkeyPatch.context() as patch:
-    stop_after(patch, 10)
-    with pytest.raises(Interrupted):
-      fit(folder)
+  with small.stopped(10):
+    fit(folder)
   return folder
 
 
@@ -212,7 +211,7 @@ def test_a_second_process_is_told_who_works_in_the_folder(tmp_path):
   other.stdout.close()
   with lock.hold(tmp_path), lock.hold(tmp_path):  # and one's own folder is free
     assert str(os.getpid()) in (tmp_path / '.owner').read_text()
-  assert not lock._held and not (tmp_path / '.owner').exists()
+  assert not lock.held and not (tmp_path / '.owner').exists()
 
 
 @pytest.mark.parametrize('number', lock.NO_LOCKS)
@@ -366,7 +365,7 @@ def test_an_artefact_that_cannot_be_read_back_is_told(tmp_path, monkeypatch):
   def fails(*_):
     raise OSError(5, 'Input/output error')
 
-  monkeypatch.setattr(artefacts, '_sha256', fails)
+  monkeypatch.setattr(artefacts, 'sha256_of', fails)
   artefacts.write_text(tmp_path / 'a.txt', 'x')
   with pytest.raises(UserError, match=r'cannot read .*Input/output'):
     artefacts.seal(tmp_path / 'a.txt', 'x')

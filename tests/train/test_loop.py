@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import signal
 from types import SimpleNamespace
 
 import jax
@@ -15,7 +14,6 @@ import small
 
 from fairjax.config import Config, Train
 from fairjax.core import announce, backend, keys, memory
-from fairjax.core.errors import Interrupted
 from fairjax.data.batching import batches
 from fairjax.data.batching.batches import Pool
 from fairjax.data.batching.tokens import Ragged, take
@@ -82,18 +80,6 @@ def fit(
     return loop.fit(
       model, train or TRAIN, VALID, options, folder, place, log, **rest
     )
-
-
-def stop_after(patch, step: int) -> None:
-  """SIGTERM once a fit has done so many steps."""
-  real = loop.snapshot
-
-  def stop_here(job, done, params):
-    if done >= step:
-      signal.raise_signal(signal.SIGTERM)
-    return real(job, done, params)
-
-  patch.setattr(loop, 'snapshot', stop_here)
 
 
 def diverging(lowest: float) -> dict:
@@ -166,16 +152,16 @@ def test_freed_memory_is_kept_while_it_trains(tmp_path, monkeypatch):
   seen = []
 
   def measure(job, params):
-    seen.append(memory._keeping)
+    seen.append(memory.keeping)
     return loop.classified(job, params)
 
   monkeypatch.setattr(loop, 'CLASSIFY', loop.CLASSIFY._replace(measure=measure))
-  monkeypatch.setattr(memory, '_settings', lambda: SimpleNamespace(**glibc))
+  monkeypatch.setattr(memory, 'settings', lambda: SimpleNamespace(**glibc))
   told = []
   tell = lambda *setting: told.append(setting) or 1
   glibc = {'mallopt': tell, 'malloc_trim': lambda pad: told.append('trim')}
   fit(tmp_path, config(epochs=1.0))
-  assert seen == [1] and memory._keeping == 0
+  assert seen == [1] and memory.keeping == 0
   most = [(memory.MMAP, memory.MOST), (memory.TRIM, memory.MOST)]
   assert told[:2] == most and told.count('trim') == 1 and told[-1] == 'trim'
 
@@ -185,21 +171,20 @@ def test_kept_weights_take_the_place_of_those_before():
   new, old = make(2.0), make(1.0)
   size = new['a'].nbytes
   better = np.array([True, False])
-  memory_of = loop._keep.lower(better, new, old).compile().memory_analysis()
+  memory_of = (
+    loop.keep_better.lower(better, new, old).compile().memory_analysis()
+  )
   assert memory_of.alias_size_in_bytes == size
   assert memory_of.temp_size_in_bytes < size
-  best = loop._keep(better, new, old)
+  best = loop.keep_better(better, new, old)
   assert old['a'].is_deleted() and not new['a'].is_deleted()
   assert best['a'][:, 0, 0].tolist() == [2.0, 1.0]
 
 
 @pytest.mark.parametrize('after', [4, 7])
-def test_a_resumed_run_is_the_uninterrupted_one(
-  whole, tmp_path, after, monkeypatch
-):
+def test_a_resumed_run_is_the_uninterrupted_one(whole, tmp_path, after):
   """SIGTERM at any step, then the same call again: equal to the bit."""
-  with monkeypatch.context() as patch, pytest.raises(Interrupted):
-    stop_after(patch, after)
+  with small.stopped(after):
     fit(tmp_path)
   assert max(int(p.name) for p in (tmp_path / 'checkpoints').iterdir()) == after
   again = fit(tmp_path)
@@ -232,8 +217,7 @@ def test_another_topology_goes_on_from_a_checkpoint(
   monkeypatch.setattr(mesh, 'FSDP_SMALLEST', 16)
   options = config()
   options.mesh.fsdp = sharded
-  with monkeypatch.context() as patch, pytest.raises(Interrupted):
-    stop_after(patch, 7)
+  with small.stopped(7):
     fit(tmp_path, options, devices=before)
   again = fit(tmp_path, config(), devices=after)
   assert_same(again.params, whole.params, atol=2e-5)

@@ -1,15 +1,13 @@
 """The optimisers against PyTorch's, the rate against the reference's."""
 
-import signal
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import small
 from test_loop import assert_same, config, fit, tiny_model
 
 from fairjax.config import Train
-from fairjax.core.errors import Interrupted
 from fairjax.train import checkpoint, loop, optim
 
 
@@ -137,17 +135,8 @@ def test_a_run_with_plateaus_goes_on_to_the_same_bits(tmp_path, monkeypatch):
   )
   assert whole.history[:2] == other.history[:2] != whole.history
   assert whole.history != other.history
-  real = loop.snapshot
-
-  def stop_here(job, done, params):
-    if done == 11:
-      signal.raise_signal(signal.SIGTERM)
-    return real(job, done, params)
-
-  monkeypatch.setattr(loop, 'snapshot', stop_here)
-  with pytest.raises(Interrupted):
+  with small.stopped(11):
     fit(tmp_path / 'again', config(**options))
-  monkeypatch.setattr(loop, 'snapshot', real)
   again = fit(tmp_path / 'again', config(**options))
   assert_same(again.params, whole.params)
   assert again.history == whole.history

@@ -5,20 +5,19 @@ regression on (x, x²).
 """
 
 import dataclasses
-import signal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from small import place
+from small import place, stopped
 from test_loop import assert_same, leaves
 
 from fairjax.config import Config, Train
 from fairjax.core import keys
 from fairjax.core.artefacts import read_rows
-from fairjax.core.errors import Interrupted, UserError
+from fairjax.core.errors import UserError
 from fairjax.models import Bundle
 from fairjax.train import loop, mesh, step
 from fairjax.train.progress import Log
@@ -199,22 +198,11 @@ def test_each_loss_and_term_is_logged_apart(tmp_path):
 
 
 @pytest.mark.parametrize('turns', [(), ((0, 0, 1), (1, 1, 0))])
-def test_a_resumed_run_is_the_uninterrupted_one(
-  tmp_path, monkeypatch, turns, whole
-):
+def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, turns, whole):
   todo = task(*turns)
   straight = fit(tmp_path / 'whole', todo=todo) if turns else whole[0]
-  real = loop.snapshot
-
-  def stop_here(job, done, params):
-    if done == 17:
-      signal.raise_signal(signal.SIGTERM)
-    return real(job, done, params)
-
-  monkeypatch.setattr(loop, 'snapshot', stop_here)
-  with pytest.raises(Interrupted):
+  with stopped(17):
     fit(tmp_path / 'cut', todo=todo)
-  monkeypatch.setattr(loop, 'snapshot', real)
   again = fit(tmp_path / 'cut', todo=todo)
   assert_same(again.params, straight.params)
   assert again.history == straight.history

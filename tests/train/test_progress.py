@@ -265,7 +265,7 @@ def test_a_log_closes_on_every_path(tmp_path, monkeypatch):
   ended = []
   run = types.SimpleNamespace(finish=lambda exit_code: ended.append(exit_code))
   run.log = lambda scalars: None
-  monkeypatch.setattr(progress, '_wandb', lambda *_: run)
+  monkeypatch.setattr(progress, 'open_wandb', lambda *_: run)
   options = Config(wandb='project')
   for error in (None, UserError('x'), KeyboardInterrupt()):
     try:
@@ -277,7 +277,7 @@ def test_a_log_closes_on_every_path(tmp_path, monkeypatch):
     except (UserError, KeyboardInterrupt):
       pass
     assert all(file.closed for file in files)
-    assert not progress.lock._held
+    assert not progress.lock.held
   assert ended == [0, 1, 1]
 
 

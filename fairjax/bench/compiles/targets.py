@@ -67,7 +67,7 @@ def target(text: str, slices: int = 1) -> Target:
   return Target(text, chip, find(text, kind, shape, slices), slices)
 
 
-def _need(module: str, what: str, extra: str) -> None:
+def need(module: str, what: str, extra: str) -> None:
   try:
     found = importlib.util.find_spec(module)
   except ModuleNotFoundError:  # the package around it
@@ -80,7 +80,7 @@ def _need(module: str, what: str, extra: str) -> None:
 
 
 def _tpu(text: str, kind: str, shape: str, slices: int) -> list:
-  _need('libtpu', 'libtpu', 'tpu')
+  need('libtpu', 'libtpu', 'tpu')
   from jax.experimental import topologies
 
   options: dict[str, Any] = {'num_slices': slices} if slices > 1 else {}
@@ -101,7 +101,7 @@ def _tpu(text: str, kind: str, shape: str, slices: int) -> list:
 
 
 def _gpu(text: str, kind: str, shape: str, slices: int) -> list:
-  _need('jax_plugins.xla_cuda13', 'the CUDA plugin of jax', 'cuda13')
+  need('jax_plugins.xla_cuda13', 'the CUDA plugin of jax', 'cuda13')
   from jax.experimental import topologies
 
   if 'x' in shape:

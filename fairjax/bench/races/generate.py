@@ -116,13 +116,13 @@ def run(arguments: list[str]) -> dict:
   ) as running:
     counts = {side.facts['written'] for side in running.values()}
     race.same(min(counts), max(counts), 'the number of tokens')
-    same = _agreement(running, exact=args.device == 'cpu')
+    same = agreement(running, exact=args.device == 'cpu')
     # Both sides have run twice by now.
     times = race.interleave(running, rounds=args.rounds, warmup=0)
   return race.report('generate', times, args, same_tokens=same, **facts)
 
 
-def _agreement(
+def agreement(
   running: dict[str, race.Process], exact: bool
 ) -> dict[str, float]:
   """The share of each side's tokens that are those of our float32.

@@ -14,7 +14,7 @@ from fairjax.core import strict_json
 from fairjax.core.errors import UserError, said
 
 KINDS = ('.txt', '.jsonl', '.parquet')
-_BLOCK = 8 << 20  # characters of lines at a time
+BLOCK = 8 << 20  # characters of lines at a time
 _ROWS = 20_000  # rows of parquet at a time
 
 Span = tuple[int, int, str, str]  # start, end, old, new; in the original text
@@ -79,7 +79,7 @@ def read(source: pathlib.Path, column: str = 'text') -> Iterator[list[str]]:
     if source.suffix == '.txt':
       yield [line.rstrip('\r\n') for line in block]
     else:
-      yield [text for _, text in _parsed(source, block, column, start)]
+      yield [text for _, text in parsed(source, block, column, start)]
     start += len(block)
 
 
@@ -94,7 +94,7 @@ def _blocks(source: pathlib.Path) -> Iterator[list[str]]:
   """Lists of whole lines, with their ends as they are."""
   with open(source, encoding='utf-8', newline='\n') as file:
     try:
-      while block := file.readlines(_BLOCK):
+      while block := file.readlines(BLOCK):
         yield block
     except UnicodeDecodeError as error:
       raise UserError(f'{source} is not UTF-8 text: {error}') from error
@@ -112,7 +112,7 @@ def _plain(source, block, run, column, both, counts) -> Iterator[str]:
       yield new + end if not both or end else '\n' + new
 
 
-def _parsed(source, block, column, start) -> list[tuple[dict, str]]:
+def parsed(source, block, column, start) -> list[tuple[dict, str]]:
   """Each line's object and its text; `start` lines came before the block."""
   rows = []
   for number, line in enumerate(block, start + 1):
@@ -132,7 +132,7 @@ def _parsed(source, block, column, start) -> list[tuple[dict, str]]:
 
 
 def _objects(source, block, run, column, both, counts) -> Iterator[str]:
-  rows = _parsed(source, block, column, counts['rows'])
+  rows = parsed(source, block, column, counts['rows'])
   swapped = run([text for _, text in rows])
   _count(counts, swapped)
   for line, (row, _), new, spans in zip(

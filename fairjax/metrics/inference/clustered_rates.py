@@ -56,7 +56,7 @@ def drawn(
   shape = centre.shape
   flat = apart.reshape(len(counts), -1)
   if isinstance(unit, np.ndarray):  # each row is a cluster: there are many
-    flat = _fewest(flat)
+    flat = fewest(flat)
   flat = flat.astype(np.float32)
   undefined = np.where(below.sum(0) > 0, 0, np.float32(np.nan))
   out = np.empty((options.resamples, *shape), np.float32)
@@ -125,7 +125,7 @@ def straight(
   return out
 
 
-def _fewest(flat: Float[np.ndarray, 'm q']) -> Float[np.ndarray, 'p q']:
+def fewest(flat: Float[np.ndarray, 'm q']) -> Float[np.ndarray, 'p q']:
   """A matrix of at most q rows whose normal draws are those of m rows.
 
   zF with normal z has the covariance FᵀF = RᵀR of F = QR: there are thousands

@@ -193,9 +193,9 @@ def _ends(
   else:
     part = parts(values, draws)
     mean, noise = part.mean, shrunken(part)
-    line = link(np.clip(mean + noise, *_inside(bounds)), bounds)
-    middle = np.clip(mean, *_inside(bounds))
-    line += seed_noise(part, options) * _slope(middle, bounds)
+    line = link(np.clip(mean + noise, *inside(bounds)), bounds)
+    middle = np.clip(mean, *inside(bounds))
+    line += seed_noise(part, options) * slope(middle, bounds)
     ends = [unlink(end, bounds) for end in quantile(line, shares)]
   low, high = np.fmin(ends[0], mean), np.fmax(ends[1], mean)
   if len(values) > 1:
@@ -215,7 +215,7 @@ def _still(values: np.ndarray, parts: np.ndarray | None = None) -> bool:
   return bool(np.nanmax(values) - np.nanmin(values) <= TOLERANCE * size)
 
 
-def _inside(bounds: tuple[float, float]) -> tuple[float, float]:
+def inside(bounds: tuple[float, float]) -> tuple[float, float]:
   width = bounds[1] - bounds[0]
   least = 1e-9 * width if math.isfinite(width) else 1e-300
   return bounds[0] + least, bounds[1] - least
@@ -229,7 +229,7 @@ def link(x: Numbers, bounds: tuple[float, float]) -> Numbers:
   return np.log(x - low) - (0 if math.isinf(high) else np.log(high - x))
 
 
-def _slope(x: Numbers, bounds: tuple[float, float]) -> Numbers:
+def slope(x: Numbers, bounds: tuple[float, float]) -> Numbers:
   low, high = bounds
   if math.isinf(low):
     return np.ones_like(x)

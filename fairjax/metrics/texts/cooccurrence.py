@@ -55,9 +55,9 @@ def association(
   options: RowSample,
 ) -> dict:
   """association_bias, with what chance gives ('null') and its p."""
-  own, beside = _counted(texts, groups, targets)
+  own, beside = counted(texts, groups, targets)
   sizes = np.array([len(words) for words in groups.values()])
-  measure = _association(len(targets), sizes)
+  measure = association_of(len(targets), sizes)
   columns = (own[:, :, None] * beside[:, None, :]).reshape(len(texts), -1)
   one, _ = _by_clusters(columns, measure, options, (0.0, 1.0))
   if one['value'] is None:
@@ -75,7 +75,7 @@ def association(
   return one | {'null': float(np.nanmean(null)), **p}
 
 
-def _counted(texts, groups, targets) -> tuple[np.ndarray, np.ndarray]:
+def counted(texts, groups, targets) -> tuple[np.ndarray, np.ndarray]:
   """How often each target, and words of each group, are in each text."""
   own = np.zeros((len(texts), len(targets)))
   beside = np.zeros((len(texts), len(groups)))
@@ -99,7 +99,7 @@ def _times(words: list[str], some: list[str]) -> int:
   return sum(words[at : at + size] == some for at in starts)
 
 
-def _association(targets: int, sizes: np.ndarray) -> Callable:
+def association_of(targets: int, sizes: np.ndarray) -> Callable:
   def measure(sums: Float[np.ndarray, '*rest k']) -> Numbers:
     shares = sums.reshape(*sums.shape[:-1], targets, len(sizes)) / sizes
     with np.errstate(invalid='ignore', divide='ignore'):

@@ -43,7 +43,7 @@ class _Refused(pickle.UnpicklingError):
   """The file asks for something that a table of numbers does not need."""
 
 
-class _Storage(NamedTuple):
+class Storage(NamedTuple):
   key: str
   dtype: np.dtype
   size: int
@@ -52,7 +52,7 @@ class _Storage(NamedTuple):
 class _View(NamedTuple):
   """A tensor before its storage is read."""
 
-  storage: _Storage
+  storage: Storage
   offset: int
   shape: tuple[int, ...]
   strides: tuple[int, ...]
@@ -75,8 +75,8 @@ class _View(NamedTuple):
     )
 
 
-def _tensor(storage, offset, shape, strides, *_unused) -> _View:
-  if not isinstance(storage, _Storage):
+def tensor_view(storage, offset, shape, strides, *_unused) -> _View:
+  if not isinstance(storage, Storage):
     raise _Refused('a tensor has no storage')
   return _View(storage, offset, tuple(shape), tuple(strides))
 
@@ -103,8 +103,8 @@ def _check_key(key: Any) -> None:
 
 _ALLOWED: dict[tuple[str, str], Callable] = {
   ('collections', 'OrderedDict'): _ordered,
-  ('torch._utils', '_rebuild_tensor'): _tensor,
-  ('torch._utils', '_rebuild_tensor_v2'): _tensor,
+  ('torch._utils', '_rebuild_tensor'): tensor_view,
+  ('torch._utils', '_rebuild_tensor_v2'): tensor_view,
   ('torch._utils', '_rebuild_parameter'): _parameter,
   ('torch', 'Size'): tuple,
 }
@@ -123,7 +123,7 @@ class _Unpickler(pickle._Unpickler):
       return np.dtype(_DTYPES[kind])
     raise _Refused(f'it asks to run {module}.{name}')
 
-  def persistent_load(self, pid: Any) -> _Storage:
+  def persistent_load(self, pid: Any) -> Storage:
     if not isinstance(pid, tuple) or len(pid) < 5 or pid[0] != 'storage':
       raise _Refused('it has an unknown reference')
     _, dtype, key, _, size = pid[:5]
@@ -132,7 +132,7 @@ class _Unpickler(pickle._Unpickler):
     if not isinstance(dtype, np.dtype) or not isinstance(size, int):
       raise _Refused('it has a storage without a type or size')
     _check_key(key)
-    return _Storage(str(key), dtype, size)
+    return Storage(str(key), dtype, size)
 
   def load_setitem(self) -> None:
     _check_key(self.stack[-2])
@@ -197,7 +197,7 @@ def _read_zip(file: BinaryIO) -> dict[str, np.ndarray]:
       raise _Refused('its numbers are big-endian')
     arrays: dict[str, np.ndarray] = {}
 
-    def storages(storage: _Storage) -> np.ndarray:
+    def storages(storage: Storage) -> np.ndarray:
       if storage.key not in arrays:
         raw = archive.read(f'{root}data/{storage.key}')
         arrays[storage.key] = np.frombuffer(raw, storage.dtype)

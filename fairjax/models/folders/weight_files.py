@@ -61,7 +61,7 @@ def _read_flax(path: pathlib.Path) -> Weights:
   return weights
 
 
-_FORMATS = {
+FORMATS = {
   'model.safetensors': _read_safetensors,
   'pytorch_model.bin': torch_bin.read,
   'flax_model.msgpack': _read_flax,
@@ -70,7 +70,7 @@ _FORMATS = {
 
 def _read_format(folder: pathlib.Path, name: str) -> Weights | None:
   """The tensors of one format, whole or in shards; None where it is absent."""
-  reader, whole = _FORMATS[name], folder / name
+  reader, whole = FORMATS[name], folder / name
   index = folder / f'{name}.index.json'
   if whole.is_file():
     return reader(whole)
@@ -111,11 +111,11 @@ def read(folder: str | os.PathLike) -> Weights:
   folder = pathlib.Path(folder)
   if is_gguf(folder):
     return gguf.weights(folder)
-  result = {name: _read_format(folder, name) for name in _FORMATS}
+  result = {name: _read_format(folder, name) for name in FORMATS}
   result = {name: w for name, w in result.items() if w is not None}
   if not result:
     raise UserError(
-      f'{folder} has no weights ({", ".join(_FORMATS)}); give another folder, '
+      f'{folder} has no weights ({", ".join(FORMATS)}); give another folder, '
       'or train from scratch with --config.net.init=random'
     )
   (first, weights), *others = result.items()

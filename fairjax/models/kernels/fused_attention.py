@@ -96,7 +96,7 @@ def attention(
   key's position. `qkv` has all heads' queries, then all keys, then all
   values; their bias is added here.
   """
-  (y,) = _forward_call(heads, rate)(qkv, visible, starts, positions, bias)
+  (y,) = forward_call(heads, rate)(qkv, visible, starts, positions, bias)
   return y
 
 
@@ -106,7 +106,7 @@ def _attention_forward(heads, rate, *arrays):
 
 def _attention_backward(heads, rate, arrays, g):
   *rows, bias = arrays
-  dthree, sums = _backward_call(heads, rate)(*rows, g, bias)
+  dthree, sums = backward_call(heads, rate)(*rows, g, bias)
   return dthree, None, None, None, sums.sum(0).astype(bias.dtype)
 
 
@@ -180,7 +180,7 @@ def _forward_kernel(*refs, heads, rate, t):
   query, keys, values = (one.read(places, 0, which) for which in range(3))
   weights, factor = _weights(one, query, keys, places, 0)
   weights = weights if factor is None else weights * factor
-  store(*one.at(out_ref, places, 0), _dot(weights, values))
+  store(*one.at(out_ref, places, 0), product(weights, values))
 
 
 def _backward_kernel(*refs, heads, rate, t):
@@ -201,14 +201,14 @@ def _backward_kernel(*refs, heads, rate, t):
     dropped = weights
     if factor is not None:
       dropped, dweights = weights * factor, dweights * factor
-    dvalues = sums[2] + _dot(dropped.T, g)
+    dvalues = sums[2] + product(dropped.T, g)
     inner = jnp.sum(weights * dweights, axis=-1, keepdims=True)
     dscores = weights * (dweights - inner) * one.width**-0.5
-    dquery = _dot(dscores, keys)
+    dquery = product(dscores, keys)
     store(*one.at(dthree_ref, places, first), dquery)
     return (
       sums[0] + jnp.sum(dquery, axis=0),
-      sums[1] + _dot(dscores.T, query),
+      sums[1] + product(dscores.T, query),
       dvalues,
     )
 
@@ -224,7 +224,7 @@ def _backward_kernel(*refs, heads, rate, t):
     sums_ref[pl.ds(column, one.width)] = total
 
 
-def _dot(a, b):
+def product(a, b):
   return jnp.dot(a.astype(b.dtype), b, preferred_element_type=jnp.float32)
 
 
@@ -232,7 +232,7 @@ def _dot(a, b):
 
 
 @functools.lru_cache(maxsize=32)
-def _forward_call(heads: int, rate: float):
+def forward_call(heads: int, rate: float):
   kernel = functools.partial(_forward_kernel, heads=heads, rate=rate)
   rule = 'r t e, r q k, r h q, r p, e -> r t d'
   return _over_rows(
@@ -241,7 +241,7 @@ def _forward_call(heads: int, rate: float):
 
 
 @functools.lru_cache(maxsize=32)
-def _backward_call(heads: int, rate: float):
+def backward_call(heads: int, rate: float):
   kernel = functools.partial(_backward_kernel, heads=heads, rate=rate)
   rule = 'r t e, r q k, r h q, r p, r t d, e -> r t e, r e'
   return _over_rows(

@@ -81,7 +81,7 @@ def backward(
 
   A place of a slot that is not below `slots` is in no sum.
   """
-  return _call(slots, eps, centre)(x, g, slot, scale)
+  return program(slots, eps, centre)(x, g, slot, scale)
 
 
 # The kernel. What is past the row's places, features and slots is masked.
@@ -117,7 +117,7 @@ def _kernel(
       slot_ref.at[pl.ds(i * block, block)], mask=places, other=slots
     )
     return tuple(
-      one + _sums(part, slot, rows, x_ref.dtype)
+      one + slot_sums(part, slot, rows, x_ref.dtype)
       for one, part in zip(sums, (g * unit, g))
     )
 
@@ -128,7 +128,7 @@ def _kernel(
     store(ref.at[pl.ds(0, rows), pl.ds(0, width)], inside, part)
 
 
-def _sums(part: Any, slot: Any, rows: int, dtype: Any) -> Any:
+def slot_sums(part: Any, slot: Any, rows: int, dtype: Any) -> Any:
   """Those of the slots below `rows`, a product where there are several."""
   if rows == 1:
     chosen = jnp.where((slot == 0)[:, None], part, 0.0)
@@ -142,7 +142,7 @@ def _sums(part: Any, slot: Any, rows: int, dtype: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=32)
-def _call(slots: int, eps: float, centre: bool):
+def program(slots: int, eps: float, centre: bool):
   rule = 'r t d, r t d, r t, d -> r t d, r m d, r m d'
   read, written = rule.split('->')
 

@@ -21,7 +21,7 @@ GROUP = 32  # continuations a step
 
 
 @functools.partial(jax.jit, static_argnames=('module', 'width'))
-def _read_prefix(module, params, ids: Int[Array, 'p q'], width: int):
+def read_prefix(module, params, ids: Int[Array, 'p q'], width: int):
   """The cache after the prefixes; no score is computed."""
   cache = module.apply(
     {'params': params}, ids.shape[0], width, method='blank_cache'
@@ -91,7 +91,7 @@ def _score_groups(judge, texts, starts, keys, groups, out) -> None:
   for p, prefix in enumerate(prefixes):
     ids[p, : len(prefix) - 1] = prefix[:-1]
   limit = judge.module.shape.longest
-  cache = _read_prefix(
+  cache = read_prefix(
     judge.module, judge.params, ids[:, :limit], min(longest + q, limit)
   )
   for low in range(0, len(members), GROUP):

@@ -123,7 +123,7 @@ def swapper(
   known = word_lists.load(words)
   called = people.load(names if scope == 'all' else None)
   if known.sides:
-    turns = [_gender_entries(known, direction)]
+    turns = [gender_entries(known, direction)]
     if scope == 'pronouns':
       turns = [{w: turns[0][w] for w in PRONOUNS if w in turns[0]}]
     if direction == 'neutral':
@@ -322,7 +322,7 @@ _PICK: dict[str, Callable[[tuple[str, ...], str], str]] = {
 }
 
 
-def _gender_entries(
+def gender_entries(
   known: word_lists.WordLists, direction: str
 ) -> dict[str, object]:
   """word -> new word, '' where none is sure, or a rule."""

@@ -33,7 +33,7 @@ from fairjax.pairs.word_sets import SETS
 NAME = object()  # the entry of a first name in a scan
 
 _LIMIT = 2500  # pairs, as in the paper
-_SPECIFIC = 4.0  # w: a quarter in specificity weighs as tenfold frequency
+SPECIFIC = 4.0  # w: a quarter in specificity weighs as tenfold frequency
 _KIND = 2.0  # v
 _ORIGIN = 3.0  # o: another origin weighs as a thousandfold frequency
 
@@ -124,16 +124,16 @@ def _from_file(path: str = '', content: str = '') -> Names:
   """Matched once for each `content`: a file may change while we run."""
   if not path:
     return Names(own_pairs())
-  return Names(match(read(path), origins=origins(_own(), path)))
+  return Names(match(read(path), origins=origins(own_folder(), path)))
 
 
-def _own() -> pathlib.Path:
+def own_folder() -> pathlib.Path:
   return pathlib.Path(__file__).with_name('names.csv')
 
 
 def own_pairs() -> list[tuple[str, str]]:
   """`match` of names.csv, as it is kept: it takes most of a short audit."""
-  path = _own().with_name('name_pairs.csv')
+  path = own_folder().with_name('name_pairs.csv')
   return [(man, woman) for man, woman in paths.csv_lines(path, 'names file')]
 
 
@@ -260,7 +260,7 @@ def distances(
       np.column_stack(
         [
           np.log10(both[:, sex]).round(6),
-          _SPECIFIC * both[:, sex] / both.sum(1),
+          SPECIFIC * both[:, sex] / both.sum(1),
           _KIND * np.array(kinds, float),
         ]
       )

@@ -5,14 +5,14 @@ import re
 # The next word, if only blanks, one line end and opening marks are between: a
 # quotation mark or bracket (also of tokenised text), a sign of currency or
 # number, the bracket of a mask; or an ellipsis before a small letter.
-_NEXT = re.compile(
+NEXT = re.compile(
   r'(?:(?: ?\.{3}| ?…)(?=[ \n]?[a-z]) ?|[\]*_]*(?:[ \t\xa0]+\n?|\n)[ \t]*)'
   r"[(\[\"“‘«'`*_<#$£€]*(?:(?<=[(\[\"“‘«]) )?(?:(?<= )\.(?=\d))?"
   r"(\w(?:\w|['’]\w)*)(-?)"
 )
-_OPENING = '("“‘\'`*_['
+OPENING = '("“‘\'`*_['
 _CLOSING = frozenset(',.;:!?)')  # no word reaches over these
-_LEADING = frozenset(' \t\xa0\n.…]*_')  # the first characters of _NEXT
+_LEADING = frozenset(' \t\xa0\n.…]*_')  # the first characters of NEXT
 
 
 def next_word(text: str, end: int) -> tuple[str, int, bool]:
@@ -32,7 +32,7 @@ def next_word(text: str, end: int) -> tuple[str, int, bool]:
       return word[:-1], stop - 1, False
   elif mark not in _LEADING:
     return '', end, False
-  result = _NEXT.match(text, end)
+  result = NEXT.match(text, end)
   if result is None:
     return '', end, False
   return result[1], result.end(1), bool(result[2])
@@ -47,8 +47,8 @@ def last_word(text: str, start: int) -> str:
       return word
     if word[-1:] in _CLOSING:
       return ''
-  words = text[max(0, start - 24) : start].rstrip(_OPENING).rsplit(None, 1)
+  words = text[max(0, start - 24) : start].rstrip(OPENING).rsplit(None, 1)
   if not words or text[start - 1 : start] == '-':
     return ''
-  word = words[-1].lstrip(_OPENING)
+  word = words[-1].lstrip(OPENING)
   return word if word[-1:].isalnum() else ''

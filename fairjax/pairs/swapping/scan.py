@@ -15,7 +15,7 @@ import numpy as np
 
 BITS = 20  # of a hash
 COMBINING = 255  # the letter of all combining marks
-_BLOCK = 1 << 20  # characters at a time, so that arrays stay in the cache
+BLOCK = 1 << 20  # characters at a time, so that arrays stay in the cache
 # Odd multipliers (Knuth's golden ratio and two primes) that spread the hash.
 _SPREAD = [
   np.uint64(m)
@@ -116,7 +116,7 @@ class Scan:
     first = 0
     while first < len(texts):
       base = ends_of_rows[first - 1] if first else 0
-      last = int(np.searchsorted(ends_of_rows, base + _BLOCK)) + 1
+      last = int(np.searchsorted(ends_of_rows, base + BLOCK)) + 1
       last = min(last, len(texts))
       lower, starts, ends = runs_of(texts[first:last])
       at = np.flatnonzero(self._begun[_begin(lower, starts)])

@@ -210,24 +210,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
   def do_GET(self) -> None:
     where = self._allowed()
     if where == '':
-      self._send(200, line(self.server.name))
+      self.send(200, line(self.server.name))
     elif where == 'report.html':
-      self._send(200, self.server.page.read_text(encoding='utf-8'))
+      self.send(200, self.server.page.read_text(encoding='utf-8'))
 
   def do_POST(self) -> None:
     if self._allowed() != '':
       return
     if not self.server.places.acquire(blocking=False):
-      return self._send(503, refused('Too many ask at once; try again.'))
+      return self.send(503, refused('Too many ask at once; try again.'))
     try:
       text = self._sentence()
       with self.server.lock:
         found = self.server.ask(text)
     except UserError as error:
-      return self._send(400, line(self.server.name, refused=str(error)))
+      return self.send(400, line(self.server.name, refused=str(error)))
     finally:
       self.server.places.release()
-    return self._send(200, line(self.server.name, found, text))
+    return self.send(200, line(self.server.name, found, text))
 
   def _sentence(self) -> str:
     size = self.headers.get('Content-Length', '')
@@ -256,18 +256,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
     path = urllib.parse.urlsplit(self.path).path
     key, _, rest = path.removeprefix('/').partition('/')
     if self.headers.get('Host') not in hosts or foreign:
-      self._send(403, refused('This page is asked for under another name.'))
+      self.send(403, refused('This page is asked for under another name.'))
     elif self.command == 'POST' and site not in (None, 'same-origin', 'none'):
-      self._send(403, refused('Another page has sent this.'))
+      self.send(403, refused('Another page has sent this.'))
     elif not hmac.compare_digest(key.encode(), self.server.key.encode()):
-      self._send(404, refused('Take the whole address that the run has shown.'))
+      self.send(404, refused('Take the whole address that the run has shown.'))
     elif rest not in ('', 'report.html'):
-      self._send(404, refused('There is no such page.'))
+      self.send(404, refused('There is no such page.'))
     else:
       return rest
     return None
 
-  def _send(self, code: int, page: str) -> None:
+  def send(self, code: int, page: str) -> None:
     body = page.encode('utf-8', 'replace')
     self.send_response(code)
     for name, value in HEADERS.items():

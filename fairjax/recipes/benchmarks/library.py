@@ -72,7 +72,7 @@ def benchmark(
     name, judge, items, measure.module(name).score(judge, items, config)
   )
   one, *_ = measure.evaluate(name, judge, items, config, scores)
-  return _frame(one)
+  return frame_of(one)
 
 
 def _config(name: str, data: Any, axis: Any) -> Config:
@@ -106,7 +106,7 @@ def _config(name: str, data: Any, axis: Any) -> Config:
   return config
 
 
-def _frame(one: dict) -> pd.DataFrame:
+def frame_of(one: dict) -> pd.DataFrame:
   """The set of results.json as lines."""
   groups = {'all': one.get('fairness', {}), **one.get('groups', {})}
   fields = ('value', 'low', 'high', 'items', 'null', 'p', 'p_holm')

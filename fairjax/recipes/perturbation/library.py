@@ -102,7 +102,7 @@ def fairscore(
   config = _config(axis, attribute, by, perturber, random_state)
   column = inputs.texts(list(texts))
   config.audit.batch = batch_size
-  predict = _predict(model, column, config)
+  predict = predictor(model, column, config)
   table = perturbing.perturbed(config, column)
   pairs = table[table['changed']].reset_index(drop=True)
   if not len(pairs):
@@ -170,7 +170,7 @@ def _config(axis, attribute, by, model, seed) -> Config:
   return config
 
 
-def _predict(model: Any, texts: list[str], config: Config):
+def predictor(model: Any, texts: list[str], config: Config):
   """texts -> chances of classes [s, n, c], as an audit asks a model."""
   from fairjax import api
 

@@ -121,7 +121,7 @@ def fits(model: Bundle, words, attributes, texts) -> np.ndarray:
   return rewriting.fits(model, asked(model, words, attributes, texts).prompts)
 
 
-def _encoded(model: Bundle, words, attributes, texts):
+def encoded(model: Bundle, words, attributes, texts):
   """The tokens of each prompt and, of those in the text, their word's place."""
   hint = model.tokenizer.token_to_id(HINT)
   read = asked(model, words, attributes, texts)
@@ -143,7 +143,7 @@ def _encoded(model: Bundle, words, attributes, texts):
 def _pool(model: Bundle, pairs: pd.DataFrame) -> seq2seq.PairPool:
   """Prompts, and for each of the text's tokens whether its word changes."""
   columns = (pairs[name] for name in ('word', 'attribute', 'text'))
-  rows, places = _encoded(model, *columns)
+  rows, places = encoded(model, *columns)
   labels = []
   for text, target, place in zip(pairs['text'], pairs['target'], places):
     edits = rewrites.edits(parallel.words(text), parallel.words(target))
@@ -252,7 +252,7 @@ def write(
 
 def flags(config: Config, model: Bundle, texts, words, attributes) -> list[set]:
   """Where the words stand that the model says are of the person."""
-  rows, places = _encoded(model, words, attributes, texts)
+  rows, places = encoded(model, words, attributes, texts)
   nothing = [np.zeros(len(row), np.int32) for row in rows]
   ragged = seq2seq.ragged
   flat = np.ones(sum(map(len, rows)), np.int32)

@@ -36,7 +36,7 @@ def measure(
     found['sentiment_parity'] = _mean_parity(table)
   rng = np.random.default_rng([config.seed, len(every)])
   some = [every[k] for k in sorted(rng.permutation(len(every))[:MOST])]
-  across, within = _indices(rows.table, some)
+  across, within = indices(rows.table, some)
   if not len(across):
     return table, found
   for name, values in _similar(rows, encoder, across, within).items():
@@ -90,7 +90,7 @@ def _mean_parity(table: list[dict]) -> dict:
   }
 
 
-def _indices(
+def indices(
   table: pd.DataFrame, groups: Sequence[tuple[str, str]]
 ) -> tuple[np.ndarray, np.ndarray]:
   """Rows [m, 2] of texts of two groups, and of two texts of one prompt."""
@@ -177,7 +177,7 @@ def examples(parts: Sequence[GroupTexts], most: int) -> list[dict]:
 
 def _examples(rows: GroupTexts, most: int) -> list[dict]:
   groups = list(itertools.combinations(rows.groups, 2))
-  across, _ = _indices(rows.table, groups)
+  across, _ = indices(rows.table, groups)
   score, whole = rows.table['score'].to_numpy(float), rows.table['whole']
   group = rows.table['group'].to_numpy(object)
   if not len(across):

@@ -62,7 +62,7 @@ def load(config: Config, source: Any = None) -> Scorer:
       'are known; new texts are scored, so name a model folder or '
       "'module:function'"
     )
-  place = _class(model, config.data.positive)
+  place = positive_class(model, config.data.positive)
   chances = model.predict(list(PROBE))
   if place is None:
     place = _by_number(model, chances.shape[-1], config.data.positive)
@@ -178,7 +178,7 @@ def _one(found: Sequence[AuditedModel], positive: str) -> AuditedModel:
   )
 
 
-def _class(model: AuditedModel, positive: str) -> int | None:
+def positive_class(model: AuditedModel, positive: str) -> int | None:
   """The place of the positive class by the names of classes, if they say."""
   names = list(model.classes)
   if model.label is not None:

@@ -334,7 +334,7 @@ def test_one_sentence(make, sentence, tmp_path):
 
 
 def test_broken_files_are_one_sentence(tmp_path):
-  for name in weight_files._FORMATS:
+  for name in weight_files.FORMATS:
     folder = tmp_path / name
     folder.mkdir()
     (folder / name).write_bytes(b'\x00\x01nothing of the kind')

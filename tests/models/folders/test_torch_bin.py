@@ -116,8 +116,8 @@ def test_other_contents_are_one_sentence(value, sentence, tmp_path):
   [(0, (5, 3), (3, 1)), (-1, (2,), (1,)), (0, (2,), (-1,)), (8, (4,), (1,))],
 )
 def test_tensors_stay_within_their_storage(offset, shape, strides):
-  storage = torch_bin._Storage('0', np.dtype(np.float32), 10)
-  view = torch_bin._tensor(storage, offset, shape, strides)
+  storage = torch_bin.Storage('0', np.dtype(np.float32), 10)
+  view = torch_bin.tensor_view(storage, offset, shape, strides)
   with pytest.raises(pickle.UnpicklingError):
     view.of(np.zeros(10, np.float32))
 
@@ -211,7 +211,7 @@ def test_a_zip_is_bounded_by_what_it_is(tmp_path):
 
 def test_a_tensor_does_not_repeat_its_storage():
   """Ten numbers with strides of 0 would be a petabyte where it is copied."""
-  storage = torch_bin._Storage('0', np.dtype(np.float32), 10)
-  view = torch_bin._tensor(storage, 0, (10**7, 10**7), (0, 0))
+  storage = torch_bin.Storage('0', np.dtype(np.float32), 10)
+  view = torch_bin.tensor_view(storage, 0, (10**7, 10**7), (0, 0))
   with pytest.raises(pickle.UnpicklingError, match='repeats'):
     view.of(np.zeros(10, np.float32))

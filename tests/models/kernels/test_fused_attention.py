@@ -23,8 +23,8 @@ def test_a_gpus_attention_in_one_kernel_is_the_same(t, rate, monkeypatch):
   itself, as without the kernel.
   """
   monkeypatch.setattr(row_kernels, 'INTERPRET', True)
-  fused_attention._forward_call.cache_clear()
-  fused_attention._backward_call.cache_clear()
+  fused_attention.forward_call.cache_clear()
+  fused_attention.backward_call.cache_clear()
   rng = np.random.default_rng(6)
   seeds, r, heads, width = 2, 3, 2, 16
   d = heads * width
@@ -60,8 +60,8 @@ def test_a_gpus_attention_in_one_kernel_is_the_same(t, rate, monkeypatch):
 def test_an_encoder_on_a_gpu_takes_that_kernel(monkeypatch):
   """And gives what it gives here, to the rounding of bfloat16."""
   monkeypatch.setattr(row_kernels, 'INTERPRET', True)
-  fused_attention._forward_call.cache_clear()
-  fused_attention._backward_call.cache_clear()
+  fused_attention.forward_call.cache_clear()
+  fused_attention.backward_call.cache_clear()
   shape = dataclasses.replace(SHAPE, heads=1)
   module = families.module(shape, 'classify', jnp.bfloat16, classes=2)
   params = module.init(jax.random.key(0), PACKED)['params']
@@ -82,20 +82,20 @@ def test_a_kernel_that_this_gpu_gets_wrong_is_not_used(monkeypatch):
   monkeypatch.setattr(row_kernels, 'INTERPRET', True)
   monkeypatch.setattr(jax, 'default_backend', lambda: 'gpu')
   caches = (
-    fused_attention._forward_call,
-    fused_attention._backward_call,
+    fused_attention.forward_call,
+    fused_attention.backward_call,
     fused_attention.agrees,
   )
   clear = lambda: [one.cache_clear() for one in caches]
   clear()
-  monkeypatch.setattr(kernel_table, '_option', 'on')
-  one = lambda: kernel_table.takes('attention', 24, 16, jnp.bfloat16)
-  assert jax.jit(lambda x: x if one() else -x)(1) == 1  # asked while tracing
-  real = fused_attention._dot
-  wrong = lambda a, b: real(a, b) * 1.2
-  for broken in (wrong, lambda a, b: 1 / 0):
-    clear()
-    monkeypatch.setattr(fused_attention, '_dot', broken)
-    with pytest.warns(UserWarning, match='not used on this GPU'):
-      assert not one()
+  with kernel_table.chosen('on'):
+    one = lambda: kernel_table.takes('attention', 24, 16, jnp.bfloat16)
+    assert jax.jit(lambda x: x if one() else -x)(1) == 1  # asked while tracing
+    real = fused_attention.product
+    wrong = lambda a, b: real(a, b) * 1.2
+    for broken in (wrong, lambda a, b: 1 / 0):
+      clear()
+      monkeypatch.setattr(fused_attention, 'product', broken)
+      with pytest.warns(UserWarning, match='not used on this GPU'):
+        assert not one()
   clear()

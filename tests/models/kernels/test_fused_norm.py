@@ -88,10 +88,10 @@ def test_one_that_this_gpu_gets_wrong_is_not_used(interpreted, monkeypatch):
   one = functools.partial(exact_norms.norm_in_one_kernel, x, None, 0, True)
   with backend.made_for('gpu'):
     assert one()
-    real = fused_norm._sums
+    real = fused_norm.slot_sums
     for broken in (lambda *a: real(*a) * 1.2, lambda *a: 1 / 0):
       interpreted()
-      monkeypatch.setattr(fused_norm, '_sums', broken)
+      monkeypatch.setattr(fused_norm, 'slot_sums', broken)
       with pytest.warns(
         UserWarning, match='of the norms of layers is not used'
       ):

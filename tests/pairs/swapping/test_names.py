@@ -33,7 +33,7 @@ def test_matching_equals_the_best_permutation():
   def place(name, sex):
     both = counts[name]
     specific = both[sex] / sum(both)
-    return np.array([np.log10(both[sex]), names._SPECIFIC * specific])
+    return np.array([np.log10(both[sex]), names.SPECIFIC * specific])
 
   def cost(chosen):
     return sum(((place(m, 0) - place(f, 1)) ** 2).sum() for m, f in chosen)
@@ -107,7 +107,7 @@ def test_bad_maps(tmp_path):
 
 
 def matched():
-  own = names._own()
+  own = names.own_folder()
   return names.match(names.read(own), origins=names.origins(own))
 
 
@@ -117,7 +117,7 @@ def test_the_pairs_that_are_kept_are_as_near_as_can_be():
   Many assignments are equally good, so the kept one need not be today's.
   """
   kept, anew = names.own_pairs(), matched()
-  own = names._own()
+  own = names.own_folder()
   counts, origins = names.read(own), names.origins(own)
   men, women = zip(*kept)
   assert sorted(men) == sorted(man for man, _ in anew)
@@ -140,7 +140,9 @@ def test_pairs_hang_on_no_last_bit(monkeypatch):
 
 
 if __name__ == '__main__':
-  with open(names._own().with_name('name_pairs.csv'), 'w', newline='') as file:
+  with open(
+    names.own_folder().with_name('name_pairs.csv'), 'w', newline=''
+  ) as file:
     csv.writer(file, lineterminator='\n').writerows(matched())
 
 

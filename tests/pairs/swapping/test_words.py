@@ -88,7 +88,7 @@ def test_scan_finds_what_a_regex_finds(shared):
   path = shared / 'text' / 'wikipedia_general.txt'
   texts = path.read_text(encoding='utf-8')[:400_000].split('\n')
   texts += ['', 'É', 'İstanbul her', '\U0001f600her\U0001f600', 'x' * 99, 'her']
-  entries = dictionary._gender_entries(word_lists.gender(), 'opposite')
+  entries = dictionary.gender_entries(word_lists.gender(), 'opposite')
   keys = set(entries)
   found = {
     (row, text_start, end)
@@ -115,15 +115,15 @@ NEAR = st.text(
 @example('a' * 40 + ' her')
 def test_a_word_between_blanks_is_what_the_pattern_finds(text):
   def plain_next(end):
-    result = neighbours._NEXT.match(text, end)
+    result = neighbours.NEXT.match(text, end)
     return result and (result[1], result.end(1), bool(result[2]))
 
   def plain_last(start):
-    before = text[max(0, start - 24) : start].rstrip(neighbours._OPENING)
+    before = text[max(0, start - 24) : start].rstrip(neighbours.OPENING)
     words = before.rsplit(None, 1)
     if not words or text[start - 1 : start] == '-':
       return ''
-    word = words[-1].lstrip(neighbours._OPENING)
+    word = words[-1].lstrip(neighbours.OPENING)
     return word if word[-1:].isalnum() else ''
 
   for place in range(len(text) + 1):
@@ -135,7 +135,7 @@ def test_a_word_between_blanks_is_what_the_pattern_finds(text):
 def test_blocks_do_not_matter(monkeypatch):
   texts = [f'row {i} of her {"é" * (i % 7)} brother' for i in range(200)]
   whole = dictionary.swap(texts)
-  monkeypatch.setattr(scan, '_BLOCK', 100)
+  monkeypatch.setattr(scan, 'BLOCK', 100)
   assert dictionary.swap(texts) == whole
 
 

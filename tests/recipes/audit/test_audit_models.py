@@ -94,7 +94,7 @@ def test_a_folder_is_read_with_its_own_names(folder):
   )
   model = fairjax.load(folder)
   p = model.predict_proba(frame['text'])
-  assert model._placed()[0] is model._placed()[0]  # so it is compiled once
+  assert model.placed()[0] is model.placed()[0]  # so it is compiled once
   (one,) = parts.values()
   # The model's class 0 is rude, the data's class 1.
   np.testing.assert_allclose(one.scores[0], p[:, 0], atol=1e-6)
@@ -121,7 +121,7 @@ def by_transformers(folder, model, texts):
     TextClassificationPipeline,
   )
 
-  bundle, params = model._placed()
+  bundle, params = model.placed()
   table = pd.DataFrame({'text': texts, 'label': 0})
   logits = loop.predict(
     bundle, params, stages.pool(bundle, table), bundle.device_mesh, 8
@@ -393,7 +393,7 @@ def test_models_that_an_earlier_run_exported_are_not_those_of_a_run(tmp_path):
   same.train.export, same.measures.resamples = False, 7
   for other, is_of_run in ((made, True), (same, True), (Config(), False)):
     artefacts.write_json(path, other)
-    assert models._of_run(tmp_path) == is_of_run
+    assert models.is_of_run(tmp_path) == is_of_run
 
 
 def test_models_that_another_recipe_exported_are_not_those_of_a_run(tmp_path):
@@ -511,9 +511,9 @@ def test_a_blind_run_reads_blind_texts_where_its_fairscore_is_asked(tmp_path):
   assert flips == [0, 0, 0, 1]  # a copy elsewhere says what it reads
   for model, same in ((one, True), (copied, True), (raw, False)):
     asked = Config(recipe='audit', seeds=1)
-    (asks,) = models._folder(model, asked, None, None)
+    (asks,) = models.of_folder(model, asked, None, None)
     both = [texts[0], twins[0]]
-    by_library = library._predict(str(model), both, asked)
+    by_library = library.predictor(str(model), both, asked)
     for predict in (asks.predict, by_library):
       (found,) = predict(both)
       assert (found[0] == found[1]).all() == same

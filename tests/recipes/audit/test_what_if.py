@@ -217,4 +217,4 @@ def test_an_asker_who_leaves_is_no_traceback():
     def end_headers(self):
       raise BrokenPipeError
 
-  serve.Handler._send(Gone(), 200, 'x')
+  serve.Handler.send(Gone(), 200, 'x')

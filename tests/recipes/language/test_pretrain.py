@@ -3,7 +3,6 @@
 import dataclasses
 import importlib.util
 import json
-import signal
 
 import jax
 import numpy as np
@@ -13,7 +12,7 @@ from corpus import SMALL
 from tokenizers import Tokenizer, models
 
 from fairjax import config as c
-from fairjax.core.errors import Interrupted, UserError
+from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.models import families
@@ -103,23 +102,14 @@ def test_the_loss_falls_and_transformers_reads_what_is_written(
   assert further < history[0]['loss']
 
 
-def test_a_resumed_run_is_the_uninterrupted_one(corpus, tmp_path, monkeypatch):
+def test_a_resumed_run_is_the_uninterrupted_one(corpus, tmp_path):
   asked = config(
     corpus, 'mlm', train__epochs=1.5, train__save_every=3, train__evals=1
   )
   asked.seeds = 2
   pretrain.trained(asked, tmp_path / 'whole')
-  real = loop.snapshot
-
-  def stop_here(job, done, params):
-    if done == 4:
-      signal.raise_signal(signal.SIGTERM)
-    return real(job, done, params)
-
-  with monkeypatch.context() as patch:
-    patch.setattr(loop, 'snapshot', stop_here)
-    with pytest.raises(Interrupted):
-      pretrain.trained(asked, tmp_path / 'cut')
+  with small.stopped(4):
+    pretrain.trained(asked, tmp_path / 'cut')
   pretrain.trained(asked, tmp_path / 'cut')
   names = ['metrics.jsonl', 'results.json']
   (weights,) = (tmp_path / 'whole' / 'training').glob('*/weights.safetensors')

@@ -151,7 +151,7 @@ def test_a_left_to_right_tagger_reads_each_text_twice(
   assert read.prompts[0].startswith(prompt + person_tagger.HINT)
   assert read.begins == [len(prompt)]
   # Each token of the second text is of the word that it is a part of.
-  rows, places = person_tagger._encoded(model, [word], ['woman'], [text])
+  rows, places = person_tagger.encoded(model, [word], ['woman'], [text])
   joined = ['' for _ in parallel.words(text)]
   for token, place in zip(rows[0], places[0]):
     if place >= 0:

@@ -144,7 +144,7 @@ def test_a_prompt_of_two_pairs_is_held_against_both():
   ).assign(attribute='g', cluster='t')
   written = {p: ['x', 'y', 'z'] for p in frame['prompt']}
   table, _ = rows.texts(frame, written)
-  across, _ = matched._indices(table, [('f', 'm')])
+  across, _ = matched.indices(table, [('f', 'm')])
   assert len(across) == 6
   lines = [(r, c) for r in frame.to_dict('records') for c in 'xyz']
   given = pd.DataFrame([r | {'continuation': c} for r, c in lines])
@@ -526,14 +526,14 @@ def test_what_a_model_of_ours_cannot_write_is_told(model):
 
 def test_classes_are_found_by_name_or_asked_for(tmp_path):
   model = lambda *names: AuditedModel('m', classes=names)
-  assert scores._class(model('toxic', 'not toxic'), '') == 0
-  assert scores._class(model('negative', 'positive'), 'NEGATIVE') == 0
+  assert scores.positive_class(model('toxic', 'not toxic'), '') == 0
+  assert scores.positive_class(model('negative', 'positive'), 'NEGATIVE') == 0
   for names in (('LABEL_0', 'LABEL_1'), ('negative', 'neutral', 'positive')):
     with pytest.raises(UserError, match='do not say'):
-      scores._class(model(*names), '')
+      scores.positive_class(model(*names), '')
     with pytest.raises(UserError, match='name one of them'):
-      scores._class(model(*names), 'regard')
-  assert scores._class(model('a', 'b', 'c'), 'c') == 2
+      scores.positive_class(model(*names), 'regard')
+  assert scores.positive_class(model('a', 'b', 'c'), 'c') == 2
 
 
 @pytest.mark.parametrize(
