@@ -45,7 +45,7 @@ def free_memory() -> int:
   return int(kb) * 1024
 
 
-def place(path: str, kinds: tuple[str, ...] = ()) -> pathlib.Path:
+def place(path: str | os.PathLike, kinds: tuple[str, ...] = ()) -> pathlib.Path:
   """Where an ordinary file is; a sentence where there is none.
 
   A pipe would be waited for, and a folder or an address is something else.

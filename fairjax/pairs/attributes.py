@@ -36,9 +36,9 @@ class WordSpans(NamedTuple):
     return WordSpans(*(column[rows] for column in self))
 
 
-def mix(z: np.ndarray) -> np.ndarray:
+def mix(of: np.typing.ArrayLike) -> np.ndarray:
   """A bijective hash of uint64 (splitmix64)."""
-  z = np.asarray(z, np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+  z = np.asarray(of, np.uint64) + np.uint64(0x9E3779B97F4A7C15)
   z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
   z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
   return z ^ (z >> np.uint64(31))
@@ -171,7 +171,7 @@ def discriminant(
   Every word weighs the same, however often it occurs; S is the covariance
   about the mean of each side, shrunk towards a sphere (Friedman 1989).
   """
-  vector = np.float64(vector)
+  vector = np.asarray(vector, np.float64)
   _, which = np.unique(word, return_inverse=True)
   weight = 1.0 / np.bincount(which)[which]
   centred, means = np.empty_like(vector), []
@@ -183,7 +183,7 @@ def discriminant(
   width = len(s)
   s += shrink * np.trace(s) / width * np.eye(width)
   w = np.linalg.solve(s, means[1] - means[0])
-  return np.float32(w), float(-w @ (means[0] + means[1]) / 2)
+  return w.astype(np.float32), float(-w @ (means[0] + means[1]) / 2)
 
 
 def sides(logit: np.ndarray, phi: float) -> np.ndarray:
@@ -254,7 +254,8 @@ def grow(
   """
   first, second = (list(side) for side in seeds)
   start = mean[second].mean(0) - mean[first].mean(0)
-  direction, pairs = start, []
+  direction = start
+  pairs: list[tuple[int, int]] = []
   for _ in range(rounds):
     new = [
       (a, b)

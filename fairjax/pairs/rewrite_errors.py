@@ -38,11 +38,11 @@ def kinds(source: str, twin: str, rewrite: str) -> tuple[bool, ...]:
   turned = left = right = agreement = partner = others = 0
   for word, gold, mine in swap_eval.compared([(source, twin)], [rewrite]):
     turned += mine is not None
-    if gold is None:
+    if mine is None:
+      left += 1
+    elif gold is None:
       form = one_word(word.lower(), mine)
       agreement, others = agreement + form, others + (not form)
-    elif mine is None:
-      left += 1
     elif mine == gold:
       right += 1
     elif one_word(gold, mine):

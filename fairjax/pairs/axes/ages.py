@@ -7,11 +7,12 @@ digits stay digits, and words stay words. The noun behind one goes with it: an
 
 import functools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from fairjax.data.axes.table import Axis
 from fairjax.pairs.axes import age_plausibility as plausible
 from fairjax.pairs.axes import people
+from fairjax.pairs.axes.rules import Rule
 from fairjax.pairs.axes.senses import is_no_noun
 from fairjax.pairs.cues import bounds, found, sentence
 from fairjax.pairs.swapping.listed import match_case
@@ -68,12 +69,12 @@ def moved(age: int, target: int) -> int:
   return round(c + share * (d - c))
 
 
-def entries(to, stays: Sequence[Collection[str]]) -> dict[str, object]:
+def entries(to, stays: Sequence[frozenset[str]]) -> dict[str, Rule]:
   """Rules of figures, decades, and nouns that go with an age.
 
   Words of `stays` keep a sentence's figures, as they keep its words.
   """
-  out: dict[str, object] = {}
+  out: dict[str, Rule] = {}
   for word, age in numbers().items():
     out[word] = _figure(age, to, stays[value_of(age)])
   for k, tens in enumerate(_TENS, 2):
@@ -86,7 +87,7 @@ def entries(to, stays: Sequence[Collection[str]]) -> dict[str, object]:
   return out
 
 
-def _figure(age: int, to, stays: Collection[str]):
+def _figure(age: int, to, stays: frozenset[str]) -> Rule:
   def rule(text: str, start: int, end: int) -> str | None:
     if not is_age(text, start, end):
       return None
@@ -97,9 +98,9 @@ def _figure(age: int, to, stays: Collection[str]):
     noun = next_word(text, behind.end())[0].lower() if behind else ''
     if (target > 1 and noun in SETS.kin) or noun in SETS.said_twice:
       return ''
-    if noun in people.nouns() and behind[1]:
+    if behind and behind[1] and noun in people.nouns():
       return ''  # 8 year olds kids
-    if stays and pattern(frozenset(stays)).search(sentence(text, start)):
+    if stays and pattern(stays).search(sentence(text, start)):
       return ''
     new = moved(age, target)
     if target == 0 and noun in people.nouns() and noun not in _YOUNG:
@@ -168,7 +169,7 @@ def _is_of_a_person(text: str, end: int) -> bool:
   return not _MODELS.isdisjoint((low, second)) or second in people.nouns()
 
 
-def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
+def _decade(value: int, to, names: dict[int, str], stays: frozenset[str]):
   def rule(text: str, start: int, end: int) -> str | None:
     if not found('in_their', text, start):
       return None
@@ -177,8 +178,7 @@ def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
     target = to(value)
     if target == value:
       return None
-    around = sentence(text, start)
-    if stays and pattern(frozenset(stays)).search(around):
+    if stays and pattern(stays).search(sentence(text, start)):
       return ''
     if target == 0 and found('grown_life', text, start):
       return ''
@@ -192,7 +192,7 @@ def _decade(value: int, to, names: dict[int, str], stays: Collection[str]):
   return rule
 
 
-def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
+def aged(word: str, to, otherwise, stays: Sequence[frozenset[str]]):
   """The rule of a noun that goes with an age before it; else `otherwise`."""
   child = next(c for c, a in AGED if word in (c, a))
   older = next(a for c, a in AGED if c == child)
@@ -222,7 +222,7 @@ def aged(word: str, to, otherwise, stays: Sequence[Collection[str]]):
   return rule
 
 
-def in_order(axis: Axis, rules: dict[str, object]) -> dict[str, object]:
+def in_order(axis: Axis, rules: dict[str, Rule]) -> dict[str, Rule]:
   """The rules, unsure where relatives would change the order of their ages."""
   values = {word: value for word, value, *_ in axis.words()}
   words = frozenset(rules | values)

@@ -34,7 +34,7 @@ def called(axis: str | os.PathLike) -> str:
 
 def turns(
   axis: str | os.PathLike, direction: str = 'opposite', step: int = 0
-) -> list[dict[str, object]]:
+) -> list[dict[str, rules.Rule]]:
   """word -> rule, for each exchange of an axis of v values.
 
   'opposite' are v - 1 exchanges, of which a text draws one: value k becomes
@@ -70,7 +70,7 @@ def _beside(size: int, first: int) -> Callable[[int], int]:
 
 def _entries(
   axis: Axis, to: Callable[[int], int], figures: bool, strict: bool = False
-) -> dict[str, object]:
+) -> dict[str, rules.Rule]:
   out = rules.entries(axis, to, strict)
   if figures:
     value = {word: value for word, value, *_ in axis.words()}
@@ -145,10 +145,10 @@ def parallel(axis: str, one: str, other: str) -> list[tuple[str, str]]:
         f'the axis {known.name} has no value {value!r}; it has '
         f'{", ".join(known.values)}'
       )
-  at = known.values.index(one), known.values.index(other)
+  a, b = known.values.index(one), known.values.index(other)
   rows = [
-    tuple(row.cells[k][0].text.lower() for k in at)
+    (row.cells[a][0].text.lower(), row.cells[b][0].text.lower())
     for row in known.rows
-    if all(row.cells[k] for k in at)
+    if row.cells[a] and row.cells[b]
   ]
   return list(dict.fromkeys(r for r in rows if not any(' ' in w for w in r)))

@@ -33,7 +33,7 @@ def entries(
   to: Callable[[int], int],
   strict: bool = False,
   apart: bool = False,
-) -> dict[str, object]:
+) -> dict[str, Rule]:
   """word -> the rule that says what it becomes; `to` of its value.
 
   Where the target has no word of a form, the next value's is written, or,

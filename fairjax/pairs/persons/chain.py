@@ -280,10 +280,10 @@ def mentions(text: str, extra: Sequence[tuple[int, int]] = ()) -> list[Mention]:
     out.append(Mention(start, end, word, gender, kind, person))
   surnames = {m.start for m in out}
   for match in re.finditer(r'\b[A-Z][\w’\'-]+', text):
-    person = state.called.get(match[0].lower())
-    if person is not None and match.start() not in surnames:
-      gender = state.gender[person]
-      out.append(Mention(*match.span(), match[0], gender, 'surname', person))
+    known = state.called.get(match[0].lower())
+    if known is not None and match.start() not in surnames:
+      gender = state.gender[known]
+      out.append(Mention(*match.span(), match[0], gender, 'surname', known))
   return sorted(out)
 
 

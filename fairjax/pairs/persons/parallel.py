@@ -89,10 +89,8 @@ def geco(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
         unclear += 1
         continue
       split = split_of(f'geco:{number}', seed)
-      row = TurnRow(
-        *(f'geco:{number}:{one}', 'geco', words[place], _OTHER[one]),
-        *('gender', text, twin, split, True),
-      )
+      about = f'geco:{number}:{one}', 'geco', words[place], _OTHER[one]
+      row = TurnRow(*about, 'gender', text, twin, split, True)
       rows.append(row)
       if split != 'test' and number in everybody:
         rows += _somebody_else(row, source, everybody[number], one)
@@ -134,17 +132,14 @@ def _somebody_else(
 def _turned_pronoun(text: str, start: int, end: int) -> str:
   """The other gender's form of a pronoun, in its place."""
   word = text[start:end].lower()
-  rows = {
-    'he': ('he', 'she'),
-    'she': ('he', 'she'),
-    'him': pronouns.OBJECT,
-    'hers': pronouns.ALONE,
-  }
-  row = rows.get(word)
   if word == 'her':
     row = pronouns.her(text, start, end)
   elif word == 'his':
     row = pronouns.his(text, start, end)
+  else:
+    he = ('he', 'she', '')
+    rows = {'he': he, 'she': he, 'him': pronouns.OBJECT, 'hers': pronouns.ALONE}
+    row = rows[word]
   return row[word == row[0]]
 
 
@@ -256,8 +251,9 @@ def _twins(name: str, pairs, seed: int) -> pd.DataFrame:
   rows, unclear = [], 0
   for number, (text, target) in enumerate(pairs):
     each = zip(words(text), words(target))
-    change = next(((a, b) for a, b in each if a.lower() != b.lower()), None)
-    attribute = change and _TURNS.get(change[1].lower())
+    changes = ((a, b) for a, b in each if a.lower() != b.lower())
+    change = next(changes, ('', ''))
+    attribute = _TURNS.get(change[1].lower())
     if not attribute or change[0].lower() not in _TURNS:
       unclear += 1
       continue
@@ -322,7 +318,8 @@ def read(
   seed: int = 0,
 ) -> pd.DataFrame:
   """The sources asked for as one table; what was left out is in its attrs."""
-  tables, out = [], {}
+  tables = []
+  out: dict[str, int] = {}
   for name in names:
     table = SOURCES[name](pathlib.Path(folder), seed)
     out |= table.attrs.get('left out', {})

@@ -140,7 +140,7 @@ def _counted(
 ) -> list:
   out = []
   for match in find.finditer(text):
-    uses = words.get(' '.join(match[0].lower().split()))
+    uses: Mapping[str, int] = words.get(' '.join(match[0].lower().split()), {})
     for axis in AXES if uses else ():
       pairs = [(a, n) for a, n in sorted(uses.items()) if AXIS.get(a) == axis]
       if pairs:

@@ -32,16 +32,14 @@ def named(
     if spans is None:
       spans = dictionary.swap(texts, **chosen).spans
     return genders(spans, **chosen)
-  out = np.zeros((len(texts), len(exchange.values(axis))), bool)
-  value_of = exchange.reader(axis)
-  values = exchange.values(axis)
-  at = {value: k for k, value in enumerate(values)}
+  value_of, values = exchange.reader(axis), exchange.values(axis)
+  out = np.zeros((len(texts), len(values)), bool)
 
   def note(rows, swapped):
     for row, spans in zip(rows, swapped.spans):
       for _, _, old, _ in spans:
         if value := value_of(old):
-          out[row, at[value]] = True
+          out[row, values.index(value)] = True
 
   drawn = dictionary.swap(texts, axis=axis)
   note(range(len(texts)), drawn)
@@ -55,10 +53,10 @@ def named(
   again = [row for row in again if out[row].any()]
   some = [texts[row] for row in again]
   run = dictionary.swapper(axis=axis, step=1)
-  for value, starts in enumerate(exchange.places(axis, some)):
+  for column, starts in enumerate(exchange.places(axis, some)):
     alone = run(some, starts)
-    for row, spans, left in zip(again, alone.spans, alone.left):
-      out[row, value] |= bool(spans) or left > 0
+    for row, turned, left in zip(again, alone.spans, alone.left):
+      out[row, column] |= bool(turned) or left > 0
   return out
 
 
@@ -69,8 +67,8 @@ def genders(
   side = dictionary.genders(words, names).get
   out = np.zeros((len(spans), 2), bool)
   for row, each in zip(out, spans):
-    for _, _, old, _ in each:
-      if (value := side(old.lower())) is not None:  # no article
+    for span in each:
+      if (value := side(span[2].lower())) is not None:  # no article
         row[value] = True
   return out
 

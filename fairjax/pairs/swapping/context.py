@@ -34,7 +34,7 @@ def unless_fixed(rule: Rule) -> Rule:
       return None
     return rule(text, start, end)
 
-  careful.small = getattr(rule, 'small', frozenset())
+  vars(careful).update(vars(rule))
   return careful
 
 
@@ -99,7 +99,7 @@ def noun(row: Row) -> Rule:
     return row
 
   # Read without their neighbours in small letters: nobody's name.
-  rule.small = plain - SETS.cursed
+  vars(rule)['small'] = plain - SETS.cursed
   return rule
 
 
@@ -207,7 +207,7 @@ def rules(
   careful = SETS.surnames | SETS.stays_before.keys() | SETS.stays_after.keys()
   careful |= SETS.stays_owning.keys() | fixed_names.places().keys()
   sets = {
-    word: noun((*row, '')[:3])
+    word: noun((row[0], row[1], (*row, '')[2]))
     for row in rows
     for word in row[:2]
     if not careful.isdisjoint(row[:2])

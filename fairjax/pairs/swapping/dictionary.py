@@ -11,7 +11,7 @@ Hall Maudslay et al. 2019 (arXiv 1909.00871), with our own lists and rules.
 import hashlib
 import os
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from fairjax.config import Method
 from fairjax.core import memory
@@ -85,7 +85,7 @@ def swapper(
   step: int = 0,
   scope: str = 'all',
   axis: str | os.PathLike = 'gender',
-) -> Callable[[Sequence[str]], Swapped]:
+) -> Callable[..., Swapped]:
   """The swap of a column, made ready once for many.
 
   Args:
@@ -148,7 +148,7 @@ def swapper(
 
 
 def _run(
-  turns: Sequence[dict[str, object]],
+  turns: Sequence[Mapping[str, object]],
   seed: int,
   handles: bool,
   write: Callable = lambda new, word: new,
@@ -156,7 +156,7 @@ def _run(
   called: people.Names | None = None,
   tag: Callable | None = None,
   agrees: bool = True,
-) -> Callable[[Sequence[str]], Swapped]:
+) -> Callable[..., Swapped]:
   """The function of columns; `write` spells what a rule of `turns` found.
 
   Articles agree where words are English: a el profesor has none.
@@ -258,7 +258,7 @@ def replaced(text: str, spans: list[Span]) -> str:
 
 
 def put_spans(text: str, spans: list[Span]) -> str:
-  pieces = []
+  pieces: list[str] = []
   add = pieces.append
   last = 0
   for start, end, _, new in spans:
@@ -287,12 +287,10 @@ def _spans(
     start, end, word, entry = hit
     if type(entry) is str:
       if entry:
-        spans.append(hit)
+        spans.append((start, end, word, entry))
       else:
         unsure_words += 1
-    elif entry is people.NAME:
-      named.append(hit)
-    else:
+    elif callable(entry):
       low = word.lower()
       sense = tags.sense(low, senses.get(start)) if senses else None
       sense = sense or entry(text, start, end)
@@ -301,9 +299,11 @@ def _spans(
         unsure_words += 1
       elif new.lower() != low:
         spans.append((start, end, word, new))
+    else:  # people.NAME
+      named.append(hit)
   if named:
-    named = called.swap(text, named, direction, bool(spans))
-    spans = sorted(spans + named) if spans else named
+    turned = called.swap(text, named, direction, bool(spans))
+    spans = sorted(spans + turned) if spans else turned
   articles = _articles(text, spans) if agrees else []
   if articles:
     spans = sorted(spans + articles)
@@ -375,9 +375,9 @@ def genders(words, names) -> dict[str, int]:
   return out
 
 
-def _turned(known: word_lists.WordLists, step: int) -> dict[str, str]:
+def _turned(known: word_lists.WordLists, step: int) -> dict[str, object]:
   """word -> the word `step` places on in its group, never itself."""
-  entries = {}
+  entries: dict[str, object] = {}
   for group in known.rows:
     turn = 1 + (step - 1) % (len(group) - 1)
     for place, word in enumerate(group):

@@ -8,7 +8,7 @@ or halves of words.
 import functools
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping.neighbours import last_word, next_word
@@ -41,7 +41,7 @@ class Listed:
 
   def __init__(
     self,
-    entries: dict[str, object],
+    entries: Mapping[str, object],
     called: people.Names,
     handles: bool,
     write: Callable = lambda new, word: new,
@@ -59,7 +59,7 @@ class Listed:
       if form not in ('ms', 'MS')  # milliseconds, manuscripts
     }
     for word, rule in entries.items():
-      if word in getattr(rule, 'small', ()):
+      if callable(rule) and word in getattr(rule, 'small', ()):
         new = write(rule(word, 0, len(word)), word)
         self.forms[word] = rule if new == word else new
     # Phrases and words with a mark in them are tried at their first word.
@@ -125,7 +125,8 @@ class Listed:
     if not low.isascii():
       low = unicodedata.normalize('NFC', low)
     pattern, phrases = self.phrases.get(low, (None, ()))
-    if pattern and (match := pattern.match(text, start)):
+    match = pattern and pattern.match(text, start)
+    if match and match.lastindex:
       entry = self.entries[phrases[match.lastindex - 1]]
       if isinstance(entry, str):
         entry = match_case(match[0], entry)

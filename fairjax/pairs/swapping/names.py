@@ -21,7 +21,7 @@ import os
 import pathlib
 import re
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Names(dict):
   `male` holds the men's names, `small` those that are no other word.
   """
 
-  def __init__(self, pairs: list[tuple[str, str]] = ()):
+  def __init__(self, pairs: Collection[tuple[str, str]] = ()):
     super().__init__()
     self.male = frozenset(male.lower() for male, _ in pairs)
     for male, female in pairs:

@@ -117,7 +117,7 @@ def _joined(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
       continue
     if word.lower() in _FORMS:
       sure = not _SUBJECT.search(text, end, result.start(1))
-    elif first == 'was' or first.startswith(("'", '’')):
+    elif not verb or first == 'was' or first.startswith(("'", '’')):
       continue
     else:
       sure = (result.start() == verb[1] and first not in _FORMS) or (

@@ -76,7 +76,7 @@ def _hash(lower: np.ndarray, starts, ends) -> np.ndarray:
   """A hash of each run's first sixteen letters and length, in 20 bits."""
   eights = np.ndarray((len(lower) - 7,), '<u8', lower, strides=(1,))
   size = ends - starts
-  mask = np.uint64(2**64 - 1) >> np.arange(64, -1, -8, np.uint64)
+  mask = np.uint64(2**64 - 1) >> np.arange(64, -1, -8, dtype=np.uint64)
   mask[0] = 0
   mixed = (eights[starts + 1] & mask[np.minimum(size, 8)]) * _SPREAD[0]
   long = np.flatnonzero(size > 8)
@@ -128,7 +128,7 @@ class Scan:
       starts, ends = (starts - shift).tolist(), (ends - shift).tolist()
       cuts = np.flatnonzero(np.diff(rows, prepend=-1))
       rows = (first + rows[cuts]).tolist()
-      cuts = [*cuts.tolist(), len(starts)]
-      for row, a, b in zip(rows, cuts, cuts[1:]):
+      edges = [*cuts.tolist(), len(starts)]
+      for row, a, b in zip(rows, edges, edges[1:]):
         yield row, starts[a:b], ends[a:b]
       first = last

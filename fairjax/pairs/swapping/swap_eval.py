@@ -172,7 +172,7 @@ def find(*folders: str | os.PathLike) -> dict[str, pathlib.Path]:
   known = {name: where[0] for name, where in at.items() if where}
   if not known:
     raise UserError(
-      f'no known twins in {", ".join(map(os.fspath, folders))}; name a folder '
+      f'no known twins in {", ".join(map(str, folders))}; name a folder '
       f'that holds {", ".join(SETS)}'
     )
   return known

@@ -13,8 +13,10 @@ from fairjax.pairs.swapping import pronouns
 
 def load(tagger: str | Callable | None) -> Callable[[str], dict] | None:
   """The tagging function that `tagger` names; None for none."""
-  if tagger is None or tagger == '' or callable(tagger):
-    return tagger or None
+  if tagger is None or callable(tagger):
+    return tagger
+  if tagger == '':
+    return None
   kind, _, model = tagger.partition(':')
   if kind != 'spacy' or not model:
     raise UserError(

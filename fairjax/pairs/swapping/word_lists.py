@@ -146,7 +146,8 @@ def read(path: str | os.PathLike) -> WordLists:
     for i, line in enumerate(paths.csv_lines(path, 'word list'), 1)
     if line and not line[0].lstrip().startswith('#')
   ]
-  source, header = os.fspath(path), ()
+  source = os.fspath(path)
+  header: tuple[str, ...] = ()
   if columns and columns[0][1] in (SIDES[:2], SIDES, *DIRECTED):
     header = columns.pop(0)[1]
     for where, row in columns:
