@@ -40,7 +40,7 @@ def read_corpus(path):
 
 
 def whole(made):
-  return rows.read(made, np.arange(made.count))
+  return rows.read(made, np.arange(made.total))
 
 
 def pieces_of(batch, tokens='tokens', segment_ids='segment_ids'):

@@ -18,15 +18,12 @@ def table_rows(module: str, name: str) -> list[list[str]]:
 
 def read(module: str, table: str) -> types.SimpleNamespace:
   """name -> its words, or its parts -> their words."""
-  found: dict[str, list[str]] = {}
+  found: dict[str, dict[str, frozenset[str]]] = {}
   for name, words in table_rows(module, table):
-    each = [word.replace('_', ' ') for word in words.split()]
-    found.setdefault(name, []).extend(each)
-  out: dict[str, object] = {}
-  for name, words in found.items():
     first, _, part = name.partition('.')
-    if part:
-      out.setdefault(first, {})[part] = frozenset(words)
-    else:
-      out[name] = frozenset(words)
-  return types.SimpleNamespace(**out)
+    each = frozenset(word.replace('_', ' ') for word in words.split())
+    parts = found.setdefault(first, {})
+    parts[part] = parts.get(part, frozenset()) | each
+  return types.SimpleNamespace(
+    **{name: parts.get('', parts) for name, parts in found.items()}
+  )

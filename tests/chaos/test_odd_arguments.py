@@ -129,7 +129,7 @@ def test_two_hundred():
 def test_what_is_odd_is_not_taken_for_something_else():
   """Each was accepted: a mask was dropped, a table was its columns' names."""
   odd = {
-    'a mask': lambda: fairjax.assess(Y, np.ma.array(P, mask=Y)),
+    'a mask': lambda: fairjax.assess(Y, np.ma.array(P, mask=Y, fill_value=0)),
     'masked labels': lambda: fairjax.assess(np.ma.array(Y, mask=Y), P),
     'complex': lambda: fairjax.assess(Y, P.astype(complex)),
     'complex too': lambda: fairjax.audit(P.astype(complex), TABLE),

@@ -107,7 +107,7 @@ def read(path: pathlib.Path) -> Axis:
       'give each a name of its own'
     )
   rows: list[Row] = []
-  left = {form: [set() for _ in values] for form in LEFT}
+  left = {form: [set[str]() for _ in values] for form in LEFT}
   for number, line in lines[1:]:
     where, form = f'{path}, line {number}', line[0].lower()
     if form not in FORMS + LEFT:
@@ -134,10 +134,9 @@ def read(path: pathlib.Path) -> Axis:
           f'{where} has a word of one value alone; name what it is exchanged '
           'for'
         )
+  stays, avoid, unasked = (tuple(map(frozenset, left[x])) for x in LEFT[:3])
   axis = Axis(
-    pathlib.Path(path).stem,
-    *(values, tuple(rows)),
-    *(tuple(map(frozenset, left[form])) for form in LEFT[:3]),
+    *(pathlib.Path(path).stem, values, tuple(rows), stays, avoid, unasked),
     frozenset().union(*left['not']),
     _together(left['together'], path),
   )

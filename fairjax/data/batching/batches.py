@@ -88,7 +88,8 @@ def pack(
     _pack(lengths[i : i + step], width, head_columns)
     for i in range(0, len(lengths), step)
   ]
-  return tuple(np.concatenate(each) for each in zip(*parts))
+  row, column, slot = map(np.concatenate, zip(*parts))
+  return row, column, slot
 
 
 def _pack(lengths, width, head_columns):

@@ -53,15 +53,14 @@ def vocabulary(tokenizer: Tokenizer) -> Vocabulary:
   frame = tokenizer.encode('').ids
   end = tokenizer.token_to_id('<|endoftext|>')
   if not frame and end is not None:
-    first, last = (), (end,)
+    frame = [end]
     special[end] = True
-  elif len(frame) == 2:
-    first, last = (frame[0],), (frame[1],)
-  else:
+  elif len(frame) != 2:
     raise UserError(
       f'the tokenizer puts {len(frame)} special tokens around a text; one that '
       'opens and one that ends it, or <|endoftext|>, are needed'
     )
+  first, last = tuple(frame[:-1]), tuple(frame[-1:])
   if isinstance(tokenizer.model, models.WordPiece):
     inside = tokenizer.model.continuing_subword_prefix
     begins = [not name.startswith(inside) for name in names]

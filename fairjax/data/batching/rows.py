@@ -45,7 +45,7 @@ class PackedCorpus(NamedTuple):
     return self.length - len(self.first) - self.closed * len(self.last)
 
   @property
-  def count(self) -> int:
+  def total(self) -> int:
     # What would open a next document, or end the last, needs no row.
     spare = len(self.first) + self.closed * len(self.last)
     return math.ceil((int(self.places[-1]) - spare) / self.inner)
@@ -74,7 +74,7 @@ def rows(
   corpus = PackedCorpus(
     store.flat, begin, places, documents, first, last, closed, length, 0
   )
-  edges = np.arange(corpus.count) * corpus.inner
+  edges = np.arange(corpus.total) * corpus.inner
   ends = np.minimum(edges + corpus.inner, places[-1]) - 1
   bounds = np.searchsorted(places, [edges, ends], 'right')
   return corpus._replace(pieces=int((bounds[1] - bounds[0]).max()) + 2)
@@ -107,19 +107,17 @@ def read(rows: PackedCorpus, numbers: np.ndarray) -> dict[str, np.ndarray]:
   # A row's own special tokens belong to the pieces beside them. Where the cut
   # falls between documents they stand alone, or with another special token:
   # pieces without content, which become padding.
-  whole, keys, inside = [tokens], [key], [~ended]
+  whole, keys, own = [tokens], [key], [~ended]
   side = lambda value: np.full((len(numbers), 1), value)
   if start:
     whole.insert(0, side(rows.first[0]))
     keys.insert(0, document[:, :1])
-    inside.insert(0, side(False))
+    own.insert(0, side(False))
   if rows.closed:
     whole.append(side(rows.last[0]))
     keys.append(document[:, -1:] + ended[:, -1:])
-    inside.append(side(False))
-  tokens, key, inside = (
-    np.concatenate(each, 1) for each in (whole, keys, inside)
-  )
+    own.append(side(False))
+  tokens, key, inside = (np.concatenate(each, 1) for each in (whole, keys, own))
   piece = key - key[:, :1]
   p = rows.pieces
   where = np.arange(len(numbers))[:, None] * p + piece
@@ -203,8 +201,8 @@ def training(
       )
     return {name: np.stack([one[name] for one in each]) for name in each[0]}
 
-  draw = functools.partial(order, rows.count)
-  return Batches(rows.count, draw, seeds, batch, fill)
+  draw = functools.partial(order, rows.total)
+  return Batches(rows.total, draw, seeds, batch, fill)
 
 
 class HeldOut:
@@ -215,12 +213,12 @@ class HeldOut:
     self.size = max(1, CHUNK_TOKENS // rows.length)
 
   def __len__(self) -> int:
-    return math.ceil(self.rows.count / self.size)
+    return math.ceil(self.rows.total / self.size)
 
   def rows_of(self, i: int) -> dict[str, np.ndarray]:
     """The rows of batch i as they are."""
     numbers = np.arange(i * self.size, (i + 1) * self.size)
-    return read(self.rows, np.where(numbers < self.rows.count, numbers, -1))
+    return read(self.rows, np.where(numbers < self.rows.total, numbers, -1))
 
   def corrupted(self, i: int) -> dict[str, np.ndarray]:
     draw = np.random.default_rng([0, HELD_OUT, i])

@@ -152,7 +152,8 @@ def _byte_level(file: pathlib.Path) -> Tokenizer:
       tokenizer.add_special_tokens(['<|endoftext|>'])
     return tokenizer
   special = ['<s>', '<pad>', '</s>', '<unk>', '<mask>']
-  missing = [t for t in special if tokenizer.token_to_id(t) is None]
+  ids = {t: i for t in special if (i := tokenizer.token_to_id(t)) is not None}
+  missing = [t for t in special if t not in ids]
   if missing:
     raise UserError(
       f'{file} is not a RoBERTa vocabulary: it has no {missing[0]!r}'
@@ -162,8 +163,6 @@ def _byte_level(file: pathlib.Path) -> Tokenizer:
     special[:-1] + [AddedToken('<mask>', lstrip=True, special=True)]
   )
   tokenizer.post_processor = processors.RobertaProcessing(
-    ('</s>', tokenizer.token_to_id('</s>')),
-    ('<s>', tokenizer.token_to_id('<s>')),
-    add_prefix_space=prefix,
+    *(('</s>', ids['</s>']), ('<s>', ids['<s>'])), add_prefix_space=prefix
   )
   return tokenizer

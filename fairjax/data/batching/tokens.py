@@ -120,7 +120,7 @@ def train_tokenizer(texts: Sequence[str], vocab_size: int) -> Tokenizer:
   """
   normal = normalizers.BertNormalizer(lowercase=True)
   texts = [normal.normalize_str(text) for text in texts]
-  counts = Counter()
+  counts: Counter[str] = Counter()
   for text in texts:
     counts.update(text)
   counts.pop(' ', None)

@@ -110,7 +110,7 @@ class ShardTask(NamedTuple):
       artefacts.seal(write, stamp, self.note(name), counts=counts)
       return {**row, 'status': 'made', **counts}
     except Exception as error:  # whatever it is, the other shards go on
-      if getattr(error, 'errno', None) in artefacts.FULL:
+      if isinstance(error, OSError) and error.errno in artefacts.FULL:
         error = artefacts.cannot_write(write, error)
       message = str(error) if isinstance(error, UserError) else repr(error)
       return {
@@ -151,7 +151,7 @@ def _local(task: ShardTask, names: list[str], workers: int) -> list:
     with futures.ProcessPoolExecutor(
       min(workers, len(todo)), multiprocessing.get_context('spawn')
     ) as pool:
-      pending = {pool.submit(task, name): name for name in todo}
+      pending = {pool.submit(task.__call__, name): name for name in todo}
       done = futures.as_completed(pending)
       for job in announce.rounds(done, len(todo), 'shards'):
         try:

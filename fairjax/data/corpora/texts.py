@@ -74,7 +74,7 @@ def documents(source: TextFiles, counts: dict[str, int]) -> Iterator[list[str]]:
     multiline = source.blank and file.suffix == '.txt'
     rest: list[str] = []  # lines of a document that goes on
     for texts in shards.read(file, source.column):
-      result = []
+      result: list[str] = []
       for text in texts:
         if text.strip():
           (rest if multiline else result).append(text)
@@ -124,7 +124,8 @@ def store(source: TextFiles, tokenizer: Tokenizer) -> Store:
   def make(folder: pathlib.Path) -> None:
     with artefacts.atomic(folder) as part:
       part.mkdir()
-      counts, lengths = {}, []
+      counts: dict[str, int] = {}
+      lengths = []
       with open(part / 'tokens.bin', 'wb') as file:
         for some in documents(source, counts):
           ragged = tokens.encode(tokenizer, some, None, special=False)

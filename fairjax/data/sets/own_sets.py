@@ -109,7 +109,7 @@ def _tweets(folder: pathlib.Path, source: str) -> Frames:
 
 
 def _paired(parts: Frames) -> Frames:
-  frames = {}
+  frames: Frames = {}
   for split in ('train', 'valid', 'test'):
     if split not in parts:
       continue
@@ -233,8 +233,8 @@ def _cases(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _name(value, names: Sequence[str]) -> str:
   """A class by name or by number."""
-  # In parquet it is a number of numpy's.
-  return names[value] if isinstance(value, int | np.integer) else str(value)
+  known = isinstance(value, int | np.integer)  # in parquet one of numpy's
+  return names[int(value)] if known else str(value)
 
 
 def panda(source: str) -> Frames:

@@ -290,7 +290,8 @@ def _choices(
 def _fill(phrase: str, slots: list[list[str]]) -> np.ndarray:
   """The phrase with every word of each slot, the last slot's fastest."""
   columns = np.array([*itertools.product(*slots)], object).T
-  text, *pieces = SLOT.split(phrase)[::2]
+  first, *pieces = SLOT.split(phrase)[::2]
+  text = np.full(columns.shape[1], first, object)
   for column, piece in zip(columns, pieces, strict=True):
     text = text + column + piece
   return text

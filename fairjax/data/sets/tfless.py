@@ -81,17 +81,17 @@ def _gfile() -> types.SimpleNamespace:
 def stand_in() -> types.ModuleType:
   """The object that answers for TensorFlow."""
   tf = _Absent('tensorflow')
-  tf.__version__ = '0'
-  for kind in KINDS:
-    setattr(tf, kind, getattr(np, kind))
-  tf.bool, tf.string = np.bool_, np.str_
-  tf.io = types.SimpleNamespace(gfile=_gfile())
-  tf.compat = types.SimpleNamespace(
+  compat = types.SimpleNamespace(
     as_text=lambda s: s.decode() if isinstance(s, bytes) else s,
     as_bytes=lambda s: s.encode() if isinstance(s, str) else s,
   )
   errors = {name: type(name, (Exception,), {}) for name in ERRORS}
-  tf.errors = types.SimpleNamespace(**errors)
+  vars(tf).update(
+    {kind: getattr(np, kind) for kind in KINDS},
+    **{'__version__': '0', 'bool': np.bool_, 'string': np.str_},
+    **{'io': types.SimpleNamespace(gfile=_gfile()), 'compat': compat},
+    errors=types.SimpleNamespace(**errors),
+  )
   return tf
 
 
@@ -104,10 +104,10 @@ def datasets() -> types.ModuleType:
     lazy = importlib.import_module(
       'tensorflow_datasets.core.utils.lazy_imports_utils'
     )
-    lazy.tensorflow = stand_in()
+    vars(lazy)['tensorflow'] = tf = stand_in()
     for name, module in list(sys.modules.items()):
       if name.startswith('tensorflow_datasets') and 'tf' in vars(module):
-        module.tf = lazy.tensorflow  # it copied the lazy name already
+        vars(module)['tf'] = tf  # it copied the lazy name already
     for package in PACKAGES:
       importlib.import_module(f'tensorflow_datasets.{package}')
   tfds.disable_progress_bar()
@@ -135,4 +135,4 @@ def _fail_soon() -> None:
       options = {'timeout': SILENCE, **options}
     return patient(url, **options)
 
-  downloader._open_url = soon
+  vars(downloader)['_open_url'] = soon

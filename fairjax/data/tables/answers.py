@@ -257,18 +257,19 @@ def _places(
   names = {_bare(name): k for k, name in enumerate(asked.classes)}
   parts = {p: k for name, k in names.items() for p in name.split('/')}
   found = [(parts | names).get(one) for one in low]
-  if None not in found:
-    return found
-  numbers = [_number(one) for one in low]
+  known = [k for k in found if k is not None]
+  if len(known) == len(low):
+    return known
+  numbers = [int(match[1]) for match in map(_number, low) if match]
   most = max(len(asked.classes), 2) if asked.classes else 10**6
-  if all(match and int(match[1]) < most for match in numbers):
-    if any(one is not None for one in found):
+  if len(numbers) == len(low) and max(numbers) < most:
+    if known:
       raise UserError(
         f'{asked.says} the decisions {", ".join(sorted(low))}, and the labels '
         f'are {", ".join(asked.classes)}: {low[found.index(None)]} is none of '
         'them. Give decisions by these labels, or probabilities'
       )
-    return [int(match[1]) for match in numbers]
+    return numbers
   at = found.index(None)
   raise UserError(
     f'{asked.says} {shown(words[at])} for {asked.place(row(at))}, but the '
@@ -328,7 +329,7 @@ def _probabilities(
   values = values.astype(float)
   check(values, asked)
   both = np.stack([1 - values, values], -1)
-  remarks = ()
+  remarks: tuple[str, ...] = ()
   if values.shape[1] >= ENOUGH and 0 < values.max() <= 0.01:
     remarks = (
       f'{asked.says} no probability above 0.01: were percents divided twice?',

@@ -228,9 +228,9 @@ def _split(
 
 def columns_of(
   table: pd.DataFrame, asked: Sequence[str], field: str = 'audit.groups'
-) -> tuple[dict[str, list[str]], list[str]]:
+) -> tuple[dict[str, np.ndarray], list[str]]:
   """{attribute: each row's group, '' for none}, and what there is to say."""
-  out: dict[str, list[str]] = {}
+  out: dict[str, np.ndarray] = {}
   remarks: list[str] = []
   for one in asked:
     if one.startswith('terms:'):

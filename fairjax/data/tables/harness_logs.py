@@ -20,8 +20,8 @@ GRADES = {'C': 1.0, 'P': 0.5, 'I': 0.0, 'N': 0.0}  # of inspect's scorers
 # Numbers of a line of lm-evaluation-harness that are no measure.
 KEYS = ('doc_id', 'target', 'idx')
 # What a file that is no such log ends in.
-DAMAGED = (ValueError, KeyError, TypeError, AttributeError)
-DAMAGED += (zipfile.BadZipFile, NotImplementedError)
+DAMAGED: tuple[type[Exception], ...] = (ValueError, KeyError, TypeError)
+DAMAGED += (AttributeError, zipfile.BadZipFile, NotImplementedError)
 
 
 def read(path: str, groups: tuple[str, ...] = ()) -> pd.DataFrame:

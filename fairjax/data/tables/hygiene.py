@@ -52,11 +52,12 @@ def report(
 
   Counts other than rows, kept, bad and twins lost speak of the rows used.
   """
-  out = {'splits': {}, 'leaks': {}, 'labels': None, 'warnings': []}
+  labels = None
+  splits: dict[str, dict] = {}
   for split, table in used.items():
     reasons = bad['reason'][bad['split'] == split]
-    out['labels'] = out['labels'] or table.attrs.get('labels')
-    out['splits'][split] = {
+    labels = labels or table.attrs.get('labels')
+    splits[split] = {
       'source': table.attrs.get('source', ''),
       'rows': len(tables[split]),
       'kept': len(usable_tables[split]),
@@ -65,13 +66,12 @@ def report(
       **_facts(table),
     }
     if 'twin' in table:
-      out['splits'][split] |= {
+      splits[split] |= {
         'twins': int((table['twin'] != table['text']).sum()),
         'twins_lost': usable_tables[split].attrs.get('twins_lost', 0),
       }
-  out['leaks'] = _leaks(used)
-  out['warnings'] = _warnings(out) + _shared_clusters(used)
-  return out
+  out = {'splits': splits, 'leaks': _leaks(used), 'labels': labels}
+  return out | {'warnings': _warnings(out) + _shared_clusters(used)}
 
 
 def _source(table: pd.DataFrame, split: str) -> str:
@@ -111,7 +111,7 @@ def _listed(split: str, table: pd.DataFrame, why: pd.Series) -> pd.DataFrame:
 
 
 def _sentence(tables: Tables, bad_rows: pd.DataFrame) -> str:
-  parts = []
+  parts: list[str] = []
   for split, rows in bad_rows.groupby('split', sort=False):
     cannot = f'{count(len(rows), "row")} that cannot be used'
     if parts:  # of the first, rows are named

@@ -84,7 +84,8 @@ def _keys(frame: pd.DataFrame, table: pd.DataFrame) -> dict[str, np.ndarray]:
   Numbers that only count the rows of both files, as pandas writes its index,
   are none beside another one.
   """
-  found, counters = {}, {}
+  found: dict[str, np.ndarray] = {}
+  counters: dict[str, np.ndarray] = {}
   for name in frame:
     if name not in table or name in ('id', 'label', 'set'):
       continue

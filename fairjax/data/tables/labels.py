@@ -7,7 +7,7 @@ make another task of the same data, the sentence holds the rule to give.
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 import pandas as pd
@@ -209,7 +209,7 @@ def _names(mapping: dict[str, int]) -> tuple[str, ...]:
   return tuple('/'.join(words.get(k, ())) for k in range(1 + max(words)))
 
 
-def _cells(table: pd.DataFrame, names: set[str] = frozenset()) -> pd.Series:
+def _cells(table: pd.DataFrame, names: Set[str] = frozenset()) -> pd.Series:
   """Label cells as literal strings, '1.0' as '1'; None where there is none."""
   values = table['label']
   missing = values.isna()
@@ -251,8 +251,8 @@ def _parse(rule: str) -> dict[str, int]:
 def _above(table: pd.DataFrame, rule: str, name: str):
   match = re.fullmatch(r'>(=?)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)', rule)
   try:
-    limit = float(match[2])
-    if not np.isfinite(limit):
+    limit = float(match[2]) if match else np.nan
+    if not match or not np.isfinite(limit):
       raise ValueError
   except (TypeError, ValueError) as error:
     raise UserError(

@@ -46,6 +46,6 @@ def check(config) -> None:
 
 
 def _file(path: str) -> pathlib.Path:
-  path = pathlib.Path(path).expanduser()
-  weights = path / 'model.safetensors'
-  return weights if weights.exists() else path
+  where = pathlib.Path(path).expanduser()
+  weights = where / 'model.safetensors'
+  return weights if weights.exists() else where

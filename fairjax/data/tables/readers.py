@@ -17,7 +17,7 @@ import re
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -120,7 +120,9 @@ def as_values(data: Any) -> Sequence | np.ndarray | None:
   if isinstance(data, str | bytes | Mapping) or callable(data):
     return None
   if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
-    return data.astype(object).filled(None)  # what a mask hides is missing
+    values = np.ma.getdata(data).astype(object)
+    values[np.ma.getmaskarray(data)] = None  # what a mask hides is missing
+    return values
   if getattr(data, 'ndim', 1) == 0:
     return None
   if isinstance(data, np.ndarray | list):
@@ -174,7 +176,7 @@ def source(frame: pd.DataFrame) -> str:
 # Bytes → text.
 
 
-def whole(path: str, file: BinaryIO) -> bytes:
+def whole(path: str, file: io.BufferedIOBase) -> bytes:
   """All bytes, unpacked; a sentence where their table would not fit."""
   most = paths.free_memory() // TIMES
   raw = file.read(most + 1)
@@ -420,7 +422,7 @@ def _json(path: str, text: str) -> pd.DataFrame:
   return pd.DataFrame(value, dtype=object)
 
 
-def _parquet(path: str, file: BinaryIO) -> pd.DataFrame:
+def _parquet(path: str, file: io.BufferedIOBase) -> pd.DataFrame:
   try:
     frame = pd.read_parquet(file)
   except Exception as error:  # pyarrow has many kinds for one fact

@@ -136,11 +136,11 @@ def _count_block(texts, split: list[list[str]]):
   column = single[word[known]]
   rows.append(row[known][column >= 0])
   columns.append(column[column >= 0])
-  rows, columns = np.concatenate(rows), np.concatenate(columns)
+  i, j = np.concatenate(rows), np.concatenate(columns)
   from scipy import sparse
 
   counts = sparse.coo_array(
-    (np.ones(len(rows)), (rows, columns)), shape=(len(texts), len(split))
+    (np.ones(len(i)), (i, j)), shape=(len(texts), len(split))
   )
   return counts.tocsr(), np.bincount(row[filled], minlength=len(texts))
 

@@ -129,7 +129,7 @@ def read(config: Config, multiple: int, log: Log) -> Text:
     'of which in train too': texts.copies(store, *parts),
     'tokens': train.tokens,
     'held-out tokens': valid.tokens,
-    'rows': train.count,
+    'rows': train.total,
     'empty lines skipped': store.empty,
     'documents of several rows': int(
       (np.diff(train.places) > train.inner).sum()
@@ -181,7 +181,7 @@ def fit(e: Experiment, text: Text, model: Bundle) -> loop.Fitted:
   """The one training loop, with rows for data."""
   config, device_mesh = e.config, model.device_mesh
   if config.pretrain.steps:
-    per_epoch = math.ceil(text.train.count / config.train.batch)
+    per_epoch = math.ceil(text.train.total / config.train.batch)
     epochs = config.pretrain.steps / per_epoch
     config = changed(config, train={'epochs': epochs})
   options = config.train

@@ -70,8 +70,8 @@ def test_rows_are_the_documents_cut_into_pieces(first, last, closed, length):
   expected = slow_rows(documents, length, first, last, closed)
   while expected and not expected[-1]:
     expected.pop()
-  assert made.count - len(expected) in ((0,) if closed else (0, 1))
-  expected += [[]] * (made.count - len(expected))
+  assert made.total - len(expected) in ((0,) if closed else (0, 1))
+  expected += [[]] * (made.total - len(expected))
   assert made.tokens == len(flat)
   found = [[] for _ in expected]
   for r, _, ids in pieces_of(batch):
