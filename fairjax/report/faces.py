@@ -84,7 +84,7 @@ class Face:
     if not by:
       raise UserError('no groups were compared, so there is nothing to plot')
     first = next(iter(by.values())).items()
-    measure_of({k: v for k, v in first if isinstance(v, Mapping)}, measure)
+    measure_of({k: {} for k, v in first if isinstance(v, Mapping)}, measure)
     rates = {group: each[measure] for group, each in by.items()}
     return plots.forest(rates, measure, zero=None)
 
@@ -146,7 +146,7 @@ class Comparison:
     """The differences with their intervals."""
     from fairjax.report.pictures import plots
 
-    values = {}
+    values: dict[str, dict] = {}
     for test in self.tests:
       values.setdefault(test['measure'], test['difference'])
     return plots.forest(values, 'difference')

@@ -61,12 +61,13 @@ def simultaneous(
   return out
 
 
-def within(estimate: Mapping, measure: measures.Measure) -> dict:
+def within(estimate: Mapping, key: str) -> dict:
   """An interval kept in the range of its measure."""
   low, high = estimate.get('low'), estimate.get('high')
-  if not (defined(low) and defined(high)):
+  row = measures.measure(key)
+  if not (row and defined(low) and defined(high)):
     return dict(estimate)
-  ends = {'low': max(low, measure.low), 'high': min(high, measure.high)}
+  ends = {'low': max(low, row.low), 'high': min(high, row.high)}
   return {**estimate, **ends}
 
 
@@ -135,7 +136,7 @@ def gaps(
       }
       if len(rates) < 2:
         continue
-      order = sorted(rates, key=rates.get)
+      order = sorted(rates, key=rates.__getitem__)
       gap = gap_of(parity)
       out.append(
         Finding(
@@ -223,7 +224,7 @@ def leading(found: Sequence[Finding], like: str = '') -> list[Finding]:
 
 def contests(results: Results, name: str) -> list[Finding]:
   """The contender in focus against each other one, by parity of the groups."""
-  known: dict[str, tuple[Mapping, int]] = {}
+  known: dict[str, tuple[dict, int]] = {}
   for bare in ('dp', 'eqodd'):
     for test in results.tests:
       both = test['ours'], test['theirs']
@@ -243,9 +244,9 @@ def contests(results: Results, name: str) -> list[Finding]:
   for (other, (test, sign)), adjusted in zip(known.items(), p):
     effect = test['difference'] if sign > 0 else negated(test['difference'])
     wide = simultaneous(effect, results.level, len(known))
-    both = {results.focus, other} & {*results.contenders}
+    pair = {results.focus, other} & {*results.contenders}
     key = test['measure']
-    alike = any(is_void(results.measured(c, name).get(key, {})) for c in both)
+    alike = any(is_void(results.measured(c, name).get(key, {})) for c in pair)
     verdict = decided(wide, 0.0, adjusted, results.level)
     out.append(
       Finding(
@@ -286,7 +287,7 @@ def flips(results: Results, name: str, one: Mapping) -> list[Finding]:
   for key in sorted(fit, key=lambda k: -fairness[k]['value']) or keys[:1]:
     start = key.removesuffix('flips')
     wide = lambda one: simultaneous(one, results.level, len(fit))
-    value = within(wide(fairness[key]), measures.measure('flips'))
+    value = within(wide(fairness[key]), 'flips')
     beside = {'of': fairness[key].get('of', '')} | {
       part: wide(fairness[f'{start}{part}_flips'])
       for part in ('control', 'excess')
@@ -389,17 +390,16 @@ def scores(results: Results) -> list[Finding]:
     keys = led(values)
     chosen += [(name, key, values) for key in keys[:1]]
   chosen = chosen[:MOST]
-  family = sum(defined({'value': v[k].get('null')}) for _, k, v in chosen)
+  family = sum(defined(v[k].get('null')) for _, k, v in chosen)
   out = []
   for name, key, values in chosen:
     null = values[key].get('null')
     value = values[key]
-    if defined({'value': null}):
-      value = simultaneous(value, results.level, family)
-      value = within(value, measures.measure(key))
+    if defined(null):
+      value = within(simultaneous(value, results.level, family), key)
     interval = all(defined(value.get(end)) for end in ('low', 'high'))
     verdict = VOID
-    if interval and defined({'value': null}):
+    if interval and defined(null):
       verdict = side(value, null)
     elif interval and measures.bare(key) == 'different':
       verdict = (

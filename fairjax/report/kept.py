@@ -11,6 +11,7 @@ a stranger sees what was run and can run it again.
 import pathlib
 import re
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -104,15 +105,19 @@ def _data(folder: pathlib.Path, found: Results) -> str:
   """The data by name, or the file's own; the model; the seeds."""
   data, seeds = found.data, len(found.seeds)
   config = described(folder, CONFIG) or {}
-  said = lambda section, key, other: config.get(section, {}).get(key, other)
+
+  def said(at: str, other: Any) -> Any:
+    section, key = at.split('.')
+    return config.get(section, {}).get(key, other)
+
   if data == 'file':
-    data = _short(said('data', 'path', data))
+    data = _short(said('data.path', data))
   row = ignored_knobs.row(config.get('recipe', ''))
   if row and row.data_at:  # parallel text, and not that of data.name
-    own = said(*row.data_at.split('.'), '') or data
+    own = said(row.data_at, '') or data
     data = own if isinstance(own, str) else ' and '.join(own)
   if row and row.seeds_at:  # as many generators
-    seeds = said(*row.seeds_at.split('.'), seeds)
+    seeds = said(row.seeds_at, seeds)
   parts = [data, _short(found.model)]
   parts += [tables.plural(seeds, 'seed')] if seeds else []
   return ', '.join(filter(None, parts))
@@ -164,7 +169,7 @@ def _at_home(tree: Any) -> Any:
   return [_at_home(one) for one in tree] if isinstance(tree, list) else tree
 
 
-def runs(folders: list[str]) -> list[pathlib.Path]:
+def runs(folders: Sequence[str | pathlib.Path]) -> list[pathlib.Path]:
   """The folders of runs among these, or in them, by name."""
   out = []
   for name in folders:

@@ -172,7 +172,8 @@ def capital(key: str) -> str:
 
 
 def _better(key: str) -> str:
-  side_ = {1: 'right', -1: 'left'}.get(measures.measure(key).better)
+  row = measures.measure(key)
+  side_ = {1: 'right', -1: 'left'}.get(row.better if row else 0)
   return f'{side_} is better' if side_ else 'neither side is better'
 
 
@@ -201,7 +202,8 @@ def in_full(results: Results, predictions: pd.DataFrame | None) -> list[dict]:
 def _numbers(one: Mapping) -> dict:
   """The measures that lead side by side, the others, and gaps in every rate."""
   own, more = tables.split_aggregates(one.get('fairness', {}))
-  pair, rest = [], []
+  pair: list[list] = []
+  rest: list[list] = []
   for title, values in (('Quality', one.get('quality', {})), ('Fairness', own)):
     leads = set(measures.leading(values))
     for into, lead in ((pair, True), (rest, False)):
@@ -214,7 +216,8 @@ def _numbers(one: Mapping) -> dict:
 def _measures(values: Mapping) -> dict:
   """A row a measure, by the name that people know, and ours in brackets; with
   what chance alone gives a gap where that is known."""
-  rows, about = [], {}
+  rows = []
+  about: dict[str, str] = {}
   for key in measures.in_order(values):
     of, value = measures.measure(key), values[key]
     own = of and measures.label(key).casefold() != key
@@ -222,8 +225,7 @@ def _measures(values: Mapping) -> dict:
     row = {'measure': title, 'value': tables.of_measure(key, value)}
     rows.append(row | {'by chance': value['null']} if 'null' in value else row)
     # Of several attributes a measure is explained once.
-    first = of and of.about not in about.values()
-    about[title] = of.about if first else ''
+    about[title] = of.about if of and of.about not in about.values() else ''
   return parts.table(rows) | {'about': about}
 
 

@@ -87,7 +87,7 @@ def by_people(results: Results) -> Results:
     return results
   if set(names.values()) & set(results.contenders):
     return results  # somebody's own run is called so
-  own = lambda name: names.get(name, name)
+  own = lambda name: names[name] if name in names else name
   every = '|'.join(map(re.escape, sorted(names, key=len, reverse=True)))
   spelt = re.compile(rf'(?<!\S)({every})(?!\S)')
   contenders = {}

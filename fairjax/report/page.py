@@ -150,8 +150,8 @@ def _picture(results: Results, found) -> list[dict]:
     return [_scores(results, kinds['score'])]
   if 'count' in kinds:
     one = kinds['count'].beside
-    shown = {'changed': one['changed'], 'kept': one['rows'] - one['changed']}
-    plot = plots.bars([*shown], {'texts': [*shown.values()]}, 'texts')
+    counts = [one['changed'], one['rows'] - one['changed']]
+    plot = plots.bars(['changed', 'kept'], {'texts': counts}, 'texts')
     return [drawn('answer', plot, 'Texts, by what became of them.')]
   return []
 

@@ -60,10 +60,11 @@ def page(
   policy: str = POLICY,
 ) -> str:
   """A whole html file with a list of its sections at the top."""
+  into = pictures or Pictures(pathlib.Path())  # of a page that has none
   return template('page.html').render(
     title=title,
     sections=[
-      {**one, 'parts': prepared(one['parts'], pictures)} for one in sections
+      {**one, 'parts': prepared(one['parts'], into)} for one in sections
     ],
     policy=policy,
     css=(HERE / 'page.css').read_text('utf-8'),
@@ -109,9 +110,7 @@ def template(
   return made.get_template(name)
 
 
-def prepared(
-  parts: Sequence[Mapping], pictures: Pictures | None = None
-) -> list[dict]:
+def prepared(parts: Sequence[Mapping], pictures: Pictures) -> list[dict]:
   """Parts as the template shows them; figures in a row stand side by side."""
   out: list[dict] = []
   for part in parts:
@@ -130,16 +129,14 @@ def prepared(
   return out
 
 
-def _prepared(part: Mapping, pictures: Pictures | None) -> dict:
+def _prepared(part: Mapping, pictures: Pictures) -> dict:
   kind = part['part']
   inside = lambda parts: prepared(parts, pictures)
   if kind == 'figure':
     return pictures.add(part['name'], _drawn(part), part['caption'])
   if kind == 'table':
-    about = part.get('about')
-    caption = part.get('caption', '')
-    view = tables.view(part['rows'], part.get('columns'), about)
-    return {'part': 'table', 'caption': caption, **view}
+    view = tables.view(part['rows'], part.get('columns'), part.get('about'))
+    return {'part': 'table', 'caption': part.get('caption', ''), **view}
   if kind == 'texts':
     rows = [_texts(row, part['versions']) for row in part['rows']]
     number = pictures.strips

@@ -12,7 +12,7 @@ import numbers
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from fairjax.core.escape import printable as printable
 from fairjax.metrics import measures
@@ -29,11 +29,11 @@ P = 'p', 'p, adjusted', 'p (Holm)'  # headings of p values
 LONGEST = 30, 43  # characters on a terminal: of the first cell, of others
 
 
-def is_estimate(value: Any) -> bool:
+def is_estimate(value: Any) -> TypeGuard[Mapping[str, Any]]:
   return isinstance(value, Mapping) and 'value' in value
 
 
-def defined(value: Any) -> bool:
+def defined(value: Any) -> TypeGuard[Any]:
   """True for a number, or an Estimate with one."""
   if is_estimate(value):
     value = value['value']
@@ -127,12 +127,11 @@ def limits(threshold: Any) -> str:
 
 def _headings(rows: Table, columns: Columns) -> dict[str, str]:
   """{key: heading}; all keys in order of appearance where none are given."""
-  if columns is None:
-    columns = dict.fromkeys(key for row in rows for key in row)
-    return {key: printable(key) for key in columns}
   if isinstance(columns, Mapping):
     return {key: printable(heading) for key, heading in columns.items()}
-  return {key: printable(key) for key in columns}
+  every = (key for row in rows for key in row)
+  keys = every if columns is None else columns
+  return {key: printable(key) for key in keys}
 
 
 def _printed(rows: Table, headings: Mapping[str, str]) -> Table:
@@ -197,7 +196,8 @@ def markdown(rows: Table, columns: Columns = None, width: int = 80) -> str:
   headings = _headings(rows, columns)
   if not rows or not headings:
     return '(no rows)'
-  rows, notes = _printed(rows, headings), {}
+  rows = _printed(rows, headings)
+  notes: dict[str, int] = {}
 
   def show(value: Any, key: str, cut: bool = True) -> str:
     text = cell(value).replace('|', '\\|')
@@ -252,11 +252,11 @@ def view(
   shared = _shared_notes(rows, headings)
 
   def show(key: str, value: Any) -> dict[str, Any]:
-    note = value.get('note') if is_estimate(value) else None
+    note = (value.get('note') if is_estimate(value) else '') or ''
     return {
       'text': cell(value),
       'mark': shared.get(note, ''),
-      'note': note or '',
+      'note': note,
       'about': about.get(value, '') if about and key == first else '',
     }
 

@@ -40,8 +40,8 @@ def settled(found: results.Results) -> list[dict]:
   """
   if all('family' in one for one in found.verdicts) and found.verdicts:
     return found.verdicts
-  named = [verdict_named(spec, found) for spec in found.primary]
-  named = [one for one in named if one]
+  each = (verdict_named(spec, found) for spec in found.primary)
+  named = [one for one in each if one]
   p = [p_of(one, found.level) for one in named]
   out = []
   for one, adjusted in zip(named, significance.adjusted(p)):
@@ -71,7 +71,8 @@ def verdict_named(spec: str, found: results.Results) -> dict | None:
     return next((v for v in found.verdicts if v['claim'] == spec), None)
   ours, theirs, name, where = match.group('ours', 'theirs', 'measure', 'set')
   bound = float(match['bound'] or 0)
-  more = measures.measure(name).better > 0
+  row = measures.measure(name)
+  more = row is None or row.better > 0
   if match['side']:
     more = more if bound else match['side'] == 'above'
   for test in over_examples(found.tests, ours, theirs):
@@ -120,8 +121,8 @@ def times_larger(effect: Mapping, bound: float, level: float) -> float | None:
   σ falls as 1/√n, so (distance that is decided / distance that there is)².
   """
   decided = decided_from(effect, level)
-  away = abs(effect['value'] - bound) if decided is not None else 0.0
-  return (decided / away) ** 2 if away else None
+  away = abs(effect['value'] - bound)
+  return (decided / away) ** 2 if decided is not None and away else None
 
 
 def claim(
@@ -164,8 +165,8 @@ def over_examples(
     if pair == (ours, theirs):
       first.setdefault(at, test)
     elif pair == (theirs, ours):
-      turned = {'ours': ours, 'theirs': theirs}
-      turned['difference'] = findings.negated(test['difference'])
+      effect = findings.negated(test['difference'])
+      turned = {'ours': ours, 'theirs': theirs, 'difference': effect}
       other.setdefault(at, {**test, **turned})
   for at, test in other.items():
     first.setdefault(at, test)

@@ -238,16 +238,16 @@ def _of_score(results: Results, one: Finding) -> dict:
   number += shown or (f' ({note})' if note else '')
   label = measures.label(one.measure)
   axis = map(printable, estimate.get('of', ('male', 'female')))
-  known = defined({'value': one.bound})
+  null = show(one.bound) if defined(one.bound) else ''
   who = one.subject if len(results.contenders) > 1 else results.model
   return {
     **{'number': number, 'label': label, 'set': of_set(one.set)},
     'who': named(who) or 'The model',
     'sentence': row.sentence.format(number, *axis, label),
     'neutral': row.neutral,
-    'null': show(one.bound) if known else '',
-    'limit': f'what {row.neutral} gives, {show(one.bound)}'
-    if known
+    'null': null,
+    'limit': f'what {row.neutral} gives, {null}'
+    if null
     else f'{100 * RARE:.0f} of 100',
     'others': [f'{named(c)} {show(v)}' for c, v in [*one.beside.items()][:6]],
   }
@@ -276,15 +276,9 @@ def ranking(
 
 
 def of_claim(
-  ours: str,
-  theirs: str,
-  measure: str,
-  where: str,
-  more: bool | None = None,
-  bound: float = 0.0,
+  ours: str, theirs: str, measure: str, where: str, more: bool, bound: float
 ) -> str:
   """'a is below b in false positive equality difference on test'."""
-  more = measures.measure(measure).better >= 0 if more is None else more
   label = measures.label(measure)
   return _say('claim', ours, theirs, label, where, more, bound)
 

@@ -72,8 +72,8 @@ def test_what_was_named_is_one_family():
   assert alone['verdict'] == 'holds' and alone['adjusted'] == 0.04
   (none,) = verdict.settled(run_of(verdicts=[judged('other')]))
   assert none['verdict'] == 'exploratory' and none['adjusted'] is None
-  again = run_of(SPECS, verdicts=found)
-  assert verdict.settled(again) == found
+  assert verdict.settled(run_of(SPECS, verdicts=found)) == found
+  assert verdict.settled(run_of(['weight against swap: typo on test'])) == []
 
 
 def test_a_family_errs_as_often_as_agreed():

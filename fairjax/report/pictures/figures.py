@@ -75,11 +75,12 @@ def blank(
 ) -> tuple['Figure', list['Axes']]:
   """A figure of `panels` panels, `height` inches a row of them."""
   from matplotlib.figure import Figure
+  from matplotlib.layout_engine import ConstrainedLayoutEngine
 
   columns = max(1, min(columns, panels))
   rows = math.ceil(panels / columns)
-  figure = Figure(figsize=(WIDTH, height * rows), layout='constrained')
-  figure.get_layout_engine().set(h_pad=0.06, hspace=0.04)
+  layout = ConstrainedLayoutEngine(h_pad=0.06, hspace=0.04)
+  figure = Figure(figsize=(WIDTH, height * rows), layout=layout)
   grid = figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
   for axes in grid[panels:]:
     axes.remove()
@@ -144,7 +145,7 @@ def marked(axes: 'Axes', x: float, said: str) -> None:
     xycoords=('data', 'axes fraction'),
     xytext=(3, 1),
     textcoords='offset points',
-    **{'size': 8, 'color': INK, 'va': 'bottom'},
+    **dict[str, Any](size=8, color=INK, va='bottom'),
   )
 
 
@@ -229,7 +230,7 @@ def svg(figure: 'Figure', title: str = '') -> str:
     r'<metadata>.*?</metadata>|<style.*?</style>', '', text, flags=re.S
   )
   own = 'p' + hashlib.sha256((title + text).encode()).hexdigest()[:8]
-  width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()
+  (width, height), *_ = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)
 
   def tag(match: re.Match) -> str:
     element = match.group()

@@ -72,8 +72,8 @@ def over_thresholds(
     marked(axes, float(np.mean(chosen)), f'chosen: {np.mean(chosen):.2f}')
   for k, (title, values) in enumerate(series.items()):
     y = np.array([np.nan if v is None else v for v in values], float)
-    shown = {'ms': 4, 'markevery': 10, 'label': name(title, 40)}
-    axes.plot(x, y, **of_series(k), **shown)
+    style = of_series(k) | {'ms': 4, 'markevery': 10, 'label': name(title, 40)}
+    axes.plot(x, y, **style)
   axes.set(xlabel='decision threshold', xlim=(0, 1), ylim=(-0.02, 1.02))
   legend(axes, 2, below=True)
   return figure
@@ -90,8 +90,7 @@ def reliability(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> 'Figure':
     shift = 0.006 * (k - (len(groups) - 1) / 2)
     axes.errorbar(
       *(np.array(x) + shift, y, reach),
-      **of_series(k),
-      **{'ms': 4, 'lw': 1.2, 'elinewidth': 0.7, 'capsize': 2},
+      **of_series(k) | {'ms': 4, 'lw': 1.2, 'elinewidth': 0.7, 'capsize': 2},
       label=name(title),
     )
   axes.set(

@@ -118,15 +118,15 @@ def score_histograms(
 
   One panel a group (the eight largest), scores [s, n] of all seeds together.
   """
-  label, group = np.asarray(label), np.asarray(group)
+  label, of = np.asarray(label), np.asarray(group)
   scores = np.atleast_2d(scores)
-  names, counts = np.unique(group, return_counts=True)
+  names, counts = np.unique(of, return_counts=True)
   names = names[np.argsort(-counts, kind='stable')][:8]
   figure, panels = blank(len(names), 2, 1.9, sharex=True, sharey=True)
   edges = np.linspace(0, 1, bins + 1)
   for axes, title in zip(panels, names):
     for k, (value, line) in enumerate([(0, '-'), (1, '--')]):
-      rows = (group == title) & (label == value)
+      rows = (of == title) & (label == value)
       counts = np.histogram(scores[:, rows], edges)[0]
       share = counts / max(counts.sum(), 1)
       axes.stairs(share, edges, fill=True, color=COLOURS[k], alpha=0.22)
@@ -140,7 +140,7 @@ def score_histograms(
   return figure
 
 
-def learning_series(rows: Sequence[Mapping[str, Any]]) -> dict[str, Series]:
+def learning_series(rows: Sequence[Mapping]) -> dict[str, dict[str, dict]]:
   """{measure: {split: x, y, low, high}} of the rows of metrics.jsonl.
 
   y is the mean over seeds, low and high their range. `train_loss` beside a
@@ -156,7 +156,7 @@ def learning_series(rows: Sequence[Mapping[str, Any]]) -> dict[str, Series]:
         key, split = 'loss', 'train'
       at = points.setdefault((key, split), {})
       at.setdefault(row['step'], []).append(float(value))
-  measures: dict[str, Series] = {}
+  measures: dict[str, dict[str, dict]] = {}
   for (measure, split), at in points.items():
     steps = sorted(at)
     measures.setdefault(measure, {})[split] = {
@@ -250,8 +250,8 @@ def front(
       ecolor=COLOURS[k % 6] + '70',
       label=name(title),
     )
-  every = np.array(every, float).reshape(-1, 2)
-  best = every[best_front(-every if less else every)]
+  ends = np.array(every, float).reshape(-1, 2)
+  best = ends[best_front(-ends if less else ends)]
   axes.step(*best.T, where='pre', color=PALE, lw=1, zorder=0)
   axes.set(xlabel=name(x_label, 60), ylabel=name(y_label, 60))
   legend(axes, len(series), below=True)

@@ -45,11 +45,11 @@ def _rows(axes: 'Axes') -> list[str]:
       marks = [
         (p.get_width(), p.get_y() + p.get_height() / 2) for p in container
       ]
-    elif container.lines[0] is not None:  # else the ends of bars alone
-      marks = container.lines[0].get_xydata()
+    elif line := getattr(container, 'lines', (None,))[0]:  # else ends alone
+      marks = line.get_xydata()
     else:
       continue
-    title = container.get_label()
+    title = container.get_label() or '_'
     title = '' if title.startswith('_') else f' ({title.strip()})'
     for x, y in marks:
       near = min(names, key=lambda place: abs(place - y))
@@ -64,7 +64,7 @@ def _rows(axes: 'Axes') -> list[str]:
 def _curves(axes: 'Axes') -> list[str]:
   out = []
   for line in axes.lines:
-    title = line.get_label().strip()
+    title = str(line.get_label()).strip()
     x, y = (
       np.asarray(line.get_xdata(), float),
       np.asarray(line.get_ydata(), float),
@@ -79,10 +79,11 @@ def _curves(axes: 'Axes') -> list[str]:
       f'{_shown(x[-1])}, highest {_shown(y[top])} at {_shown(x[top])}'
     )
   for container in axes.containers:
-    title = container.get_label()
-    if hasattr(container, 'patches') or title.startswith('_'):
+    title = container.get_label() or '_'
+    drawn = getattr(container, 'lines', (None,))[0]
+    if drawn is None or title.startswith('_'):
       continue
-    points = np.asarray(container.lines[0].get_xydata(), float)
+    points = np.asarray(drawn.get_xydata(), float)
     points = points[np.isfinite(points).all(1)]
     if len(points):
       ends = points[np.argsort(points[:, 0])][[0, -1]]

@@ -22,9 +22,9 @@ def word_map(pairs: Sequence[Mapping[str, Any]]) -> 'Figure':
   for k, side in enumerate(('first', 'second')):
     for moved in (False, True):
       key = f'moved_{side}' if moved else side
+      x, y = zip(*(pair[key] for pair in pairs))
       axes.scatter(
-        *zip(*(pair[key] for pair in pairs)),
-        s=16,
+        *(x, y, 16),
         facecolors='none' if moved else COLOURS[k],
         edgecolors=COLOURS[k],
         linewidths=0.9,
