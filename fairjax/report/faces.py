@@ -16,6 +16,7 @@ import pandas as pd
 
 from fairjax.core import escape
 from fairjax.core.errors import UserError, is_listed, need, same_index, shown
+from fairjax.data.tables import answers
 from fairjax.metrics.gate import ALSO
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.results import Results, write
@@ -186,14 +187,11 @@ class Equalized:
     """1 where a row is decided positive."""
     need(is_listed(groups), 'groups', groups, 'a group a score is needed')
     same_index(y_score=y_score, groups=groups)
-    try:
-      scores = np.asarray(y_score, float)
-      right = scores.ndim == 1 and ((scores >= 0) & (scores <= 1)).all()
-    except (TypeError, ValueError, OverflowError):
-      right = False
-    wanted = 'a probability from 0 to 1 for each row is needed'
-    need(right, 'y_score', y_score, wanted)
-    return self.rule.decide(scores, list(groups))
+    asked = answers.Asked(('0', '1'), says='y_score has', stacked=False)
+    names = list(groups)
+    scores = answers.of_values(y_score, len(names), asked).scores[0]
+    need(scores.shape[1] == 2, 'y_score', y_score, 'a number a row is needed')
+    return self.rule.decide(scores[:, 1], names)
 
   def to_frame(self) -> pd.DataFrame:
     """Accuracy and the criterion, before, after, and the difference."""
