@@ -54,9 +54,9 @@ def read(path: pathlib.Path, folder: pathlib.Path) -> Tokenizer:
 
 def _by_transformers(folder: pathlib.Path) -> Tokenizer:
   """The tokenizer of other files (sentencepiece, …), as transformers has it."""
-  try:
-    from transformers import AutoTokenizer
+  from transformers import AutoTokenizer
 
+  try:
     slow = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
     return Tokenizer.from_str(slow.backend_tokenizer.to_str())
   except Exception as error:  # of many kinds

@@ -13,15 +13,11 @@ import pathlib
 from typing import Any
 
 import numpy as np
+from transformers import TrainerCallback
 
 from fairjax.core.errors import need
 from fairjax.metrics import measures
 from fairjax.recipes.audit.library import Audited, audit
-
-try:
-  from transformers import TrainerCallback
-except ImportError:  # then there is no Trainer to call it
-  TrainerCallback = object
 
 BATCH = 32
 
