@@ -32,13 +32,13 @@ from ml_collections import config_flags
 
 from fairjax.cli import commands
 from fairjax.config import (
+  ALIASES,
   RENAMED,
   Config,
   config_folder,
   ignored_knobs,
   validate,
 )
-from fairjax.config.knob_aliases import ALIASES
 from fairjax.core import knobs, paths
 from fairjax.core.errors import (
   Failed,

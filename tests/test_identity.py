@@ -56,7 +56,7 @@ def test_a_misspelt_stage_is_refused():
   with pytest.raises(KeyError, match='trainig'):
     identity(Config(), 'trainig')
   with pytest.raises(KeyError, match='mesures'):
-    knobs.knob(1, 'a number', changes=('data', 'mesures'))
+    knobs.knob(1, changes=('data', 'mesures'))
   with pytest.raises(KeyError, match='tekst'):
     knobs.section(Config, 'tekst')
 

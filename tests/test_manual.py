@@ -12,7 +12,7 @@ import fairjax
 from fairjax import main
 from fairjax.cli import manual
 from fairjax.cli.commands import COMMANDS, flags_of
-from fairjax.config import Config, shipped, validate
+from fairjax.config import HELP, Config, shipped, validate
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 from fairjax.recipes import RECIPES
@@ -67,10 +67,11 @@ def test_help_imports_nothing_heavy():
 
 
 def test_every_knob_is_explained():
-  for name, leaf in LEAVES.items():
+  assert [*HELP] == [*LEAVES]
+  for name in LEAVES:
     page = manual.explain(name)
     assert page.startswith(f'--config.{name}=')
-    assert plain(leaf.about) in plain(page)
+    assert plain(HELP[name]) in plain(page)
     for field in ('default', 'values', 'changes'):
       assert field in page
   rate = plain(manual.explain('train.lr'))
@@ -82,9 +83,9 @@ def test_every_knob_is_explained():
 
 def test_a_help_is_understood_alone():
   hanging = {'and', 'of', 'its', 'it', 'their', 'these', 'before', 'instead'}
-  for name, leaf in LEAVES.items():
-    first = leaf.about.partition(':')[0].split()[0].rstrip(',')
-    assert first not in hanging, (name, leaf.about)
+  for name, about in HELP.items():
+    first = about.partition(':')[0].split()[0].rstrip(',')
+    assert first not in hanging, (name, about)
   for entries in manual.registries().values():
     for name, one in entries.items():
       assert not one.about.startswith('the same '), (name, one.about)
@@ -122,7 +123,7 @@ def test_a_command_stands_for_a_config(name):
   assert page.index('What matters most') < page.index(f'\n{one.sections[0]}: ')
   assert 5 < len(one.matter) <= 15
   for leaf in one.matter:
-    assert plain(LEAVES[leaf].about) in plain(page)
+    assert plain(HELP[leaf]) in plain(page)
   assert {*one.sections} <= {*manual.sections()}
   settings = shipped(one.config)
   for section in one.sections:  # with the values of the command's config

@@ -11,7 +11,7 @@ import tokenize
 
 from fairjax import main
 from fairjax.cli import commands, manual
-from fairjax.config import Config, validate
+from fairjax.config import HELP, Config, validate
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 
@@ -193,7 +193,7 @@ def test_what_shows_all_names_shows_them():
     wrong = leaf.rule('zzz' if leaf.type is str else ('zzz',))
     where = re.search(r'(--list|fairjax help (\S+)) shows all', wrong)
     if not where:
-      assert 'of --list' not in leaf.about, name
+      assert 'of --list' not in HELP[name], name
       continue
     page = manual.explain(where[2]) if where[2] else manual.everything()
     names = knobs.wanted(leaf.rule).partition('one of ')[2]

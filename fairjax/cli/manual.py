@@ -21,13 +21,14 @@ from absl import flags
 import fairjax
 from fairjax.cli.commands import COMMANDS
 from fairjax.config import (
+  ALIASES,
+  HELP,
   RENAMED,
   Config,
   config_folder,
   ignored_knobs,
   shipped,
 )
-from fairjax.config.knob_aliases import ALIASES
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 
@@ -101,7 +102,7 @@ def _meant(name: str, leaves: dict) -> list[str]:
   if theirs:
     return rows({f'--{theirs}': flags.FLAGS[theirs].help})
   found = [one for one in leaves if name in one] or [
-    one for one, leaf in leaves.items() if name in leaf.about.lower()
+    one for one in leaves if name in HELP[one].lower()
   ]
   if len(found) == 1:
     return [knob(leaves[found[0]])]
@@ -187,7 +188,7 @@ def knob(leaf: knobs.Leaf) -> str:
   if theirs:
     facts['also called'] = ', '.join(theirs)
   head = f'{flag(leaf)}={leaf.name.rpartition(".")[2].upper()}'
-  return '\n'.join([head, *_wrapped(leaf.about, '  '), *rows(facts)])
+  return '\n'.join([head, *_wrapped(HELP[leaf.name], '  '), *rows(facts)])
 
 
 def config(stem: str) -> str:
@@ -274,7 +275,7 @@ def knob_rows(leaves: list[knobs.Leaf], settings: Config) -> list[str]:
   shown = {}
   for leaf in leaves:
     value = written(knobs.value(settings, leaf.name))
-    shown[leaf.name] = leaf.about + (f' [{value}]' if value else '')
+    shown[leaf.name] = HELP[leaf.name] + (f' [{value}]' if value else '')
   return rows(shown)
 
 

@@ -1,10 +1,10 @@
 """Every knob of the program: typed dataclasses, one knob a field.
 
 A config file in configs/ returns one `Config`; absl flags override its leaves
-(`--config.train.lr=1e-5`). Each field gives its default, its help, its valid
-values and what it changes (knobs.py); `validate` and the identity of stages
-follow from that. Only leaf values reach jitted code. The sections stand in the
-files beside this one and are composed here.
+(`--config.train.lr=1e-5`). Each field gives its default, its valid values and
+what it changes (core/knobs.py); `validate` and the identity of stages follow
+from that. Its help is a line of knobs.csv. Only leaf values reach jitted code.
+The sections stand in the files beside this one and are composed here.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ from fairjax.config.methods import (
 from fairjax.config.rewriting import AXES, Fairscore, Perturb, Rewrite
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.config.writing import Writing, writer
-from fairjax.core import knobs
+from fairjax.core import knobs, paths
 from fairjax.core.errors import UserError
 from fairjax.core.knobs import (
   SEED,
@@ -48,41 +48,20 @@ from fairjax.core.knobs import (
 class Config:
   """One run."""
 
-  recipe: str = knob(
-    'train',
-    'which recipe to run (see --list)',
-    entry('fairjax.recipes:RECIPES'),
-    changes=(),
-  )
+  recipe: str = knob('train', entry('fairjax.recipes:RECIPES'), changes=())
   model: str = knob(
-    'mini',
-    'a size (nano … medium), cnn, lstm, a model folder, or a hub name',
-    filled,
-    changes=('training', 'texts', 'attributes'),
-    path=True,
+    'mini', filled, changes=('training', 'texts', 'attributes'), path=True
   )
-  seeds: int = knob(
-    5, 'number of runs trained side by side', below(1, 1001), changes='training'
-  )
+  seeds: int = knob(5, below(1, 1001), changes='training')
   seed: int = knob(
     0,
-    'seed of the first run',
     SEED,
     changes=('data', 'training', 'weights', 'measures', 'attributes', 'words'),
   )
-  text: str = knob('', 'the text that configs/swap.py swaps', changes='texts')
-  reuse: str = knob(
-    '',
-    'folder of an earlier run whose finished stages are reused',
-    existing,
-    changes=(),
-  )
-  wandb: str = knob(
-    '', "Weights & Biases project; '' disables logging to it", changes=()
-  )
-  mlflow: str = knob(
-    '', "MLflow experiment; '' disables logging to it", changes=()
-  )
+  text: str = knob('', changes='texts')
+  reuse: str = knob('', existing, changes=())
+  wandb: str = knob('', changes=())
+  mlflow: str = knob('', changes=())
   data: Data = section(Data, 'data')
   planted: Planted = section(Planted, 'data')
   tokens: Tokens = section(Tokens, 'training')
@@ -109,6 +88,17 @@ class Config:
   perturb: Perturb = section(Perturb, 'rewriting')
   fairscore: Fairscore = section(Fairscore, 'measures')
   writing: Writing = section(Writing, 'measures')
+
+
+# Of each knob (knobs.csv): its help, and {another name: it}: those that it had
+# here, and those of transformers, scikit-learn and others, to suggest ours.
+_WORDS = paths.csv_lines(pathlib.Path(__file__).with_name('knobs.csv'), 'knobs')
+HELP = {name: about for name, about, *_ in _WORDS[1:]}
+RENAMED = {old: name for name, _, olds, _ in _WORDS[1:] for old in olds.split()}
+ALIASES = dict.fromkeys(
+  'output_dir overwrite_output_dir out_dir logging_dir outdir'.split(),
+  '--workdir',
+) | {one: f'--config.{k}' for k, _, _, own in _WORDS[1:] for one in own.split()}
 
 
 def seed_list(config: Config) -> list[int]:
@@ -157,24 +147,6 @@ def pretrained(otherwise: str = '') -> str:
 
 # Directions of a swap of gender; of other axes they are the axis's values.
 GENDERED = ('opposite', 'male', 'female', 'neutral')
-# Former names of a leaf, or its name in transformers, and its name here.
-RENAMED = {
-  'train.clip': 'train.max_grad_norm',
-  'train.best': 'train.metric_for_best',
-  'train.keep': 'train.load_best',
-  'train.accumulate': 'train.microbatches',
-  'measures.positive': 'measures.pos_label',
-  'measures.level': 'measures.confidence_level',
-  'weighting.trees': 'weighting.n_estimators',
-  'weighting.depth': 'weighting.max_depth',
-  'weighting.clip': 'weighting.max_weight',
-  'benchmarks.eraser': 'benchmarks.mitigations',
-  'benchmarks.limit': 'data.limit',
-  'diet.keep_equal': 'method.keep_equal',
-  'diet.replacement': 'method.replacement',
-  'generate.beams': 'generate.num_beams',
-  'generate.max_new': 'generate.max_new_tokens',
-}
 
 
 def validate(config: Config) -> None:

@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-from fairjax.config import Config
+from fairjax.config import HELP, Config
 from fairjax.core import knobs, paths
 from fairjax.core.errors import (
   Surface,
@@ -170,7 +170,7 @@ def _documented(function: Callable, known: Mapping[str, knobs.Leaf]) -> str:
   named = inspect.signature(function).parameters if '{arg' in filled else ()
   about = lambda k: ARGUMENTS.get(f'{function.__name__}.{k}') or ARGUMENTS[k]
   own = [f'{k}: {about(k)}.' for k in named if k not in ('self', 'options')]
-  more = [f'{k}: {leaf.about} [{leaf.default!r}]' for k, leaf in known.items()]
+  more = [f'{k}: {HELP[v.name]} [{v.default!r}]' for k, v in known.items()]
   for place, each in (('arguments', own), ('options', more)):
     lines = [
       textwrap.fill(one, 80, initial_indent=' ' * 4, subsequent_indent=' ' * 6)

@@ -58,11 +58,7 @@ _an_attribute = rule(
 class Rewrite:
   """Fine-tuning on pairs of texts (rewriting/rewriter.py)."""
 
-  family: str = knob(
-    'bart',
-    "family of a model that is a size: 'bart', or 'gpt2', which reads both",
-    one_of('bart', 'gpt2'),
-  )
+  family: str = knob('bart', one_of('bart', 'gpt2'))
 
 
 @dataclasses.dataclass(slots=True)
@@ -71,7 +67,6 @@ class Perturb:
 
   sources: tuple[str, ...] = knob(
     ('geco', 'gap', 'winobias', 'winogender', 'descriptors'),
-    'parallel text to learn from (persons/parallel.py)',
     each(
       one_of(
         *('geco', 'gap', 'winobias', 'winogender', 'descriptors'),
@@ -80,88 +75,30 @@ class Perturb:
       least=1,
     ),
   )
-  data: str = knob(
-    '',
-    "folder with geco/ and bias_eval/, for those sources; or PANDA's",
-    existing,
-    path=True,
-  )
-  learner: str = knob(
-    'rewriter',
-    "what is trained: a 'rewriter', or a 'tagger' whose words rules turn",
-    one_of('rewriter', 'tagger'),
-  )
+  data: str = knob('', existing, path=True)
+  learner: str = knob('rewriter', one_of('rewriter', 'tagger'))
   by: str = knob(
-    'rules',
-    "'rules', the 'word' alone, 'dictionary' (everybody), or a 'model'",
-    one_of('rules', 'word', 'dictionary', 'model'),
-    changes='texts',
+    'rules', one_of('rules', 'word', 'dictionary', 'model'), changes='texts'
   )
-  model: str = knob(
-    '',
-    'folder of a trained perturber',
-    existing,
-    changes='texts',
-    path=True,
-  )
+  model: str = knob('', existing, changes='texts', path=True)
   axes: tuple[str, ...] = knob(
-    PAPER_AXES,
-    'axes whose words are perturbed',
-    each(one_of(*AXES), least=1),
-    changes='texts',
+    PAPER_AXES, each(one_of(*AXES), least=1), changes='texts'
   )
-  attributes: tuple[str, ...] = knob(
-    (),
-    'what a person may become; () is all of the axis',
-    each(_an_attribute),
-    changes='texts',
-  )
-  words: str = knob(
-    '',
-    'table with columns word and attribute, counted for the draw; none: ours',
-    existing,
-    changes='texts',
-    path=True,
-  )
-  tested: int = knob(
-    400,
-    'held-out pairs written of each source',
-    at_least(1),
-    changes='measures',
-  )
+  attributes: tuple[str, ...] = knob((), each(_an_attribute), changes='texts')
+  words: str = knob('', existing, changes='texts', path=True)
+  tested: int = knob(400, at_least(1), changes='measures')
 
 
 @dataclasses.dataclass(slots=True)
 class Fairscore:
   """How often predictions change under perturbation (texts/fairscore.py)."""
 
-  path: str = knob(
-    '',
-    'paired file to use (tables/paired.py); none: written from the test set',
-    existing,
-    path=True,
-  )
+  path: str = knob('', existing, path=True)
   by: tuple[str, ...] = knob(
     ('rules', 'dictionary'),
-    "perturbers of the test set: 'rules', 'word', 'dictionary', 'model'",
     each(one_of('rules', 'word', 'dictionary', 'model'), least=1),
   )
-  tolerance: float = knob(
-    0.0,
-    'a prediction changes with its class, or (above 0, ordered classes) where '
-    'its mean class moves by more than this',
-    at_least(0),
-    changes='measures',
-  )
-  rates: tuple[float, ...] = knob(
-    (), 'learning rates swept; () is train.lr alone', each(above(0, 10))
-  )
-  batches: tuple[int, ...] = knob(
-    (), 'batches swept; () is train.batch alone', each(at_least(1))
-  )
-  tasks: tuple[str, ...] = knob(
-    (),
-    'tasks of GLUE that recipe fairtune tunes on, with averages',
-    each(one_of(*GLUE, 'mrpc')),
-    changes=(),
-  )
+  tolerance: float = knob(0.0, at_least(0), changes='measures')
+  rates: tuple[float, ...] = knob((), each(above(0, 10)))
+  batches: tuple[int, ...] = knob((), each(at_least(1)))
+  tasks: tuple[str, ...] = knob((), each(one_of(*GLUE, 'mrpc')), changes=())

@@ -1,6 +1,6 @@
-"""Config fields: valid values, help, and the stages that they change.
+"""Config fields: valid values, and the stages that they change.
 
-    lr: float = knob(1e-6, 'peak learning rate', above(0))
+    lr: float = knob(1e-6, above(0))
 
 A rule is a function of the value: '' where it holds, else the remedy. The
 config's validation and the identity of stages (identity.py) are generated
@@ -204,19 +204,18 @@ _worded(existing, "a file or folder that is there, or '' for none")
 
 def knob(
   default: Any,
-  about: str,
   rule: Rule = lambda value: '',
   *,
   changes: str | tuple[str, ...] | None = None,
   path: bool = False,
 ) -> Any:
-  """A field: its default, its help, its values, and what it changes.
+  """A field: its default, its values, and what it changes.
 
   `changes` is by default that of the section, and () is nothing. Where a
   `path` names a file or folder, its content is part of the identity.
   """
   changes = None if changes is None else stages(changes)
-  metadata = {'about': about, 'rule': rule, 'changes': changes, 'path': path}
+  metadata = {'rule': rule, 'changes': changes, 'path': path}
   return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -233,7 +232,6 @@ class Leaf(NamedTuple):
   name: str  # 'train.lr'
   type: Any
   default: Any
-  about: str
   rule: Rule
   changes: tuple[str, ...]
   path: bool
@@ -252,7 +250,6 @@ def leaves(kind: Any, prefix: str = '', changes=()) -> Iterator[Leaf]:
       prefix + field.name,
       field.type,
       field.default,
-      field.metadata['about'],
       field.metadata['rule'],
       own,
       field.metadata['path'],

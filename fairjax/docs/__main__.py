@@ -21,7 +21,7 @@ import tempfile
 import fairjax
 import fairjax.main  # whose flags the help of commands names
 from fairjax.cli import commands, manual
-from fairjax.config import Config
+from fairjax.config import HELP, Config
 from fairjax.core import knobs
 from fairjax.core.errors import UserError
 from fairjax.metrics import MEASURES
@@ -57,7 +57,7 @@ def options() -> str:
   """Every knob, a table a section."""
   parts: dict[str, list[tuple]] = {}
   for leaf in knobs.leaves(Config):
-    row = f'`{leaf.name}`', cell(repr(leaf.default)), cell(leaf.about)
+    row = f'`{leaf.name}`', cell(repr(leaf.default)), cell(HELP[leaf.name])
     parts.setdefault(leaf.name.rpartition('.')[0] or 'run', []).append(row)
   out = ['# Options\n\nEach is the flag `--config.NAME=VALUE` of any command.']
   for section, rows in parts.items():
