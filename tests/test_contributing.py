@@ -43,7 +43,7 @@ def shorten(tables, config):
   keep = len(train) - int(len(train) * config.method.ratio) // 2
   return {**tables, 'train': train.iloc[:keep].reset_index(drop=True)}
 """,
-    ["'shorten': Entry('fairjax.methods.shorten:shorten', 'half the rows'),"],
+    ['shorten,fairjax.methods.shorten:shorten,half the rows,,'],
   ),
   'score': (
     'surety',
@@ -52,7 +52,7 @@ def surety_scores(predictions, config):
   return abs(predictions.logits).max(-1)
 """,
     [
-      "'surety': Entry('fairjax.scores.surety:surety_scores', 'top logit'),",
+      'surety,fairjax.scores.surety:surety_scores,top logit',
       "'surest': ('top surety', 'none'),",
     ],
   ),
@@ -75,7 +75,7 @@ def jaccard(counts):
     'toy',
     (ROOT / 'tests/benchmarks/toy_benchmark.py').read_text(),
     [
-      'toy,embed,a toy,word first second,,,all,,,,',
+      'toy,fairjax.benchmarks.toy,embed,a toy,word first second,,,all,,,,',
       'toy_gap,own,,,0,0,-inf,inf,,,toy gap,how much nearer,',
     ],
   ),
@@ -113,7 +113,7 @@ def run(config, folder):
     )
     return stages.publish(folder, found, log)
 """,
-    ["'thrown': Recipe('fairjax.recipes.thrown:run', 'a coin, measured'),"],
+    ['thrown,fairjax.recipes.thrown:run,"a coin, measured"' + 13 * ','],
   ),
   'config': (
     'thrown',

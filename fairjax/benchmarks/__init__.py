@@ -1,14 +1,10 @@
 """Bias benchmarks by name; adding one is one file and one row of a table."""
 
-import pathlib
 from collections.abc import Collection
 from typing import NamedTuple
 
 from fairjax.core.errors import UserError
-from fairjax.core.paths import csv_lines
-from fairjax.core.registry import installed
-
-_HERE = pathlib.Path(__file__).parent
+from fairjax.core.registry import installed, table
 
 
 class Benchmark(NamedTuple):
@@ -37,7 +33,7 @@ class Benchmark(NamedTuple):
   module: str
   needs: tuple[str, ...]  # any of these capabilities, the first the best
   about: str
-  texts: tuple[str, ...]  # columns of items that a model reads
+  texts: tuple[str, ...] = ()  # columns of items that a model reads
   origin: str = ''  # where its files come from; '' where it reads none
   leaves: tuple[str, ...] = ()  # of the config, that scores depend on
   whole: str = 'all'  # the part of `values` that is the whole
@@ -50,21 +46,7 @@ class Benchmark(NamedTuple):
   axis: str = ''
 
 
-_LISTS = {'needs', 'texts', 'leaves', 'headline', 'by_axis'}
-
-
-def _rows() -> dict[str, Benchmark]:
-  """Those of benchmarks.csv: lists are words apart by blanks."""
-  head, *lines = csv_lines(_HERE / 'benchmarks.csv', 'table of benchmarks')
-  rows = {}
-  for name, *cells in lines:
-    fields = dict(zip(head[1:], cells, strict=True))
-    lists = {field: tuple(fields[field].split()) for field in _LISTS}
-    rows[name] = Benchmark(f'fairjax.benchmarks.{name}', **fields | lists)
-  return rows
-
-
-BENCHMARKS = _rows()
+BENCHMARKS: dict[str, Benchmark] = table(__file__, 'benchmarks', Benchmark)
 # Another package's entry point names the fields of its row, a dict.
 installed('benchmarks', BENCHMARKS, lambda row, _: Benchmark(**row.load()))
 

@@ -1,12 +1,15 @@
-"""Registry entries (DATASETS, METHODS, …): an address and one line each."""
+"""Registries (RECIPES, METHODS, …): tables of a name, an address, a line."""
 
 import functools
 import importlib
 import importlib.metadata
+import pathlib
+import typing
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from fairjax.core import paths
 from fairjax.core.errors import UserError, nearest
 
 
@@ -15,6 +18,32 @@ class Entry(NamedTuple):
 
   target: str  # 'package.module:function'
   about: str  # one line, shown by `python -m fairjax.main --list`
+
+
+def table(module: str, name: str, row: Any = Entry) -> dict[str, Any]:
+  """{name: `row`} of the csv file of that name beside a module.
+
+  Cells are as the row's field is: words apart by blanks (of a mapping KEY or
+  KEY=VALUE), yes or no; an empty one is the field's default.
+  """
+  path = pathlib.Path(module).with_name(f'{name}.csv')
+  (_, *fields), *lines = paths.csv_lines(path, f'table of {name}')
+  kinds = typing.get_type_hints(row)
+  out = {}
+  for key, *cells in lines:
+    told = {f: c for f, c in zip(fields, cells, strict=True) if c}
+    out[key] = row(**{f: _read(kinds[f], cell) for f, cell in told.items()})
+  return out
+
+
+def _read(kind: Any, cell: str) -> Any:
+  kind = typing.get_origin(kind) or kind
+  if kind is tuple:
+    return tuple('' if word == "''" else word for word in cell.split())
+  if kind is Mapping:
+    parts = (word.partition('=') for word in cell.split())
+    return {key: value for key, _, value in parts}
+  return cell == 'yes' if kind is bool else cell
 
 
 @functools.cache

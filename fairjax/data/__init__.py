@@ -4,7 +4,7 @@ A data set's function returns raw tables, which may hold rows without a text
 or label; `load_tables` is the one way in that gives tables to work with.
 """
 
-from fairjax.core.registry import Entry, find, installed, listed
+from fairjax.core.registry import Entry, find, installed, listed, table
 from fairjax.data.word_tables import table_rows
 
 # Each is load(config: fairjax.config.Config) ->
@@ -23,20 +23,7 @@ DATASETS = {
 }
 
 # Each is load(config) -> DataFrame with `group`; `measures.sets` names them
-TEST_SETS = {
-  'identity': Entry(
-    'fairjax.data.sets.templates:identity',
-    'sentences of templates, alike but for the group (measures.axis)',
-  ),
-  'madlibs': Entry(
-    'fairjax.data.sets.templates:madlibs',
-    "Dixon's identity terms, from your copy",
-  ),
-  'gender_file': Entry(
-    'fairjax.data.sets.templates:gender_file',
-    'your csv with text, gender, Class',
-  ),
-}
+TEST_SETS = table(__file__, 'test_sets')
 installed('data', DATASETS, listed)
 installed('test_sets', TEST_SETS, listed)
 

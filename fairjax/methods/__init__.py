@@ -1,61 +1,29 @@
-"""Data-side methods by name; adding one is one file and one line here."""
+"""Data-side methods by name; adding one is one file and one row of a table."""
 
 import dataclasses
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from fairjax.config import Method
 from fairjax.core.errors import UserError
-from fairjax.core.registry import Entry, find, installed, listed
+from fairjax.core.registry import find, installed, listed, table
 
-# Each is method(tables: Tables, config: Config) -> Tables
-METHODS: dict[str, Entry] = {
-  'augment': Entry(
-    'fairjax.methods.augment:augment',
-    'all rows and the twins of some, by a score or at random',
-  ),
-  'substitute': Entry(
-    'fairjax.methods.substitute:substitute',
-    'some rows, by a coin each, become their twins',
-  ),
-  'balance': Entry(
-    'fairjax.methods.balance:balance',
-    'as many rows of every group with every label, by cutting or copying',
-  ),
-  'blind': Entry(
-    'fairjax.methods.blind:blind',
-    'no text, not even of a test set, keeps a word that tells the group',
-  ),
-  'supplement': Entry(
-    'fairjax.methods.supplement:supplement',
-    'rows of a second table even out the label of each term',
-  ),
-  'reweight': Entry(
-    'fairjax.methods.reweight:reweight',
-    'weights Q(y)/P(y|z), under which the label ignores the demographic',
-  ),
-}
 
+class DataMethod(NamedTuple):
+  """A function method(tables: Tables, config: Config) -> Tables."""
+
+  target: str
+  about: str
+  # The knobs `method.X` that it reads (of blind no direction: all go).
+  reads: tuple[str, ...] = ()
+  ways: tuple[str, ...] = ()  # what `method.how` may be; '' is the first
+
+
+METHODS: dict[str, Any] = table(__file__, 'methods', DataMethod)
+READS = {name: one.reads for name, one in METHODS.items()}
+WAYS = {name: one.ways for name, one in METHODS.items() if one.ways}
 installed('methods', METHODS, listed)
 
-# The knobs `method.X` that each method reads (of blind no direction: all go).
-_WORDS = ('words', 'names', 'names_file', 'tagger', 'scope')
-_SWAP = ('direction', 'axis', *_WORDS)
-READS = {
-  'augment': ('ratio', 'how', 'rank', 'keep_equal', *_SWAP),
-  'substitute': ('ratio', 'how', *_SWAP),
-  'balance': ('ratio', 'how', 'by', 'replacement', *_WORDS),
-  'blind': ('how', 'axis', *_WORDS),
-  'supplement': ('ratio', 'how', 'table', 'terms'),
-  'reweight': ('terms',),
-}
-# What `method.how` may be; '' stands for the first.
-WAYS = {
-  'augment': ('', 'all'),
-  'substitute': ('', 'all'),
-  'balance': ('down', 'up'),
-  'blind': ('placeholder', 'remove'),
-  'supplement': ('dixon', 'share'),
-}
 _ALL = " ('' is training rows only, 'all' validation rows too)"
 
 # Methods that change what a model reads, so test sets must change with it.

@@ -10,22 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from fairjax.core.registry import Entry
+from fairjax.core.registry import table
 
-ERASERS = {
-  'leace': Entry(
-    'fairjax.methods.leace:fit',
-    'the least change after which no linear classifier beats a constant',
-  ),
-  'inlp': Entry(
-    'fairjax.methods.inlp:fit',
-    'the nullspace of linear classifiers trained one after another',
-  ),
-  'sentence': Entry(
-    'fairjax.methods.sentence:fit',
-    'SentenceDebias: the main direction between twins is taken out',
-  ),
-}
+ERASERS = table(__file__, 'erasers')
 
 
 class Eraser(NamedTuple):

@@ -114,8 +114,8 @@ def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
     text = 'Next, train a fairer classifier:'
     texts = any('texts' in one for one in results.sets.values())
     command = f'fairjax diet {_rows(folder, "group") if texts else "my.csv"}'
-  elif row and row.then and (again or '{again}' not in row.then[1]):
-    text, command = (p.format(run=name, again=again) for p in row.then)
+  elif row and row.then and (again or '{again}' not in row.command):
+    text, command = row.then, row.command.format(run=name, again=again)
   else:
     text = 'To see this page again, and its numbers in a terminal:'
     command = f'fairjax report {name}'

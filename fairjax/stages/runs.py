@@ -14,7 +14,7 @@ import pandas as pd
 
 import fairjax
 from fairjax.config import Config, doors, ignored_knobs, seed_list
-from fairjax.core import artefacts, lock
+from fairjax.core import artefacts, knobs, lock
 from fairjax.core.errors import UserError, need
 from fairjax.data.tables import published
 from fairjax.data.tables.schema import Tables
@@ -38,7 +38,8 @@ def begin(
   published.check(config)
   row = ignored_knobs.row(config.recipe)
   several = address or count or join or JOINED & {*os.environ}
-  if several or row is None or row.computes(config):
+  told = row and row.computes
+  if several or not told or knobs.value(config, told):
     from fairjax.models.kernels import kernel_table
     from fairjax.train import mesh
 
