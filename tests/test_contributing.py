@@ -33,7 +33,7 @@ def load(config):
   return {s: rows(s, n) for s, n in
           {'train': 40, 'valid': 20, 'test': 40}.items()}
 """,
-    ["'rhymes': Entry('fairjax.data.sets.rhymes:load', 'numbers of people'),"],
+    ['rhymes,fairjax.data.sets.rhymes:load,numbers of people'],
   ),
   'method': (
     'shorten',
@@ -53,7 +53,7 @@ def surety_scores(predictions, config):
 """,
     [
       'surety,fairjax.scores.surety:surety_scores,top logit',
-      "'surest': ('top surety', 'none'),",
+      'surest,top surety,none',
     ],
   ),
   'measure': (
@@ -85,7 +85,7 @@ def jaccard(counts):
     .read_text()
     .replace('xlm-roberta', 'camembert')
     .replace('XLM', 'Camem'),
-    ["'camembert': 'CamemBERT (Martin et al. 2020, arXiv:1911.03894)',"],
+    ['camembert,fairjax.models.families.camembert:FAMILY,CamemBERT'],
   ),
   'recipe': (
     'thrown',
@@ -193,13 +193,13 @@ assert 'nothing' in races()
 """
 
 
-def table() -> dict[str, tuple[str, list[str]]]:
-  """{what: (file, registries with their files)} of CONTRIBUTING's table."""
+def steps() -> dict[str, tuple[str, list[str]]]:
+  """{what: (file, tables)} of CONTRIBUTING's table."""
   text = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
   rows = re.findall(
     r'^\| ([a-z ]+) \| `([^`]+)`[^|]*\|[^|]*\|(.*)\|$', text, re.M
   )
-  place = re.compile(r'`([A-Z]+)` in `([^`]+)`')
+  place = re.compile(r'`[A-Z]+` in `([^`]+)`')
   return {what: (file, place.findall(line)) for what, file, line in rows}
 
 
@@ -210,25 +210,15 @@ def copy(tmp_path_factory):
   for name in ('fairjax', 'tests'):
     shutil.copytree(ROOT / name, folder / name, ignore=skip)
   (folder / 'configs').mkdir()
-  steps = table()
-  assert set(steps) == set(NEW)
-  for what, (file, registries) in steps.items():
+  rows = steps()
+  assert set(rows) == set(NEW)
+  for what, (file, tables) in rows.items():
     name, text, lines = NEW[what]
     (folder / file.replace('NAME', name)).write_text(text, encoding='utf-8')
-    for (registry, where), line in zip(registries, lines, strict=True):
-      add(folder / 'fairjax' / where, registry, line)
+    for where, line in zip(tables, lines, strict=True):
+      table = folder / 'fairjax' / where  # the line is its last
+      table.write_text(f'{table.read_text()}{line}\n')
   return folder
-
-
-def add(path: pathlib.Path, registry: str, line: str) -> None:
-  """Writes a line as the first of a registry."""
-  text = path.read_text(encoding='utf-8')
-  if path.suffix == '.csv':
-    path.write_text(text + line + '\n', encoding='utf-8')
-    return
-  start = re.search(rf'^{registry}\b.*= \{{$', text, re.M).start()
-  place = start + re.search(r"\{\n(?= *['#])", text[start:]).end()
-  path.write_text(text[:place] + line + '\n' + text[place:], encoding='utf-8')
 
 
 def python(folder, *arguments):

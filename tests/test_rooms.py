@@ -133,7 +133,10 @@ def test_addresses_point_the_way_of_imports():
   that is in none is refused before any work.
   """
   found = {(name, parts) for name, p in files() for parts in addresses(p)}
-  assert found
+  for path in ROOT.rglob('*.csv'):
+    at = re.findall(r'\b(fairjax\.[\w.]+):', path.read_text())
+    where = path.relative_to(ROOT).as_posix()
+    found |= {(where, tuple(one.split('.'))) for one in at}
   wrong = {
     (name, parts)
     for name, parts in found
@@ -332,6 +335,8 @@ def test_what_is_defined_is_used():
   shipped = (ROOT.parent / 'configs').rglob('*.py')
   for path in (ROOT / '__init__.pyi', *shipped):
     used |= {*used_names(path, '', {*known})}
+  for path in ROOT.rglob('*.csv'):  # addresses of registries
+    used |= {('', name) for name in re.findall(r':(\w+)', path.read_text())}
   unused = {
     (own, name)
     for own, path in known.items()

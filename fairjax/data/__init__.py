@@ -1,4 +1,4 @@
-"""Data sets by name; adding one is one file and one line here.
+"""Data sets by name; adding one is one file and one row of a table.
 
 A data set's function returns raw tables, which may hold rows without a text
 or label; `load_tables` is the one way in that gives tables to work with.
@@ -9,17 +9,9 @@ from fairjax.data.word_tables import table_rows
 
 # Each is load(config: fairjax.config.Config) ->
 # fairjax.data.tables.schema.Tables
-DATASETS = {
-  'planted': Entry(
-    'fairjax.data.sets.planted:load', 'made by code, with a known planted bias'
-  ),
-  'file': Entry(
-    'fairjax.data.tables.files:load', 'your csv, tsv, json, jsonl or parquet'
-  ),
-  **{
-    row[0]: Entry('fairjax.data.sets.datasets:load', row[1])
-    for row in table_rows(__file__, 'sets/published.csv')
-  },
+DATASETS = table(__file__, 'data_sets') | {
+  row[0]: Entry('fairjax.data.sets.datasets:load', row[1])
+  for row in table_rows(__file__, 'sets/published.csv')
 }
 
 # Each is load(config) -> DataFrame with `group`; `measures.sets` names them

@@ -22,6 +22,7 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError, nearest, need
+from fairjax.data import word_tables
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment, quotas
@@ -39,47 +40,8 @@ COIN = 0.5  # of substitution, as in the paper
 #   quota X             random, of each label by its share of X = 1 (quotas.py)
 #   cells               random, as many of each label and group
 RANKINGS: dict[str, tuple[str, str]] = {
-  # The paper's table 3, as written there.
-  'healthy_random': ('random', 'top ge'),
-  'unhealthy_random': ('random', 'bottom ge'),
-  'vanilla_ge': ('bottom ge', 'bottom ge'),
-  'random': ('random', 'random'),
-  # What the authors' code does under the same names: unhealthy_random,
-  # vanilla_GE.
-  'unhealthy_random_code': ('top ge', 'random'),
-  'vanilla_ge_code': ('top ge', 'top ge'),
-  # In the code only.
-  'super_healthy_random': ('apart', 'top ge'),
-  'healthy_ge': ('bottom ge', 'top ge'),
-  'unhealthy_ge': ('top ge', 'bottom ge'),
-  'healthy_el2n': ('top el2n', 'top ge'),
-  'healthy_forgetting': ('top forgetting', 'top ge'),
-  'healthy_grand': ('top grand', 'top ge'),
-  'el2n': ('top el2n', 'random'),
-  'forgetting': ('top forgetting', 'random'),
-  'grand': ('top grand', 'random'),
-  # Twins of rows harder than their twin, all other rows (healthy_data_diet);
-  # those rows, and the twins of easier ones (unhealthy_data_diet).
-  'healthy_stereotype': ('stereotype<1', 'stereotype=1'),
-  'unhealthy_stereotype': ('stereotype>0', 'stereotype=-1'),
-  # Experiment 1: every row and some twins.
-  'augment_ge': ('all', 'top ge'),
-  'augment_el2n': ('all', 'top el2n'),
-  'augment_forgetting': ('all', 'top forgetting'),
-  'augment_grand': ('all', 'top grand'),
-  'augment_random': ('all', 'random'),
-  # What pruning without a counterfactual would choose: DRoP takes more of the
-  # labels that a probe gets wrong (methods/quotas.py); a low PVI is hard.
-  'drop': ('quota wrong', 'random'),
-  'cells': ('cells', 'random'),
-  'pvi': ('bottom pvi', 'random'),
-  'easy_pvi': ('top pvi', 'random'),
-  'easy_el2n': ('bottom el2n', 'random'),
-  # What diets are measured against: all rows and no twin, all and all twins,
-  # each row or its twin.
-  'none': ('all', 'none'),
-  'cda': ('all', 'all'),
-  'cds': ('heads', 'tails'),
+  name: (rows, twins)
+  for name, rows, twins, *_ in word_tables.table_rows(__file__, 'rankings.csv')
 }
 RULE = re.compile(r'(\w+)([<=>])(-?\d+)')
 COMPARED = {'<': np.less, '=': np.equal, '>': np.greater}

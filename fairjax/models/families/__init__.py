@@ -1,6 +1,6 @@
 """The families of models, and how a module is made of a family and a shape.
 
-A new family is a file here and a line in FAMILIES.
+A new family is a file here and a row of families.csv.
 """
 
 import dataclasses
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from fairjax.core.errors import UserError
-from fairjax.core.registry import Entry
 from fairjax.core.registry import find as find_entry
+from fairjax.core.registry import table
 from fairjax.models.families import config_keys
 from fairjax.models.families.family import (
   CAPABILITIES,
@@ -25,22 +25,7 @@ from fairjax.models.families.family import (
 from fairjax.models.families.kinds import shown
 
 # By the model_type of config.json.
-FAMILIES = {
-  name: Entry(f'fairjax.models.families.{name.replace("-", "_")}:FAMILY', about)
-  for name, about in {
-    'bert': 'BERT (Devlin et al. 2019, arXiv:1810.04805)',
-    'roberta': 'RoBERTa (Liu et al. 2019, arXiv:1907.11692)',
-    'xlm-roberta': 'XLM-RoBERTa (Conneau et al. 2020, arXiv:1911.02116)',
-    'electra': 'ELECTRA (Clark et al. 2020, arXiv:2003.10555)',
-    'distilbert': 'DistilBERT (Sanh et al. 2019, arXiv:1910.01108)',
-    'mpnet': 'MPNet (Song et al. 2020, arXiv:2004.09297)',
-    'modernbert': 'ModernBERT (Warner et al. 2024, arXiv:2412.13663)',
-    'deberta-v2': 'DeBERTa-v2, v3 (He et al. 2021, arXiv:2111.09543)',
-    'bart': 'BART (Lewis et al. 2020, arXiv:1910.13461)',
-    'gpt2': 'GPT-2 (Radford et al. 2019)',
-    'llama': 'Llama (Touvron et al. 2023, arXiv:2302.13971), SmolLM2',
-  }.items()
-}
+FAMILIES = table(__file__, 'families')
 
 PLACES = 512  # positions of a size
 
