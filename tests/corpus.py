@@ -1,10 +1,10 @@
 """A small corpus of one's own, its tokens and rows: for three test files."""
 
 import numpy as np
+import small
 
 from fairjax.data.batching import corruption, rows
 from fairjax.data.corpora import texts
-from fairjax.models.families import encoder
 
 NOUNS = 'cat dog bird nurse doctor child teacher farmer painter sailor'.split()
 VERBS = 'sees likes finds helps hears follows remembers unfolds'.split()
@@ -51,12 +51,5 @@ def pieces_of(batch, tokens='tokens', segment_ids='segment_ids'):
         yield r, k, list(ids[who == k])
 
 
-SMALL = encoder.EncoderShape(
-  vocab=120,
-  width=32,
-  depth=2,
-  heads=4,
-  hidden=48,
-  positions=40,
-  embedding=32,
-)
+WIDE = {'width': 32, 'heads': 4, 'hidden': 48}
+SMALL = small.shape_of('bert', 120, 40, depth=2, embedding=32, **WIDE)

@@ -1,6 +1,7 @@
 """What is written of the program is so: files, addresses, flags, commands."""
 
 import ast
+import functools
 import importlib.util
 import io
 import pathlib
@@ -22,6 +23,7 @@ LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
 THEIRS = {'metric.py', 'evaluate.py', 'docs/gguf.md', 'model_card.md'}
 
 
+@functools.cache
 def written() -> dict[str, str]:
   """What a reader reads: place → text of pages, docstrings and comments."""
   texts = {}
@@ -59,7 +61,6 @@ def spoken() -> dict[str, str]:
   return texts
 
 
-TEXTS = written()
 FILE = re.compile(
   r'(?<![\w./*{}<>$:@=-])((?:[\w-]+/)*[\w-]+\.(?:py|md|sh|sbatch|yaml))\b'
 )
@@ -75,7 +76,7 @@ def test_each_file_that_is_named_is_there():
   ends |= {path.name for path in ROOT.iterdir()}
   missing = [
     (place, name)
-    for place, text in [*TEXTS.items(), *spoken().items()]
+    for place, text in [*written().items(), *spoken().items()]
     for name in FILE.findall(text)
     if name not in ends and not name.rpartition('/')[2].startswith('NAME.')
   ]
@@ -88,7 +89,7 @@ def test_each_address_leads_to_a_name():
   first = '|'.join(rooms - {'config'})  # whose names are those of knobs
   address = re.compile(rf'(?<![\w./-])((?:{first})(?:\.\w+)*\.\w+)\.(\w+)\b')
   seen = 0
-  for place, text in TEXTS.items():
+  for place, text in written().items():
     for module, name in address.findall(text):
       if module in LEAVES or f'{module}.{name}' in LEAVES:
         continue
@@ -119,7 +120,7 @@ def stated(text):
 def test_each_flag_that_is_written_is_read_so_by_a_shell():
   """`--config.data.labels=>=0.5` made a file named '=0.5'."""
   seen = 0
-  for place, text in TEXTS.items():
+  for place, text in written().items():
     for name, value in stated(text):
       bare = re.sub(r'\'[^\']*\'|"[^"]*"', '', value)
       assert not set(bare) & set('<>|&;()*$'), (place, name, value)
@@ -138,7 +139,7 @@ COMMAND = re.compile(r'^ *((?:fairjax|python -m fairjax\.main) [^\n]*)$', re.M)
 
 def printed():
   """Each command of a page's block or a docstring, as a shell reads it."""
-  for place, text in TEXTS.items():
+  for place, text in written().items():
     code = '#' not in place and not place.startswith('launch')
     for line in COMMAND.findall(re.sub(r'\\\n\s*', ' ', text) if code else ''):
       words = shlex.split(line, comments=True)
@@ -147,7 +148,7 @@ def printed():
       whole = not {'…', 'is'} & {*words} and '   ' not in line.split(' #')[0]
       if known and whole and words[0] not in ('help', 'report', '--list'):
         yield place, words
-  table = TEXTS['README.md'].partition('| I have |')[2].partition('\n\n')[0]
+  table = written()['README.md'].partition('| I have |')[2].partition('\n\n')[0]
   for cell in re.findall(r'`([^`]+)`', table.partition('---|\n')[2]):
     words = shlex.split(cell.replace(' [PROMPTS]', ''))
     if words[0] not in ('help', '--list'):

@@ -3,15 +3,24 @@
 import numpy as np
 import pytest
 
+from fairjax.core.errors import UserError
 from fairjax.metrics import (
+  calibration,
   contrasts,
   counts,
+  gate,
   grades,
   groups,
   slices,
   thresholds,
+  warn,
 )
-from fairjax.metrics.inference import group_means, intervals, row_means
+from fairjax.metrics.inference import (
+  clusters,
+  group_means,
+  intervals,
+  row_means,
+)
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.paired import compare
 from fairjax.metrics.texts import counterfactual, flips, rewrites
@@ -107,15 +116,53 @@ def test_flips_of_two_models_are_shares_and_excesses_halves():
   assert two['difference']['low'] == 2 * half['low']
 
 
-def test_the_spread_of_two_equal_rates_is_that_of_both_rows():
+@pytest.mark.parametrize('rows', [None, 2])
+def test_the_spread_of_two_equal_rates_is_that_of_both_rows(rows):
   rates, r = decided(), groups.NAMES.index('selection_rate')
   at, beside = (0, 0, r), (0, 1, r)
+  rates.rows[at] = rows or rates.rows[at]
   n, m = (rates.rows[one] for one in (at, beside))
   x, y = (rates.values[0][one] * k for one, k in ((at, n), (beside, m)))
   both, own = (x + y + 1) / (n + m + 2), (x + 0.5) / (n + 1)
   grown = (n + 2) / (n - 1)
   expected = (both * (1 - both) / own / (1 - own) * grown) ** 0.5
   assert contrasts.pooled(rates, at, beside, at) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+  ('count', 'end'), [(12, 'g11, or'), (13, 'g11, …, or')]
+)
+def test_twelve_groups_are_named_to_whom_names_none(count, end):
+  names = [f'g{k}' for k in range(count)]
+  with pytest.raises(UserError, match=end):
+    contrasts.reference_of(np.eye(count) > 0, names, 'x')
+
+
+def test_two_clusters_are_enough():
+  assert [*clusters.given(['a', 'b', 'b'], 3)] == [0, 1, 1]
+
+
+def test_a_gate_shows_an_interval_that_has_two_ends():
+  known = {'dp': {'value': 0.5, 'low': 0.25, 'high': 0.75}}
+  known['flips'] = {'value': 0.5, 'low': None, 'high': 0.75}
+  failed = gate.check('dp<0.9 or flips>0.1', known, 'value').reasons
+  assert failed[0].startswith('dp is 0.500 [0.250, 0.750], and')
+  assert failed[1].startswith('flips is 0.500, and')
+
+
+def test_a_group_of_few_rows_of_a_label_is_told_of_that_label():
+  labels, scores = 1 * (np.arange(43) < 3), np.arange(43)[None] / 43
+  every = np.ones((1, 43), bool), ['all'], ['']
+  (said,) = warn.sentences(labels, scores, 1 * (scores > 0.5), *every, {})[:1]
+  assert "'all' (3 of label 1)" in said
+
+
+def test_confidence_of_one_row_is_measured_and_of_none_is_not():
+  members = np.arange(9) == np.array([[0], [9]])
+  _, found, _ = calibration.measure(
+    np.arange(9) % 2, np.full((1, 9), 0.75), members, HOW
+  )
+  assert [one['overconfidence']['value'] for one in found] == [0.75, None]
 
 
 def test_draws_of_rows_are_grown_and_those_of_clusters_are_not():

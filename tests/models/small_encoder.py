@@ -1,27 +1,14 @@
 """A small encoder, packed texts, and their norms fast and one by one."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
+import small
 
-from fairjax.models import families
 from fairjax.models.layers import probed
 
 from .batches import examples, pack
 
-SHAPE = dataclasses.replace(
-  families.named('tiny'),
-  vocab=30,
-  width=16,
-  embedding=16,
-  depth=2,
-  heads=2,
-  hidden=24,
-  positions=20,
-  position_offset=0,
-  deviation=0.25,
-)
+SHAPE = small.shape_of('bert', 30, 20, depth=2, deviation=0.25)
 TEXTS = examples([3, 9, 4, 12, 6], SHAPE.vocab)
 PACKED = pack(TEXTS, 3, 16, 3, extra=2, junk=1)
 

@@ -6,8 +6,8 @@ import math
 import jax
 import numpy as np
 import pytest
-from corpus import SMALL, pieces_of, whole
-from small import bundle_of
+from corpus import SMALL, WIDE, pieces_of, whole
+from small import bundle_of, shape_of
 
 from fairjax import config as c
 from fairjax.data.batching import corruption, rows
@@ -172,25 +172,8 @@ def test_denoising_loss_is_that_of_transformers(read, tmp_path):
   plain, made = some_rows(read)
   words = read[1]
   batch = corruption.denoised(plain, np.random.default_rng(0), words)
-  model = bundle_of(
-    bart.Bart(
-      bart.BartShape(
-        vocab=120,
-        width=32,
-        depth=1,
-        decoder_depth=1,
-        heads=4,
-        decoder_heads=4,
-        hidden=48,
-        decoder_hidden=48,
-        longest=40,
-        pad=words.pad,
-        bos=2,
-        eos=3,
-        start=3,
-      )
-    )
-  )
+  more = {'decoder_heads': 4, 'decoder_hidden': 48, 'pad': words.pad}
+  model = bundle_of(bart.Bart(shape_of('bart', 120, 42, **WIDE, **more)))
   params = spoken(model.init(0))
   params['bias'] = np.zeros_like(params['bias'])
   ours = total(model, params, 'bart', rows.finish(batch, made.pieces))

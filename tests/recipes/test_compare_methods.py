@@ -9,6 +9,7 @@ import pytest
 from fairjax import stages
 from fairjax.config import Config, Data, Measures, Method, Planted, Train
 from fairjax.core.errors import UserError
+from fairjax.data.word_tables import table_rows
 from fairjax.recipes import compare
 
 
@@ -78,20 +79,7 @@ def test_contenders_change_options():
   assert (own.name, own.how, own.ratio) == ('balance', 'up', 0.5)
   assert compare.variant(config, 'augment').method.ratio == 0.9
   assert config.method.name == 'none'
-  for name, match in (
-    ('augmnet', "did you mean 'augment'"),
-    ('augment:rat=1', "'rat' is no option"),
-    ('augment:ratio=all', 'ratio takes a number'),
-    ('augment:name=blind', "'name' is no option"),
-    ('augment:ratio=-1', "has 'augment:ratio=-1': method.ratio is -1.0"),
-    ('augment:axis=gendr', "'augment:axis=gendr': method.axis is 'gendr'"),
-    ('balance:how=upp', "has 'balance:how=upp': method.how is 'upp'; balance"),
-    ('augment+blind:how=all', "method.how is 'all'; blind knows"),
-    ('substitute:ratio=2', 'method.ratio is 2.0; a share'),
-    ('blind:ratio=0.5', "'blind:ratio=0.5': ratio does nothing there"),
-    ('augment:by=label', 'by does nothing there; it takes ratio, how, rank'),
-    ('reweight:ratio=0.5', 'ratio does nothing there; it takes terms'),
-  ):
+  for name, match in table_rows(__file__, 'wrong_variants.csv'):
     with pytest.raises(UserError, match=match):
       compare.variant(config, name)
 

@@ -732,13 +732,12 @@ def test_impact_ratios_are_said_where_they_are_asked_for(asked, tmp_path):
   chosen = rng.random(1000) < np.where(sex == 'f', 0.2, 0.4)
   frame = pd.DataFrame({'sex': sex, 'label': rng.integers(0, 2, 1000)})
   asked = {k: bool(v) if k == 'hiring' else v for k, v in asked.items()}
-  found = fairjax.audit(
-    chosen * 1.0, frame, groups='sex', n_resamples=9000, **asked
-  )
-  found.save(tmp_path)
+  wanted = 'eqodd' not in str(asked) and bool(asked)
+  asked |= {'groups': 'sex', 'n_resamples': 9000 if wanted else 50}
+  fairjax.audit(chosen * 1.0, frame, **asked).save(tmp_path)
   file = tmp_path / 'documents' / 'impact_ratio.csv'
-  assert file.is_file() == ('eqodd' not in str(asked) and bool(asked))
-  if file.is_file():
+  assert file.is_file() == wanted
+  if wanted:
     low, high = pd.read_csv(file).to_dict('records')
     rates = [chosen[sex == s].mean() for s in 'fm']
     assert low['ratio'] == pytest.approx(rates[0] / rates[1])
