@@ -216,7 +216,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
 
 @doors.door(_LABELS)
 def thresholds(
-  y_true: Sequence,
+  y_true: Any,
   y_score: Sequence,
   groups: Any = None,
   *,

@@ -21,7 +21,7 @@ from fairjax.metrics.group_thresholds import CRITERIA
 from fairjax.recipes.audit import measure
 from fairjax.recipes.audit.measure import AuditInputs, Measured
 from fairjax.report import findings, words, written
-from fairjax.report.faces import Equalized
+from fairjax.report.faces import SET, Equalized
 from fairjax.report.findings import Finding
 from fairjax.stages.asking import AuditedModel
 
@@ -144,14 +144,11 @@ def influences(
   from fairjax.scores import influence
 
   config, table, groups = given.config, given.table, given.groups
-  labels = table['label'].to_numpy() if 'label' in table else None
   positive = config.measures.pos_label
   rows = np.ones(len(table), bool)
   rate = gap.beside['rate']
-  if rate == 'fpr':
-    rows = labels != positive
-  elif rate == 'fnr':
-    rows = labels == positive
+  if rate in ('fpr', 'fnr'):
+    rows = (table['label'].to_numpy() == positive) == (rate == 'fnr')
   weight = np.zeros(len(table))
   for name, sign in zip(gap.groups, (1, -1)):
     own = groups.members[groups.names.index(name)] & rows
@@ -248,7 +245,7 @@ def thresholds_section(found: Equalized, kind: str) -> list[dict]:
     gaps=[f'{1 - parity:.0%}' for parity in parities if known],
     narrows=known and parities[1] > parities[0],
     criterion=criterion,
-    held=len(found.after.labels),
+    held=found.after.results.sets[SET]['rows'],
     accuracy=_change(found.price),
     parity=_change(found.comparison[name]),
     rows=[

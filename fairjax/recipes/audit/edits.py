@@ -52,7 +52,7 @@ class Edits(NamedTuple):
   words: frozenset[str] | None  # of its list; None of texts that stand written
   twins: list[str]  # equal to the text where nothing was edited
   controls: list[str | None]
-  spans: list[Sequence[dictionary.Span]]
+  spans: Sequence[Sequence[dictionary.Span]]
   side: np.ndarray  # as metrics.texts.flips.EditScores
   values: tuple[str, ...]  # of an axis of more than two sides
   wording: np.ndarray  # [2, n]: the one that the text, and its twin, names
@@ -120,16 +120,17 @@ def make(config: Config, table: pd.DataFrame) -> list[Edits]:
 class EditedRows(NamedTuple):
   """Some rows of a swap: what it wrote, and the value that each text names."""
 
-  twins: list[str]
+  twins: list[str]  # of a block '' where a text is unchanged
   controls: list[str | None]
-  spans: list[Sequence[dictionary.Span]]
+  spans: Sequence[Sequence[dictionary.Span]]
   left: np.ndarray  # whether words stayed that have no sure counterpart
   side: np.ndarray
   wording: np.ndarray
 
 
 def _one(name: str, texts: list[str], table, config: Config) -> Edits:
-  words, axis, values, foreign, options = None, '', (), False, {}
+  words, axis, foreign, options = None, '', False, {}
+  values: tuple[str, ...] = ()
   if name.startswith('column:'):
     twins = list(column(table, name.removeprefix('column:'), 'audit.swaps'))
     twins = [
@@ -185,17 +186,18 @@ def _joined(
   """The rows of all blocks, made by all cores."""
   cuts = range(0, len(texts), BLOCK)
   blocks = [(texts[k : k + BLOCK], twins[k : k + BLOCK]) for k in cuts]
-  out: tuple[list, list, list] = ([], [], [])
+  new, written = list[str](), list[str | None]()
+  spans: list[Sequence[dictionary.Span]] = []
   parts = []
   with announce.counting(len(texts), 'texts edited') as add:
     for (own, _), one in zip(blocks, all_cores.in_order(made, blocks)):
-      # An unchanged text comes back as nothing.
-      twins = [t if w is None else w for t, w in zip(own, one.twins)]
-      for whole, some in zip(out, (twins, one.controls, one.spans)):
-        whole += some
+      new += [w or t for t, w in zip(own, one.twins)]
+      written += one.controls
+      spans += one.spans
       parts.append(one[3:])
       add(len(own))
-  return EditedRows(*out, *(np.concatenate(each, -1) for each in zip(*parts)))
+  arrays = (np.concatenate(each, -1) for each in zip(*parts))
+  return EditedRows(new, written, spans, *arrays)
 
 
 def _written(
@@ -225,9 +227,9 @@ def _written(
   written: list[str | None] = [None] * len(texts)
   if seed is not None:
     written = controls.controls(texts, spans, seed).texts
-  twins = [w if w != t else None for t, w in zip(texts, twins)]
-  spans = [[*map(_shared, each)] if each else () for each in spans]
-  return EditedRows(twins, written, spans, left, side, wording)
+  new = [w if w != t else '' for t, w in zip(texts, twins)]
+  at = [[*map(_shared, each)] if each else () for each in spans]
+  return EditedRows(new, written, at, left, side, wording)
 
 
 def _shared(span: dictionary.Span) -> dictionary.Span:
@@ -337,17 +339,17 @@ def score(
   have = np.array([text is not None for text in edits.controls], bool)
   wanted = [t for t, e in zip(edits.twins, edited) if e]
   wanted += [t for t in edits.controls if t is not None]
-  own = {text: k for k, text in reversed(list(enumerate(texts)))}
-  new = list(dict.fromkeys(t for t in wanted if t not in own))
-  chances = predict(new) if new else None
-  at = {text: k for k, text in enumerate(new)}
+  at: dict[str | None, int] = {}
+  for k, text in enumerate(texts):
+    at.setdefault(text, k)
+  new = list(dict.fromkeys(t for t in wanted if t not in at))
+  at |= {text: k for k, text in enumerate(new, len(texts))}
+  every = np.concatenate([scores, predict(new)], 1) if new else scores
 
   def of(rows: np.ndarray, column: Sequence[str | None]) -> np.ndarray:
     out = scores.copy()
-    for row in np.flatnonzero(rows):
-      text = column[row]
-      source, k = (scores, own[text]) if text in own else (chances, at[text])
-      out[:, row] = source[:, k]
+    for row in np.flatnonzero(rows).tolist():
+      out[:, row] = every[:, at[column[row]]]
     return out
 
   return EditScores(

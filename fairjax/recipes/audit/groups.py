@@ -31,8 +31,8 @@ class Who:
   members: np.ndarray  # bool [g, n]
   names: list[str]
   attributes: list[str]
-  columns: dict[str, list[str]]
-  controls: dict[str, list[str]]
+  columns: dict[str, np.ndarray]
+  controls: dict[str, np.ndarray]
   remarks: list[str]
 
   def of(self, attribute: str) -> tuple[np.ndarray, list[str]]:
@@ -145,12 +145,12 @@ def clusters_of(config: Config, table: pd.DataFrame, groups: Who) -> Clusters:
   if weight is None:
     said = f'all rows have the same weight {name!r}: nothing is weighted'
     return out._replace(remarks=[*out.remarks, said])
-  said = [
+  lines = [
     row_weights.words(weight, repr(name)),
     'slices, and the words that carry flips, count rows as they are, without '
     'weights',
   ]
-  return out._replace(remarks=[*out.remarks, *said], weight=weight)
+  return out._replace(remarks=[*out.remarks, *lines], weight=weight)
 
 
 def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
@@ -206,7 +206,7 @@ def _terms(path: str, table: pd.DataFrame) -> tuple[list[str], np.ndarray]:
       'terms in'
     )
   masks = term_members(list(table['text']), terms)
-  have = masks.any(1)
+  have = np.any(masks, axis=1)
   if not have.any():
     raise UserError(
       f'no text has a term of {path}; is the list in the language of the texts?'

@@ -155,7 +155,7 @@ def _place(keep: str | os.PathLike, *models: Any) -> asking.Place | None:
     return asking.Place(pathlib.Path(keep), of_any=True)
   named = any(isinstance(one, str | os.PathLike) for one in models)
   room = cache.kept('answers') if named else None
-  return room and asking.Place(room)
+  return asking.Place(room) if room else None
 
 
 def _frame(data: Any, label: str) -> pd.DataFrame:
@@ -213,9 +213,10 @@ def _named(frame: pd.DataFrame, given: Any, field: str) -> tuple[str, ...]:
     columns = {str(getattr(given, 'name', None) or field.rstrip('s')): values}
   for name, column in columns.items():
     values = readers.as_values(column)
-    if values is None or np.shape(values) != (len(frame),):
+    shape = () if values is None else np.shape(values)
+    if shape != (len(frame),):
       raise UserError(
-        f'{field} has a column {name!r} of shape {np.shape(values)} for '
+        f'{field} has a column {name!r} of shape {shape} for '
         f'{len(frame):,} rows; give one value a row, or the names of columns'
       )
     if name in frame and not pd.Series(values).equals(

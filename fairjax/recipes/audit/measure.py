@@ -120,7 +120,7 @@ def chances_of(
 ) -> np.ndarray:
   config, scores = given.config, model.scores
   if scores is None:
-    if 'text' not in table:
+    if model.predict is None or 'text' not in table:
       raise UserError(
         f'{model.name} reads texts, and the data has no column '
         f'{config.data.text!r}; name it with --config.data.text'
@@ -139,6 +139,7 @@ def scored(
   model: AuditedModel, given: AuditInputs, texts: Sequence[str]
 ) -> np.ndarray:
   """Scores [s, n], or [s, n, c], of any texts."""
+  assert model.predict is not None  # who asks has looked
   answer = np.asarray(model.predict(texts), float)
   return of_positive(given.config, aligned(answer, model, given.classes))
 
@@ -221,9 +222,10 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   _given_controls(out)
   price = prices(config.audit.costs)
   if price is not None and labels is not None and scores.ndim < 3:
-    of = labels, out.decisions
-    end = price, given.sample, given.least
-    _add(out, lambda members: contrasts.costs(*of, members, *end))
+    cost = lambda members: contrasts.costs(
+      labels, out.decisions, members, price, given.sample, given.least
+    )
+    _add(out, cost)
   if labels is not None:
     once = given.hang.once(len(table))
     out.slices = slices.worst(
@@ -236,8 +238,8 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
     )
   if scores.ndim == 2 and not model.hard:
     out.swept = groups.kinds[0] if len(groups.kinds) > 1 else ''
-    end = given.least, given.hang.weight
-    out.sweep = thresholds.sweep(labels, scores, first[0], *end)
+    how = given.least, given.hang.weight
+    out.sweep = thresholds.sweep(labels, scores, first[0], *how)
   if model.predict is not None:
     for edits in given.edits:
       if edits.edited.any():
@@ -313,7 +315,7 @@ def _beside_reference(out: Measured) -> None:
     if len(names) < 2 and own not in ('', 'rest'):
       continue
     decisions, label = out.decisions, labels
-    rates = contrasts.SHOWN
+    rates: Sequence[str] = contrasts.SHOWN
     if not binary:
       if labels is None:
         continue

@@ -157,8 +157,9 @@ def _examples(name: str, focus: Measured, classes: Sequence[str]) -> list[dict]:
   after = flips.decisions(edit.scores, focus.cut)
   flip = (focus.decisions != after).mean(0)
   moved = flips.change(focus.scores, edit.scores).mean(0)
-  rows = np.flatnonzero(edit.edited & (flip >= 0.5))
-  rows = diverse(rows[np.argsort(-moved[rows], kind='stable')], edits.spans)
+  turned = np.flatnonzero(edit.edited & (flip >= 0.5))
+  largest = turned[np.argsort(-moved[turned], kind='stable')]
+  rows = diverse(largest.tolist(), edits.spans)
   # Names alone come last: they say the least of a group.
   listed = edits.words or ()
   other = lambda row: any(o.lower() in listed for *_, o, _ in edits.spans[row])

@@ -49,9 +49,9 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     )
     keep(folder, measured)
     results = stages.publish(folder, results, log)
-    if port := config.audit.serve:
-      page, name = folder / 'report.html', results.focus
-      server = what_if.open_at(port, measured[name].what_if, page, name)
+    name = results.focus
+    if (port := config.audit.serve) and (ask := measured[name].what_if):
+      server = what_if.open_at(port, ask, folder / 'report.html', name)
       what_if.until_stopped(server, log.line)
   gate.stop(results.facts)
   return results
@@ -209,7 +209,8 @@ def _data(config: Config) -> str:
 
 def _renamed(models: Sequence[asking.AuditedModel]) -> list:
   """Two models of one name get numbers."""
-  out, seen = [], {}
+  out = []
+  seen: dict[str, int] = {}
   for model in models:
     seen[model.name] = seen.get(model.name, 0) + 1
     count = seen[model.name]
@@ -256,11 +257,11 @@ def keep(folder: pathlib.Path, measured: Mapping[str, Measured]) -> None:
   if first.edits:
     return
   wanted: dict[str, str] = {}  # each text once
-  for one in given.edits:
-    for kind, texts in (('swap', one.twins), ('control', one.controls)):
-      for text, changed in zip(texts, one.edited):
+  for edit in given.edits:
+    for kind, texts in (('swap', edit.twins), ('control', edit.controls)):
+      for text, changed in zip(texts, edit.edited):
         if changed and text is not None:
-          wanted.setdefault(text, f'{one.name} {kind}')
+          wanted.setdefault(text, f'{edit.name} {kind}')
   if wanted:
     check_scored(folder)
     frame = pd.DataFrame({'edit': [*wanted.values()], 'text': [*wanted]})
@@ -298,8 +299,8 @@ def tests(measured: Mapping[str, Measured]) -> list[dict]:
     found = [*lines.values()]
     for swap in (name for name in own.edits if name in one.edits):
       prefix = f'{swap}/' if len(given.config.audit.swaps) > 1 else ''
-      both = ((m.scores, m.edits[swap][1], m.cut) for m in (one, own))
-      changes = flips.compare(*both, given.sample)
+      a, b = ((m.scores, m.edits[swap][1], m.cut) for m in (one, own))
+      changes = flips.compare(a, b, given.sample)
       found += [{**t, 'measure': prefix + t['measure']} for t in changes]
     pair = {'set': _data(given.config), 'ours': other, 'theirs': first}
     out += [{**pair, **line} for line in found]

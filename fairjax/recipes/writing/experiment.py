@@ -124,7 +124,7 @@ def _texts(config: Config, frame, source, log: Log | None):
   folder = log.folder if log else None
   texts = writers.written(writer, once, folder, config.reuse)
   own = writer.options
-  how = {'each token': generate_corpus.drawn(own)} if own else {}
+  how: dict = {'each token': generate_corpus.drawn(own)} if own else {}
   if own and own.do_sample:
     how['texts of a prompt'] = config.writing.samples
   return writer.name, dict(zip(once, texts)), how

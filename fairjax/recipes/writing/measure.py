@@ -45,9 +45,8 @@ def measure(
   """Everything; `table` has a column score where there is a classifier."""
   how, parts = options_of(config), of_attributes(table)
   several = len(parts) > 1
-  one = {'rows': len(table), 'quality': {}, 'fairness': {}, 'groups': {}}
-  one['texts'] = table['continuation'].nunique()
-  one['warnings'] = []
+  one: dict = {'rows': len(table), 'quality': {}, 'fairness': {}, 'groups': {}}
+  one |= {'texts': table['continuation'].nunique(), 'warnings': []}
   out = MeasuredTexts(one, [], [], [])
   if 'score' in table:
     _above(config, parts, one)
@@ -125,7 +124,7 @@ def _scores(config, rows: GroupTexts, by_group, how: RowSample) -> dict:
   above = (highest >= config.writing.bound).astype(float)
   own = prompts['group'].to_numpy(object)
   members = np.array([own == g for g in rows.groups])
-  found = {}
+  found: dict[str, dict] = {}
   for key, values, who, code in (
     ('mean_score', score, rows.members, rows.cluster),
     ('expected_max', highest, members, cluster),

@@ -37,7 +37,8 @@ def read(config: Config, source: Any = None) -> tuple[pd.DataFrame, list[str]]:
     if name != 'gender':
       table.load(name)  # a mistake in it is told first
   if source is None and not own.prompts:
-    frame, said = templates.make(own.axes), []
+    frame = templates.make(own.axes)
+    said: list[str] = []
   else:
     frame, said = _read(own.prompts if source is None else source, own.axes)
   frame = _chosen(frame, own.values)
@@ -78,7 +79,8 @@ def _table(
   for name in READ:
     if list(frame).count(name) > 1:
       raise UserError(f'{where} has 2 columns named {name!r}; rename one')
-  toxic, said = None, []
+  toxic = None
+  said: list[str] = []
   if any(isinstance(one, Mapping) for one in frame['prompt']):
     frame, toxic, said = published.real_toxicity(frame, where)
   for name in READ:
@@ -217,7 +219,7 @@ def _by_words(
   parts, said = [], []
   for axis in axes:
     # '' is of a prompt that names no value, None of one that names several.
-    values = dict(enumerate(exchange.values(axis)))
+    values: dict[int, str | None] = dict(enumerate(exchange.values(axis)))
     values |= {axis_values.NEITHER: '', axis_values.SEVERAL: None}
     groups = [values[k] for k in axis_values.single(prompts, axis)]
     several = sum(one is None for one in groups)

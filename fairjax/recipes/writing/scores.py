@@ -47,7 +47,7 @@ def load(config: Config, source: Any = None) -> Scorer:
         asking.made_from(name), config.data.positive
       )
       source = asking.imported(source, 'writing.classifier')
-  blank, said = pd.DataFrame({'text': list(PROBE)}), set()
+  blank, said = pd.DataFrame({'text': list(PROBE)}), set[str]()
   if callable(source) and not hasattr(source, 'predict_proba'):
     name = name or getattr(source, '__name__', type(source).__name__)
     _refuse_nameless(source, name, config.data.positive)
@@ -79,6 +79,7 @@ def score(
     first = asking.sample(model, texts)
     place = asking.Place(log.folder, config.reuse)
     model = asking.kept(model, first, place, config.audit.batch, log.line)
+  assert model.predict is not None  # `load` has looked
   chances = np.asarray(model.predict(list(texts)))[..., scorer.place].mean(0)
   if len(scorer.said) > 1 and not chances.any():
     raise UserError(
@@ -158,7 +159,7 @@ def _plain(label: str) -> str:
   return str(label).strip().casefold()
 
 
-def _names(seen: set[str]) -> str:
+def _names(seen: Set[str]) -> str:
   some = sorted(seen)
   return ', '.join(map(repr, some[:6])) + (', …' if len(some) > 6 else '')
 
