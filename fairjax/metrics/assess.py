@@ -66,12 +66,15 @@ def assess(
   attributes = list(attributes) or ['group'] * len(members)
   check(labels, probabilities, members, group_names, attributes)
   scores = binary(probabilities)
+  by_kind: dict[str, list[int]] = {}
+  for g, attribute in enumerate(attributes):
+    by_kind.setdefault(attribute, []).append(g)
   case = Case(
     labels,
     scores,
     *decide(labels, scores, threshold, options.weight),
     [*members, np.ones(len(labels), bool)],
-    _groups_of(attributes),
+    by_kind,
     options,
     min_group,
     code,
@@ -122,13 +125,6 @@ class Case(NamedTuple):
   options: intervals.RowSample
   min_group: int
   code: Integer[np.ndarray, ' n'] | None = None
-
-
-def _groups_of(attributes: Sequence[str]) -> dict[str, list[int]]:
-  return {
-    kind: [g for g, a in enumerate(attributes) if a == kind]
-    for kind in dict.fromkeys(attributes)
-  }
 
 
 def _by_attribute(case: Case, gaps: Callable[[list[int]], dict]) -> dict:

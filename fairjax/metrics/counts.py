@@ -363,19 +363,27 @@ def gaps(
   counts, named by `class`.
   """
   index = np.array([*chosen, -1])
-  values = large_enough(rates, index, min_group)
+  large = large_enough(rates.rows[:, index], min_group)
+  values = np.where(large, rates.values[:, :, index], np.nan)
   parts = groups.reduce(values)
-  parts['ratio'] = _shares(parts['min'], parts['max'])
+  low, high = parts['min'], parts['max']
+  parts['ratio'] = np.divide(low, high, out=low * np.nan, where=high > 0)
   worst, classes = _worst(_columns(parts))
   noise = alike = None
   if rates.draws is not None:
     more = None if rates.clustered else grown_by(rates.rows[:, index])
     noise, alike = _noise(rates.draws, index, values, options, more)
+  few = 'fewer than two groups in which it is defined'
+  if min_group > 1 and len(chosen) > 1:
+    few += f' by {min_group} rows or more'
+  # Everyone is at most 1 away from each; of all rows' groups from all but one.
+  rows = rates.rows[0, :, 0]
+  most = float(len(chosen) - np.isclose(rows[[*chosen]].sum(), rows[-1]))
   out = {}
   for i, (name, kind, _, one_minus) in enumerate(_all_gaps()):
     at = lambda draws, i=i: None if draws is None else draws[:, :, i]
     one = _gap_estimate(
-      kind, worst[:, i], at(noise), at(alike), options, len(chosen), min_group
+      kind, worst[:, i], at(noise), at(alike), options, most, few
     )
     if one['value'] is not None and values.shape[1] > 1:
       one['class'] = int(classes[i])
@@ -384,12 +392,12 @@ def gaps(
 
 
 def large_enough(
-  rates: Rates, index: np.ndarray, min_group: int
-) -> Float[np.ndarray, 's k g1 rate']:
-  """The values of groups and, last, everyone; NaN where rows are too few."""
-  few = rates.rows[:, index] < min_group
-  few[:, -1] = False
-  return np.where(few, np.nan, rates.values[:, :, index])
+  rows: Float[np.ndarray, 'k g1 rate'], min_group: int
+) -> Bool[np.ndarray, 'k g1 rate']:
+  """Which rates of groups and, last, everyone have rows enough for gaps."""
+  out = rows >= min_group
+  out[:, -1] = True
+  return out
 
 
 def _noise(
@@ -451,23 +459,16 @@ def _worst(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
   )
 
 
-def _shares(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-  return np.divide(low, high, out=np.full(low.shape, np.nan), where=high > 0)
-
-
 def _gap_estimate(
   kind: str,
   values: Float[np.ndarray, ' s'],
   noise: Float[np.ndarray, 'resample s'] | None,
   alike: Float[np.ndarray, 'resample s'] | None,
   options: RowSample,
-  count: int,
-  min_group: int,
+  most: float,
+  few: str,
 ) -> dict:
   if np.isnan(values).all():
-    few = 'fewer than two groups in which it is defined'
-    if min_group > 1 and count > 1:
-      few += f' by {min_group} rows or more'
     return estimate(values, note=few)
   if kind == 'ratio':
     if noise is None:
@@ -478,6 +479,6 @@ def _gap_estimate(
     half = float(intervals.radius(logs, noise, options))
     return estimates.of_ratio(values, half, float(null))
   # A least or a largest rate has no value that chance alone gives.
-  high = float(count) if kind == 'sum' else 1.0
+  high = most if kind == 'sum' else 1.0
   tested = kind in ('range', 'sum')
   return intervals.of_gap(values, noise, options, high, alike, tested)

@@ -248,7 +248,7 @@ def _count_tests(
 ) -> list[dict]:
   classes = scores.shape[-1] if scores.ndim == 3 else 2
   table = counts.tabulate(labels, decisions, masks, classes, options)
-  large = _large_enough(table, min_group)
+  large = counts.large_enough(table.rows, min_group)
   values = _measures(
     groups.rates(table.groups.sum(0, dtype=np.float64)[None]),
     quality.from_confusion(table.confusion.sum(0, dtype=np.float64)[None]),
@@ -340,15 +340,6 @@ def _beyond(both, apart, options, name='') -> tuple[float, float]:
   if not all(map(math.isfinite, out)):
     return 0.0, 0.0
   return out[::-1] if turned else out
-
-
-def _large_enough(
-  table: counts.Table, min_group: int
-) -> Bool[np.ndarray, 'k g1 rate']:
-  """Which rates of groups have rows enough, in all seeds, to count in gaps."""
-  out = table.rows >= min_group
-  out[:, -1] = True
-  return out
 
 
 def _totals(weights: np.ndarray, *tables: np.ndarray) -> list[np.ndarray]:

@@ -11,6 +11,7 @@ from fairjax.metrics.inference import row_weights
 from fairjax.metrics.inference.sample import RowSample
 
 FEW = 30  # rows below which a group's rate says little
+NAMED = 3  # of such groups
 CONSTANT = 'constant predictor'  # as notes of what it makes meaningless begin
 REVERSED = 'Worse than chance'  # as the sentence of it begins
 NOISY = 'the model answers the same text differently'
@@ -109,16 +110,21 @@ def sentences(
       small.append(f'{name!r} ({few})')
   if small:
     by = '' if weight is None else ' by weight'
-    out.append(f'Few rows{by}, so wide intervals: {"; ".join(small)}.')
+    said, rest = '; '.join(small[:NAMED]), small[NAMED:]
+    if rest:
+      out_of = sum('in no gap' in one for one in rest)
+      said += f'; and {count(len(rest), "more group")}, {out_of} in no gap'
+    out.append(f'Few rows{by}, so wide intervals: {said}.')
   for kind in dict.fromkeys(attributes):
     if attributes.count(kind) < 2:
       out.append(f'There is only one group of {kind}: gaps need two.')
   for name, one in fairness.items():
     floor = one['value']
     if name.endswith('dp_floor') and floor is not None and floor < FLOOR:
+      by = ' by ' * ('/' in name) + name.rpartition('/')[0]
       out.append(
         f'The groups differ in their share of positive labels: even a perfect '
-        f'predictor has a demographic parity{_by(name)} of {floor:.3f} here.'
+        f'predictor has a demographic parity{by} of {floor:.3f} here.'
       )
   return out
 
@@ -137,7 +143,8 @@ def _few(
     return f'{_shown(total)}, fewer than {min_group}; in no gap'
   counts = {c: row_weights.rows(weight, labels == c) for c in classes}
   few = {c: rows for c, rows in counts.items() if rows < FEW}
-  said = _list(f'{_shown(rows)} of label {c}' for c, rows in few.items())
+  each = (f'{_shown(rows)} of label {c}' for c, rows in few.items())
+  said = ', '.join(each)
   if any(rows < min_group for rows in few.values()):
     said += f', fewer than {min_group}; in no gap of it'
   return said
@@ -145,12 +152,3 @@ def _few(
 
 def _shown(number: float) -> str:
   return f'{number:.1f}'.removesuffix('.0')
-
-
-def _by(name: str) -> str:
-  attribute = name.rpartition('/')[0]
-  return f' by {attribute}' if attribute else ''
-
-
-def _list(values) -> str:
-  return ', '.join(str(v) for v in values)

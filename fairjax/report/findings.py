@@ -151,6 +151,7 @@ def gaps(
           beside={
             'rate': own,
             'rates': rates,
+            'few': any(_few(own, groups[g]) for g in (order[0], order[-1])),
             'p_at_floor': parity.get('p_at_floor', False),
           },
         )
@@ -158,12 +159,22 @@ def gaps(
   return out
 
 
+def _few(rate: str, group: Mapping) -> bool:
+  """Whether fewer rows are behind a group's rate than a page warns of."""
+  rows = group.get('effective_rows', group.get('rows', warn.FEW))
+  share = group.get('base_rate')
+  if rate in ('fpr', 'fnr', 'tpr') and defined(share):
+    rows *= 1 - share['value'] if rate == 'fpr' else share['value']
+  return rows < warn.FEW
+
+
 def gap_of(parity: Mapping, by: float = 1) -> dict:
   """The difference between groups that a parity is 1 less."""
   turned = negated(parity)
   of = lambda v: by * (1 + v) if defined(v) else None
   gap = {k: of(turned[k]) for k in ('value', 'low', 'high')}
-  return gap | {'seeds': [of(v) for v in turned['seeds']]}
+  note = {'note': parity['note']} if parity.get('note') else {}
+  return gap | note | {'seeds': [of(v) for v in turned['seeds']]}
 
 
 def is_void(estimate: Mapping) -> bool:
@@ -197,8 +208,9 @@ def leading(found: Sequence[Finding], like: str = '') -> list[Finding]:
   """The gap that the evidence supports most, and that in the other error.
 
   Of gaps that are more than chance the one whose lower end is largest, not the
-  largest value, which small groups make; errors come before decisions, but
-  beside a contest in one measure (`like`) stand gaps in that measure.
+  largest value, which small groups make, and one that a page warns of last;
+  errors come before decisions, but beside a contest in one measure (`like`)
+  stand gaps in that measure.
   """
   found = [one for one in found if one.measure == like] or found
   if not found:
@@ -207,6 +219,7 @@ def leading(found: Sequence[Finding], like: str = '') -> list[Finding]:
     found,
     key=lambda f: (
       f.verdict == ABOVE,
+      not (f.verdict == ABOVE and f.beside['few']),
       f.beside['rate'] != 'selection_rate',
       0.0 if f.verdict == ABOVE or f.adjusted is None else -f.adjusted,
       f.estimate['low'] or 0.0,
@@ -388,7 +401,8 @@ def scores(results: Results) -> list[Finding]:
   for name in results.set_names():
     values = results.measured(who, name)
     keys = led(values)
-    chosen += [(name, key, values) for key in keys[:1]]
+    both = 1 + (keys[:1] == ['precision'])  # with the recall beside it
+    chosen += [(name, key, values) for key in keys[:both]]
   chosen = chosen[:MOST]
   family = sum(defined(v[k].get('null')) for _, k, v in chosen)
   out = []

@@ -115,6 +115,20 @@ def test_an_empty_group_is_left_out_and_named():
   assert found['groups']['c']['tpr']['value'] is None
   assert found['groups']['c']['tpr']['note'] == 'no rows'
   assert any("'c' (no rows" in w for w in found['warnings'])
+  each = np.arange(len(labels)) == np.arange(6)[:, None]
+  small = np.concatenate([members, each])
+  found = assess(labels, scores, small, [*'ab012345'], options=draws(0))
+  (said,) = (w for w in found['warnings'] if w.startswith('Few rows'))
+  assert said.endswith('and 3 more groups, 3 in no gap.') and "'3'" not in said
+
+
+def test_a_sum_of_two_groups_distances_is_at_most_1():
+  """.15 [0, 1.79] of two seeds says no more than [0, 1]."""
+  two, half = np.arange(200) % 2 == np.arange(2)[:, None], np.arange(200) < 100
+  scores = np.stack([half & ~(two[0] & (np.arange(200) < 60)), half])
+  one = assess(0 * half, scores * 0.9, two, ['a', 'b'], options=draws(200))
+  fped = one['fairness']['fped']
+  assert fped['high'] is None and fped['note'].startswith('2 seeds are too few')
 
 
 def test_a_group_of_one_label_has_no_silent_rate():

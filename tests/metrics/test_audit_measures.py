@@ -106,12 +106,8 @@ def test_differences_are_those_of_fairlearn_with_controls_too():
     'fpr': fairlearn.false_positive_rate,
     'fnr': fairlearn.false_negative_rate,
   }
-  frame = fairlearn.MetricFrame(
-    metrics=rates,
-    y_true=labels,
-    y_pred=decisions[0],
-    sensitive_features=sex,
-  )
+  data = {'metrics': rates, 'y_true': labels, 'y_pred': decisions[0]}
+  frame = fairlearn.MetricFrame(**data, sensitive_features=sex)
   rows = contrasts.differences(labels, decisions, members, names, 'm', OPTIONS)
   assert {r['group'] for r in rows} == {'f'}
   for row in rows:
@@ -126,11 +122,7 @@ def test_differences_are_those_of_fairlearn_with_controls_too():
     labels, decisions, members, levels, level_names, OPTIONS
   )
   frame = fairlearn.MetricFrame(
-    metrics=rates,
-    y_true=labels,
-    y_pred=decisions[0],
-    sensitive_features=sex,
-    control_features=age,
+    **data, sensitive_features=sex, control_features=age
   )
   gaps = frame.difference()
   for row in within:

@@ -62,13 +62,17 @@ def rows(n=4000, seed=0):
   return y, np.clip(p, 0, 1), group
 
 
-def rate(criterion, y, d):
-  kept = {
+def counted(criterion, y):
+  """The rows whose rates a criterion makes equal."""
+  return {
     'demographic_parity': y >= 0,
     'equal_opportunity': y == 1,
     'equal_fpr': y == 0,
   }[criterion]
-  return d[kept].mean()
+
+
+def rate(criterion, y, d):
+  return d[counted(criterion, y)].mean()
 
 
 def gap(criterion, y, d, group):
@@ -247,11 +251,7 @@ def test_it_is_the_best_pair_of_weighted_thresholds(criterion):
   y, p, group = rows(60, 3)
   p = p.round(2)
   w = np.random.default_rng(2).lognormal(0, 0.5, 60)
-  kept = {
-    'demographic_parity': y >= 0,
-    'equal_opportunity': y == 1,
-    'equal_fpr': y == 0,
-  }[criterion]
+  kept = counted(criterion, y)
 
   def told(d):
     rates = [np.average(d[m], weights=w[m]) for m in of]

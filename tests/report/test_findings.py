@@ -117,6 +117,11 @@ def test_the_gap_that_the_evidence_supports_most_leads():
   assert lead() == 'many/eqopp0'
   del fairness['many/eqopp0']
   assert lead() == 'few/eqopp0'
+  fairness['many/eqopp0'] = interval(0.7, 0.65, 0.75, p=0.001)
+  groups['few: a'] |= {'rows': 63, 'base_rate': around(47 / 63)}
+  fairness['few/eqopp0'] |= {'high': 0.2}  # a larger lower end, of 16 rows
+  assert lead() == 'many/eqopp0'
+  del fairness['many/eqopp0']
   fairness['few/eqopp0'] |= {'p': 0.2}  # none is sure: the least p
   assert lead() == 'few/eqopp0'
 

@@ -1125,3 +1125,5 @@ def test_rows_of_one_writer_make_no_sure_slice_nor_word():
     her = next(w for w in one.words['gender'] if w['word'] == 'she → he')
     assert (her['adjusted'] < 1e-6) == sure
     assert len([n for n in found.notes if 'less sure' in n]) == 0
+    assert 'No control edit was made' in str(found.sections)
+    assert 'than the control' not in str(found.sections)
