@@ -1,6 +1,5 @@
 """Help is made from what is declared, whole, narrow, and light to start."""
 
-import os
 import pathlib
 import re
 import subprocess
@@ -8,6 +7,7 @@ import sys
 
 import pytest
 import small
+from test_main import command
 
 import fairjax
 from fairjax import main
@@ -20,16 +20,6 @@ from fairjax.recipes import RECIPES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
-
-
-def command(*words):
-  return subprocess.run(
-    [sys.executable, '-m', 'fairjax.main', *words],
-    cwd=ROOT,
-    capture_output=True,
-    text=True,
-    env=os.environ | {'JAX_PLATFORMS': 'cpu'},
-  )
 
 
 def plain(text: str) -> str:
