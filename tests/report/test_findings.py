@@ -1,12 +1,12 @@
 """Findings: numbers and verdicts, corrected over what they were chosen from."""
 
-import importlib.util
 import json
 import pathlib
 import re
 
 import numpy as np
 import pytest
+from golden import make_findings as golden
 
 import fairjax
 from fairjax import results
@@ -20,16 +20,6 @@ TESTS = pathlib.Path(__file__).parents[1]
 FAIRJAX = pathlib.Path(fairjax.__file__).parent
 
 
-def load(name):
-  spec = importlib.util.spec_from_file_location(
-    name, TESTS / f'golden/{name}.py'
-  )
-  module = importlib.util.module_from_spec(spec)
-  spec.loader.exec_module(module)
-  return module
-
-
-golden = load('make_findings')
 KEPT = {path.stem: path for path in golden.KEPT}
 
 
