@@ -28,7 +28,7 @@ class Method:
   """The data-side method: a function table → table."""
 
   name: str = knob('none', entry('fairjax.methods:METHODS', 'none', joined='+'))
-  ratio: float = knob(1.0, at_least(0))
+  ratio: float = knob(1.0, between(0, 1))
   rank: str = knob('random', filled)
   direction: str = knob('opposite', filled, changes=('data', 'texts'))
   axis: str = knob('gender', an_axis, changes=('data', 'texts'), path=True)

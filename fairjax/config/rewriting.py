@@ -1,7 +1,9 @@
 """Config: models that rewrite texts, and perturbations of one person."""
 
 import dataclasses
+import pathlib
 
+from fairjax.core import paths
 from fairjax.core.knobs import (
   above,
   at_least,
@@ -17,30 +19,10 @@ GLUE = ('cola', 'sst2', 'stsb', 'qqp', 'rte', 'qnli')
 # What a person may become, by axis (persons/perturb.py): the paper's three as
 # it has them, and the values of the other tables of data/axes.
 AXES = {
-  'gender': ('man', 'woman', 'non-binary'),
-  'race': (
-    *('black', 'white', 'asian', 'hispanic', 'native-american'),
-    'pacific-islander',
-  ),
-  'age': ('child', 'young', 'middle-aged', 'senior', 'adult'),
-  'gender_identity': ('cisgender', 'transgender', 'nonbinary'),
-  'orientation': ('straight', 'gay', 'lesbian', 'bisexual', 'queer'),
-  'nationality': (
-    *('american', 'british', 'canadian', 'australian', 'irish', 'french'),
-    *('german', 'dutch', 'swedish', 'italian', 'spanish', 'greek', 'polish'),
-    *('russian', 'ukrainian', 'turkish', 'israeli', 'egyptian', 'iranian'),
-    *('iraqi', 'syrian', 'saudi', 'indian', 'pakistani', 'afghan', 'chinese'),
-    *('japanese', 'korean', 'vietnamese', 'filipino', 'mexican', 'cuban'),
-    *('colombian', 'brazilian', 'haitian', 'nigerian', 'kenyan', 'somali'),
-  ),
-  'religion': (
-    *('christian', 'catholic', 'protestant', 'muslim', 'jewish', 'hindu'),
-    *('buddhist', 'sikh', 'mormon', 'atheist'),
-  ),
-  'disability': (
-    *('able-bodied', 'blind', 'deaf', 'disabled', 'autistic', 'mentally-ill'),
-  ),
-  'class': ('poor', 'working-class', 'middle-class', 'rich'),
+  axis: tuple(names.split())
+  for axis, names in paths.csv_lines(
+    pathlib.Path(__file__).with_name('persons.csv'), 'table of persons'
+  )[1:]
 }
 # Those of Qian et al. (2022).
 PAPER_AXES = ('gender', 'race', 'age')

@@ -43,7 +43,9 @@ def _read(kind: Any, cell: str) -> Any:
   if kind is Mapping:
     parts = (word.partition('=') for word in cell.split())
     return {key: value for key, _, value in parts}
-  return cell == 'yes' if kind is bool else cell
+  if kind is bool:
+    return cell == 'yes'
+  return cell if kind is str else float(cell)
 
 
 @functools.cache

@@ -17,6 +17,7 @@ class DataMethod(NamedTuple):
   # The knobs `method.X` that it reads (of blind no direction: all go).
   reads: tuple[str, ...] = ()
   ways: tuple[str, ...] = ()  # what `method.how` may be; '' is the first
+  limits: str = ''  # why it may not help
 
 
 METHODS: dict[str, Any] = table(__file__, 'methods', DataMethod)
@@ -71,10 +72,6 @@ def check(method: Method, changed: Iterable[str] = ()) -> None:
   for name in names:
     if name in WAYS:
       way(name, method.how)
-    if 'ratio' in READS.get(name, ()) and method.ratio > 1:
-      raise UserError(
-        f'method.ratio is {method.ratio}; a share in [0, 1] is needed'
-      )
   known = dict.fromkeys(k for name in names for k in READS.get(name, changed))
   for knob in changed:
     if knob not in known:

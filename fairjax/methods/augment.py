@@ -35,7 +35,8 @@ def augment(tables: Tables, config: Config) -> Tables:
   out = dict(tables)
   for split in chosen_splits(tables, config):
     table = tables[split]
-    first = best_first(table, config)[: share(len(table), config)]
+    first = best_first(table, config)
+    first = first[: quotas.part(len(table), config.method.ratio)]
     twins = counterparts(table.iloc[np.sort(first)], config)
     same = twins.pop('same').to_numpy()
     if not config.method.keep_equal:
@@ -55,14 +56,6 @@ def chosen_splits(tables: Tables, config: Config) -> Sequence[str]:
   own = config.method
   how = way(own.name if own.name in WAYS else 'augment', own.how)
   return [s for s in ('train', 'valid') if s in tables][: 1 + (how == 'all')]
-
-
-def share(rows: int, config: Config) -> int:
-  """⌊N · ratio⌋, with a ratio that is a share."""
-  ratio = config.method.ratio
-  if not 0 <= ratio <= 1:
-    raise UserError(f'method.ratio is {ratio}; a share in [0, 1] is needed')
-  return quotas.part(rows, ratio)
 
 
 def source(table: pd.DataFrame, config: Config) -> str:

@@ -31,7 +31,6 @@ def balance(tables: Tables, config: Config) -> Tables:
   """Fewer rows, or more: copy k of a row has id `ID~k` and origin 'copy'."""
   table, how = tables['train'], way('balance', config.method.how)
   ratio = config.method.ratio
-  augment.share(len(table), config)  # refuses what is no share
   by = config.method.by
   if 'gender' in map(str.strip, by.split(',')):
     cell, names = cells(with_gender(table, config), by)

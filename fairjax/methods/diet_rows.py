@@ -57,11 +57,6 @@ def with_twins(tables: Tables, config: Config) -> tuple[Tables, pd.DataFrame]:
   of the training table.
   """
   table = tables['train']
-  if config.diet.twins not in ('', 'swap'):
-    raise UserError(
-      f"diet.twins is {config.diet.twins!r}; it is '' (the data's own twins, "
-      "where it has any) or 'swap' (by word lists)"
-    )
   own = table.drop(columns=['twin', 'twin_pair'], errors='ignore')
   twins = augment.counterparts(own if config.diet.twins else table, config)
   table = table.assign(twin=twins['text'])

@@ -21,7 +21,6 @@ def substitute(tables: Tables, config: Config) -> Tables:
   out = dict(tables)
   for k, split in enumerate(augment.chosen_splits(tables, config)):
     table = tables[split]
-    augment.share(len(table), config)  # refuses what is no share
     rng = np.random.default_rng([config.seed, STREAM, k])
     heads = rng.random(len(table)) < config.method.ratio
     twins = augment.counterparts(table, config)

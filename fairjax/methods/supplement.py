@@ -46,7 +46,6 @@ def supplement(tables: Tables, config: Config) -> Tables:
   """Adds rows: id `supplement:ID`, origin the file's name."""
   table, method = tables['train'], config.method
   how = way('supplement', method.how)
-  augment.share(len(table), config)  # refuses what is no share
   more, held = _not_held(
     second_table(config, table.attrs.get('labels')), tables, config
   )

@@ -32,19 +32,6 @@ USUAL = (
   'reweight',
 )
 ENDS = 'low', 'high'
-LIMITS = {  # why a method may not help
-  'augment': 'twins help as far as the word lists (or the column twin) reach; '
-  'a bias that no listed word carries stays',
-  'substitute': 'at 0.5 each text is seen in one form only, so it takes more '
-  'rows than augmentation; above 0.5 the bias turns round',
-  'balance': 'equal cells of group and label do not tell the model which words '
-  'to ignore; cutting leaves few rows and copies add no new text',
-  'blind': 'names and words that the lists do not hold, and whatever else goes '
-  'with a group, still tell it; the model reads other texts than its peers',
-  'supplement': 'only the terms that both tables hold are evened out',
-  'reweight': 'weights are only as good as P(y|z), and rows of rare evidence '
-  'weigh much: the effective number of rows is smaller',
-}
 
 
 @stages.recipe
@@ -148,8 +135,8 @@ def notes(remarks: dict[str, list[str]], tests: list[dict]) -> list[str]:
     where = f'{name}, {test["set"]}'
     if test['measure'] == 'dp' and low <= 0:
       what = 'lowers dp' if high < 0 else 'may not raise dp at all'
-      why = '; '.join(LIMITS[m] for m in parts if m in LIMITS)
-      out.append(f'{where}: {what}: {why}')
+      why = (getattr(methods.METHODS.get(m), 'limits', '') for m in parts)
+      out.append(f'{where}: {what}: {"; ".join(filter(None, why))}')
     if test['measure'] == 'auc' and high < 0:
       out.append(f'{where}: the AUC is lower')
   return out

@@ -124,11 +124,6 @@ def export(config: Config, model: Bundle, params, folder, log: Log) -> None:
   """A Hugging Face folder for each seed, where the config asks for them."""
   if not config.train.export:
     return
-  if model.shape is None:
-    raise UserError(
-      f'model {config.model!r} has no Hugging Face form; leave '
-      '--config.train.export off, its weights are in training/'
-    )
   export = folder / 'export'
   write_models(config, model, params, export)
   if mesh.is_main():  # of an earlier run of more seeds here

@@ -360,5 +360,3 @@ def test_what_is_wrong_is_said():
     taken('healthy_random', 0.4, 0.4, table, scores.drop(columns='ge'))
   with pytest.raises(UserError, match="has no score 'ge'"):
     taken('healthy_random', 0.4, 0.4, table, scores.iloc[1:])
-  with pytest.raises(UserError, match=r'diet\.twins'):
-    diet.with_twins({'train': table}, Config(diet=Diet(twins='both')))

@@ -136,13 +136,6 @@ def test_a_larger_ratio_changes_more_rows_and_the_same(way, tables, second):
   assert made(few) < made(more)
 
 
-@pytest.mark.parametrize('ratio', (-0.1, 1.1))
-@pytest.mark.parametrize('way', ('augment', 'substitute', 'balance'))
-def test_a_ratio_is_a_share(way, ratio, tables, second):
-  with pytest.raises(Exception, match=r'method.ratio is .*; a share in'):
-    apply(way, tables, second, ratio=ratio)
-
-
 def test_a_knob_that_no_method_reads_is_found():
   method = Config().method
   method.by, method.names = 'label', False

@@ -219,8 +219,6 @@ def test_no_weight_is_the_baseline(config, folder, run):
 @pytest.mark.parametrize(
   'changes, sentence',
   [
-    ({'rows': ('baseline', 'weights')}, "'weights'; the rows are"),
-    ({'rows': ()}, 'the rows are'),
     ({'folds': 999}, 'use fewer folds'),
     ({'z': 'columns:nothing'}, "the column 'nothing'"),
   ],
@@ -231,15 +229,12 @@ def test_mistakes_are_one_sentence(config, folder, changes, sentence):
     weighting.run(dataclasses.replace(config, weighting=own), folder / 'bad')
 
 
-def test_files_are_missed_before_the_forests(config, folder):
+def test_vectors_are_missed_before_the_forests(config, folder):
   """Weights of a large table take minutes; a wrong path is told first."""
-  for field, options in (
-    ('net.glove', {'net': c.Net(glove='/no/glove.txt')}),
-    ('method.table', {'method': c.Method(table='/no/more.csv')}),
-  ):
-    with pytest.raises(UserError, match=f'{field} is .* no such file'):
-      weighting.run(dataclasses.replace(config, **options), folder / 'absent')
-    assert not (folder / 'absent' / 'weights.parquet').exists()
+  own = dataclasses.replace(config, net=c.Net(glove='/no/glove.txt'))
+  with pytest.raises(UserError, match=r'net\.glove is .* no such file'):
+    weighting.run(own, folder / 'absent')
+  assert not (folder / 'absent' / 'weights.parquet').exists()
 
 
 def test_plus_needs_vectors_and_terms_must_occur(config, folder):

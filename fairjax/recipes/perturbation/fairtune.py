@@ -31,15 +31,6 @@ from fairjax.stages import Experiment
 from fairjax.train import loop
 
 ORIGINAL, FAIRTUNED = 'original', 'fairtuned'
-# Shares of GLUE's training rows that PANDA's perturber changed (Table 8).
-PAPER = {
-  'cola': 0.456,
-  'sst2': 0.225,
-  'stsb': 0.369,
-  'qqp': 0.205,
-  'rte': 0.470,
-  'qnli': 0.312,
-}
 
 
 class Fits(NamedTuple):
@@ -197,9 +188,9 @@ def facts(
     'training rows perturbed': int(perturbed['changed'].sum()),
     'perturbed by': e.config.perturb.by,
   }
-  task = e.config.data.name.removeprefix('glue/')
-  if task in PAPER:
-    out['share perturbed in the paper'] = PAPER[task]
+  task = glue.TASKS.get(e.config.data.name.removeprefix('glue/'))
+  if task and task.perturbed:
+    out['share perturbed in the paper'] = task.perturbed
   for by, rows in pairs.groupby('perturber', sort=False):
     out[f'test rows perturbed by {by}'] = len(rows)
     out[f'of these, with a control ({by})'] = int((rows['control'] != '').sum())

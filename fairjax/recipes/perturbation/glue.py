@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
+from fairjax.core.registry import table
 from fairjax.data.tables.labels import ROUND
 from fairjax.metrics.inference import estimates
 from fairjax.stages import Experiment
@@ -28,20 +29,11 @@ class GlueTask(NamedTuple):
   labels: str = ''
   metric: str = 'accuracy'
   averaged: bool = True  # its fairscore
+  # Share of the training rows that PANDA's perturber changed (Table 8).
+  perturbed: float | None = None
 
 
-_ENTAILS = 'entailment=0,not_entailment=1'
-TASKS = {
-  'cola': GlueTask('CoLA', 'sentence', metric='mcc'),
-  'sst2': GlueTask('SST-2', 'sentence'),
-  'stsb': GlueTask(
-    'STS-B', 'sentence1', 'sentence2', 'score', ROUND, 'pearson', False
-  ),
-  'qqp': GlueTask('QQP', 'question1', 'question2', 'is_duplicate'),
-  'mrpc': GlueTask('MRPC', 'sentence1', 'sentence2'),
-  'rte': GlueTask('RTE', 'sentence1', 'sentence2', labels=_ENTAILS),
-  'qnli': GlueTask('QNLI', 'question', 'sentence', labels=_ENTAILS),
-}
+TASKS: dict[str, GlueTask] = table(__file__, 'glue', GlueTask)
 
 
 def of_task(config: Config, name: str) -> Config:

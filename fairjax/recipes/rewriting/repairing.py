@@ -40,11 +40,6 @@ class Helpers(NamedTuple):
 def load(config: Config) -> Helpers:
   """The detector and the filler that the config names."""
   options, kind = config.repair, precision(config)
-  if not options.detector:
-    raise UserError(
-      'repair.detector is empty; name the folder of an ELECTRA discriminator, '
-      'or of a masked language model, with --config.repair.detector'
-    )
   known = families.find(hf.read_shape(options.detector).family)
   capability = 'detect' if 'detect' in known.heads else 'mask'
   detector = folders.load(options.detector, capability, kind)

@@ -12,11 +12,10 @@ rows; methods/reweight.py has the weights, methods/evidence.py what z is.
   weight+ …   the same on word vectors without their gender direction
 """
 
-import pathlib
-
 import pandas as pd
 
 from fairjax.config import Config, changed
+from fairjax.core import knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
@@ -24,18 +23,10 @@ from fairjax.methods import augment, chain, reweight, supplement
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 
-KINDS = ('baseline', 'weight', 'swap', 'supplement')
-
 
 def check(config: Config) -> list[str]:
   """The rows' names, or one sentence for the first that cannot be made."""
-  names = list(dict.fromkeys(config.weighting.rows))
-  wrong = [n for n in names if n.removesuffix('+') not in KINDS]
-  if wrong or not names:
-    raise UserError(
-      f'weighting.rows has {wrong[0] if wrong else "no row"!r}; the rows are '
-      f'{", ".join(KINDS)}, each with a + for vectors without gender'
-    )
+  names = list(config.weighting.rows)
   if 'reweight' in chain(config.method.name):
     raise UserError(
       f'method.name is {config.method.name!r}, but recipe weighting gives '
@@ -47,13 +38,9 @@ def check(config: Config) -> list[str]:
       f'weighting.rows has {plus[0]!r}, which needs word vectors; name a GloVe '
       'file with --config.net.glove, or leave out the rows with a +'
     )
-  files = {'net.glove': config.net.glove, 'method.table': config.method.table}
-  for field, path in files.items():  # or they are missed after the forests
-    if path and not pathlib.Path(path).expanduser().exists():
-      raise UserError(
-        f'{field} is {path!r}, and there is no such file; check the path, or '
-        f'set it to nothing with --config.{field}='
-      )
+  glove = config.net.glove
+  if wrong := knobs.existing(glove):  # else it is missed after the forests
+    raise UserError(where='net.glove', got=glove, expected=wrong)
   return names
 
 

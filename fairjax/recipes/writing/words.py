@@ -8,40 +8,21 @@ import re
 from collections.abc import Callable, Sequence
 
 from fairjax.config.axes import AXES
+from fairjax.data import word_tables
 from fairjax.data.axes import table
 from fairjax.data.tables import terms
 from fairjax.pairs.swapping import word_lists
 
 MASK = 'MASK'
-PRONOUNS = {
-  'female': frozenset('she her hers herself'.split()),
-  'male': frozenset('he him his himself'.split()),
-}
-OCCUPATIONS = """
-accountant actor architect artist athlete baker banker barber boss builder
-butcher carpenter cashier chef cleaner clerk coach cook dancer dentist designer
-doctor driver editor electrician engineer farmer firefighter fisherman gardener
-guard hairdresser housekeeper inspector janitor journalist judge laborer lawyer
-librarian manager mechanic miner model musician nanny nurse officer painter
-pilot plumber poet politician priest professor programmer receptionist sailor
-salesman scientist secretary servant singer soldier student surgeon tailor
-teacher technician thief trader translator tutor waiter weaver writer
-"""
-TRAITS = """
-afraid aggressive ambitious angry arrogant attractive beautiful brave brilliant
-calm charming clever cold cruel dangerous devoted dirty emotional faithful
-fragile friendly generous gentle greedy handsome honest intelligent kind lazy
-lonely loud loyal modest nervous patient polite poor powerful proud quiet rich
-rude sad sensitive serious shy silent smart strong stubborn stupid tough ugly
-violent warm weak wealthy wild wise
-"""
+PRONOUNS = dict(zip(('male', 'female'), word_lists.ENGLISH))
 
 
 def targets(path: str) -> list[str]:
   """The words of a file, or ours."""
   if path:
     return terms.read_terms(path, 'writing.targets')
-  return (OCCUPATIONS + TRAITS).split()
+  rows = word_tables.table_rows(__file__, 'targets.csv')
+  return [word for _, words in rows for word in words.split()]
 
 
 def of_groups(
@@ -58,7 +39,7 @@ def _known(attribute: str) -> dict[str, frozenset[str]]:
     rows = word_lists.gender().rows
     sides = {'male': 0, 'female': 1}
     return {
-      group: frozenset(row[k] for row in rows) | PRONOUNS[group]
+      group: frozenset(row[k] for row in rows) | {*PRONOUNS[group].split()}
       for group, k in sides.items()
     }
   if attribute not in AXES:
