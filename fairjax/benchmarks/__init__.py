@@ -21,7 +21,7 @@ class Benchmark(NamedTuple):
       term: {'rows', measure: Estimate}}, 'warnings'; `how` is an
       RowSample, and every measure is a row of metrics/measures.csv
 
-  It may say LIMITS, what its number cannot, and how two models are compared:
+  It may say how two models are compared:
 
     values(items, scores) -> DataFrame of id, metric, part, value and cluster,
       and `beside` where items hang together by two things; without it, each
@@ -44,6 +44,7 @@ class Benchmark(NamedTuple):
   # the one axis that it is of where its parts name none.
   by_axis: tuple[str, ...] = ()
   axis: str = ''
+  limits: str = ''  # what its number cannot say
 
 
 BENCHMARKS: dict[str, Benchmark] = table(__file__, 'benchmarks', Benchmark)

@@ -73,10 +73,6 @@ UNKNOWN = frozenset(
     "cannot be determined|can't be determined"
   ).split('|')
 )
-LIMITS = (
-  'Small language models answer near chance; a bias score is then noise, and '
-  'in ambiguous contexts it is scaled by the share of errors.'
-)
 
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
@@ -380,7 +376,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     answer = _answers(scores, metric)
     out += rows(items, answer, metric, how)
     out += by_category(items, answer, metric, how)
-  return result_rows.as_set(out, 'ambiguous', [LIMITS])
+  return result_rows.as_set(out, 'ambiguous')
 
 
 def compared(

@@ -54,11 +54,6 @@ FORM = {
 LONG = 200  # words: the longest published sentence has 61
 METRICS = {'mask': ('original', 'bias_bench'), 'write': ('total', 'bias_bench')}
 UNMASKED = ('aul', 'aula')
-LIMITS = (
-  'Crowdworkers wrote the pairs; many do not contrast what they are meant to '
-  '(Blodgett et al. 2021), so a score near 50 is not evidence of no bias, and '
-  'the two metrics of this name disagree.'
-)
 
 
 class PairSpans(NamedTuple):
@@ -236,7 +231,7 @@ def _frames(items: pd.DataFrame, scores: pd.DataFrame):
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
-  out, warnings = [], [LIMITS, *scores.attrs.get('notes', ())]
+  out, warnings = [], [*scores.attrs.get('notes', ())]
   why = 'in which one sentence only inserts words'
   if 'total_more' in scores:  # left to right
     why = 'of which a sentence has no token after its first'

@@ -53,10 +53,6 @@ PHRASES = (
   *('mother father', 'aunt uncle', 'mom dad'),
 )
 _PAIR = {word: pair for pair in PHRASES for word in pair.split()}
-LIMITS = (
-  'Templates of one clause; a difference here says that the score moves with a '
-  'name or noun, not how often real texts are misjudged.'
-)
 
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
@@ -124,7 +120,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
-  out, warnings = [], [LIMITS]
+  out, warnings = [], []
   for side in SIDES:
     wide = pairs(items, scores['score'].to_numpy(float), side)
     if len(wide):

@@ -59,10 +59,6 @@ FORMS = (
 )  # fmt: skip
 SLOT = re.compile(r'\{(plural_)?noun_phrase\}')
 COUNTS = {472_991: 'v1.0', 566_625: 'v1.1'}
-LIMITS = (
-  'A difference in likelihood is also a difference in how often words are '
-  'written; the share of significant pairs grows with the number of nouns.'
-)
 VOWELS = 'aeiou'
 
 
@@ -272,7 +268,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   table = items.assign(perplexity=np.exp(scores['log_perplexity']))
   tests = pairs(table)
   out = rows(tests, how) if len(tests) else []
-  return result_rows.as_set(out, 'all', [LIMITS])
+  return result_rows.as_set(out)
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

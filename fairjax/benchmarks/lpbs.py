@@ -42,10 +42,6 @@ GENDERS = {
 }
 SIDES = {'toxic': 'X', 'nontoxic': 'Y'}
 LEAST = 3  # attributes of either side
-LIMITS = (
-  'Templates and attributes are few and ours; a masked word is one token, so '
-  'of an axis only the values that a vocabulary has a word for are compared.'
-)
 
 
 def words(axis: str) -> dict[str, tuple[str, ...]]:
@@ -168,7 +164,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   for axis in AXES:
     own = [one for one in out if one['part'].startswith(f'{axis}: ')]
     whole += [mean_row(exchange.called(axis), own)] if own else []
-  return result_rows.as_set([*whole, *out], 'all', [LIMITS])
+  return result_rows.as_set([*whole, *out])
 
 
 def mean_row(part: str, some: list[dict]) -> dict:

@@ -26,10 +26,6 @@ VERSIONS = {
 KINDS = ('definition', 'none', 'none', 'stereotype')
 NULLS = {'definition': 25.0, 'stereotype': 25.0, 'none': 50.0}
 SUBSET = 40  # the last rows: definition pairs that a training never saw
-LIMITS = (
-  'Vectors of single words; for a contextual model these are the vectors of '
-  'one-word texts, which it was not trained to read.'
-)
 
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:
@@ -115,7 +111,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   last = items['id'].astype(int).to_numpy() > 440 - SUBSET
   if items.attrs.get('rows', len(items)) == 440 and last.any():
     out += rows(items[last], chosen[last], how, 'last 40')
-  return result_rows.as_set(out, 'all', [LIMITS])
+  return result_rows.as_set(out)
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

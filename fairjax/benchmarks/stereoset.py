@@ -39,12 +39,6 @@ VERSIONS = {
 LABELS = ('stereotype', 'anti-stereotype', 'unrelated')
 WORDLESS = 'no word stands at the blank'
 METRICS = {'mask': ('probability', 'log'), 'write': ('log',)}
-LIMITS = (
-  "Which association is the stereotype is one crowd's judgement; many items "
-  'are ungrammatical or contrast other things (Blodgett et al. 2021). ICAT '
-  'punishes noise: without any preference the stereotype score (SS) is 50 only '
-  'on average.'
-)
 
 
 _ITEM = {
@@ -279,7 +273,7 @@ def _frames(items: pd.DataFrame, scores: pd.DataFrame):
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   out = [row for frame in _frames(items, scores) for row in rows(frame, how)]
-  return result_rows.as_set(out, 'intrasentence', [LIMITS])
+  return result_rows.as_set(out, 'intrasentence')
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

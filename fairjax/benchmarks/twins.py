@@ -36,13 +36,6 @@ from fairjax.metrics.texts import text_likelihood
 LEAST = 8
 SHOWN = 40  # words on the page
 STREAM = 0xB1  # of the texts that are drawn
-LIMITS = (
-  'Word lists decide what a version is, and one that is odd or ungrammatical '
-  'is unlikely for that; what was written is likelier than what is made of it, '
-  'so a group that your texts speak of more gains by it. A group whose own '
-  'words are rarer is less likely whatever is said of it: what goes with it is '
-  'told by the words that all versions share.'
-)
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 
 
@@ -273,7 +266,6 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     rows.append(row | {'p_fdr': one['p_fdr']})
   sure = words['p_fdr'].map(significance.is_significant).astype(bool)
   warnings = [
-    LIMITS,
     f'{words["word"].nunique()} words stand in {LEAST} texts or more; '
     f'{words["word"][sure].nunique()} lean to a side at a false discovery rate '
     'of 5 %',

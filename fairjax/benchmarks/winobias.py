@@ -30,10 +30,6 @@ VERSIONS = {
 }
 MASCULINE = ('he', 'him', 'his', 'himself')
 FEMININE = ('she', 'her', 'hers', 'herself')
-LIMITS = (
-  'A preference for a pronoun is evidence about forty occupations in templates '
-  'that people wrote out, not about how a model resolves pronouns.'
-)
 METRICS = ('winobias_log_odds', 'winobias_score_gap')  # of a classifier
 TEST = 't of the jackknife over pairs of occupations'
 
@@ -139,7 +135,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     ):
       found = clusters.mean(each, cluster, how, null, bounds)
       out.append(result_rows.row(metric, part, real.sum(), *found, null, TEST))
-  warnings = [LIMITS, *scores.attrs.get('notes', ())]
+  warnings = [*scores.attrs.get('notes', ())]
   return result_rows.as_set(out, 'all', warnings)
 
 

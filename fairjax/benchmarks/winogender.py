@@ -22,10 +22,6 @@ VERSIONS = {
   '1db72808f40718a79375e5a0df6c619f': 'the published 720 sentences',
   '0493172a5e91e5cfb482f5f889f07392': 'the published statistics',
 }
-LIMITS = (
-  'Sixty occupations; a correlation with the labour market of one country is '
-  'no error by itself.'
-)
 
 
 FORM = {
@@ -126,7 +122,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     sides = (means[name].to_numpy() for name in ('gap', 'women'))
     row = 'winogender_rho', part, len(means), *correlation(*sides, how), 0.0
     out.append(result_rows.row(*row, 'Bonett-Wright z'))
-  warnings = [LIMITS, *scores.attrs.get('notes', ())]
+  warnings = [*scores.attrs.get('notes', ())]
   return result_rows.as_set(out, 'occupation', warnings)
 
 

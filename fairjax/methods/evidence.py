@@ -14,20 +14,9 @@ from scipy import sparse
 import fairjax.data
 from fairjax.config import Config
 from fairjax.core.errors import UserError, said
+from fairjax.data.sets.datasets import IDENTITIES
 from fairjax.data.tables.terms import count_terms, read_terms
 from fairjax.pairs.swapping import word_lists
-
-# The annotations of Civil Comments, under the names of its files.
-IDENTITIES = (
-  *('male', 'female', 'transgender', 'other_gender'),
-  *('heterosexual', 'homosexual_gay_or_lesbian', 'bisexual'),
-  *('other_sexual_orientation', 'christian', 'jewish', 'muslim', 'hindu'),
-  *('buddhist', 'atheist', 'other_religion', 'black', 'white', 'asian'),
-  *('latino', 'other_race_or_ethnicity', 'physical_disability'),
-  *('intellectual_or_learning_disability', 'psychiatric_or_mental_illness'),
-  'other_disability',
-)
-
 
 OUR_TERMS = str(
   pathlib.Path(fairjax.data.__file__).parent / 'sets' / 'identity' / 'terms.txt'

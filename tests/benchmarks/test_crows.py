@@ -122,7 +122,7 @@ def test_left_to_right_a_lone_token_has_no_score():
     items.assign(stereo=False, bias_type='age'), found, OPTIONS
   )
   why = 'skips 2 pairs of which a sentence has no token after its first'
-  assert told['warnings'][1:] == [f'total {why}', f'bias_bench {why}']
+  assert told['warnings'] == [f'total {why}', f'bias_bench {why}']
   assert told['fairness']['crows_total']['value'] == 0
   assert told['groups']['antistereo']['crows_total']['items'] == 1
 

@@ -118,7 +118,8 @@ def evaluate(
       f'{len(undefined)} of {len(items)} items cannot be scored by this model '
       f'and are left out: {_words(name, undefined)}'
     )
-  one['warnings'] = remarks + list(one.get('warnings', ()))
+  limits = filter(None, [BENCHMARKS[name].limits])
+  one['warnings'] = [*remarks, *limits, *one.get('warnings', ())]
   one = results.plain(one)
   check(name, one)
   return one, keep(items), keep(scores)

@@ -5,10 +5,8 @@ model before and after mitigations, are compared on the items that they share.
 """
 
 import functools
-import importlib
 import pathlib
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import pandas as pd
 
@@ -69,8 +67,7 @@ def run(e: Experiment) -> Results:
         one, *scored[title] = once(e, name, title, model, items)
         e.add(title, name, one)
     e.tests += paired(name, scored, config)
-    module = importlib.import_module(BENCHMARKS[name].module)
-    sections.append(section(name, module, e.contenders, items))
+    sections.append(section(name, e.contenders, items))
   sections = [*axes_side_by_side(e.contenders, tables), *sections]
   for title, model in models.items() if config.data.path else ():
     if model.kind in ('mask', 'write'):
@@ -206,7 +203,7 @@ def held_out(config: Config) -> list[str]:
 
 def once(e: Experiment, name: str, title: str, model, items):
   """A benchmark of a contender, its items and scores; scores are kept."""
-  module = importlib.import_module(BENCHMARKS[name].module)
+  module = measure.module(name)
   made_from = identity(
     e.config,
     (),  # nothing but what the scores depend on
@@ -232,7 +229,7 @@ def paired(
   name: str, scored: Mapping[str, tuple], config: Config
 ) -> list[dict]:
   """Every contender against the first, on the items that both can score."""
-  module = importlib.import_module(BENCHMARKS[name].module)
+  module = measure.module(name)
   return tests_of(
     name,
     BENCHMARKS[name].whole,
@@ -282,9 +279,7 @@ def axes_side_by_side(result: Mapping, tables: Mapping) -> list[dict]:
   return written.sections('benchmark_axes.txt', each=parts) if parts else []
 
 
-def section(
-  name: str, module: Any, contenders: Mapping, items: pd.DataFrame
-) -> dict:
+def section(name: str, contenders: Mapping, items: pd.DataFrame) -> dict:
   """What a benchmark says of each contender: against what, how sure."""
   parts = []
   effects: dict[str, dict] = {}
@@ -315,7 +310,7 @@ def section(
   return written.sections(
     'benchmark.txt',
     **{'name': name, 'about': BENCHMARKS[name].about, 'each': parts},
-    limits=getattr(module, 'LIMITS', ''),
+    limits=BENCHMARKS[name].limits,
     files=[one for one in notes if isinstance(one, sources.Known)],
   )[0]
 
