@@ -366,7 +366,7 @@ def test_a_false_discovery_rate_is_not_called_holm():
     'christian': {'rows': 9, 'twins_log_odds': one | {'p_holm': 0.03}},
   }
   sets = {'twins': {'fairness': {}, 'groups': groups}}
-  part = recipe.section('twins', None, {'m': {'sets': sets}}, pd.DataFrame())
+  part = recipe.section('twins', {'m': {'sets': sets}}, pd.DataFrame())
   table = next(p for p in part['parts'] if p['part'] == 'table')
   words, value = table['rows']
   assert (words['p (Holm)'], words['p (FDR)']) == (None, 0.02)
