@@ -3,6 +3,9 @@
 pip install --dry-run --ignore-installed --report - -q . | \\
   python .ci/supply.py lock > dist/locked.txt      # versions with hashes
   python .ci/supply.py sbom > dist/fairjax.cdx.json  # CycloneDX 1.6
+python .ci/supply.py valid < dist/fairjax.cdx.json  # by its schema
+
+`valid` needs cyclonedx-python-lib[json-validation].
 """
 
 import json
@@ -17,7 +20,7 @@ def lock(packages: list[dict]) -> str:
   )
 
 
-def sbom(packages: list[dict]) -> str:
+def sbom(packages: list[dict], version: str) -> str:
   components = [
     {
       'type': 'library',
@@ -28,8 +31,18 @@ def sbom(packages: list[dict]) -> str:
     }
     for one in packages
   ]
+  own = {'type': 'library', 'name': 'fairjax', 'version': version}
   whole = {'bomFormat': 'CycloneDX', 'specVersion': '1.6', 'version': 1}
-  return json.dumps(whole | {'components': components}, indent=1)
+  whole |= {'metadata': {'component': own}, 'components': components}
+  return json.dumps(whole, indent=1)
+
+
+def valid(text: str) -> None:
+  from cyclonedx.schema import SchemaVersion
+  from cyclonedx.validation.json import JsonStrictValidator
+
+  if fault := JsonStrictValidator(SchemaVersion.V1_6).validate_str(text):
+    sys.exit(f'the SBOM is not valid: {fault}')
 
 
 def installed(report: dict) -> list[dict]:
@@ -47,7 +60,17 @@ def installed(report: dict) -> list[dict]:
   return sorted(found, key=lambda one: one['name'])
 
 
+def main(asked: str) -> None:
+  if asked == 'valid':
+    return valid(sys.stdin.read())
+  report = json.load(sys.stdin)
+  packages = installed(report)
+  if asked == 'lock':
+    return print(lock(packages))
+  each = [one['metadata'] for one in report['install']]
+  (version,) = [one['version'] for one in each if one['name'] == 'fairjax']
+  print(sbom(packages, version))
+
+
 if __name__ == '__main__':
-  print(
-    {'lock': lock, 'sbom': sbom}[sys.argv[1]](installed(json.load(sys.stdin)))
-  )
+  main(sys.argv[1])
