@@ -32,7 +32,7 @@ KINDS = ('open', 'write', 'read', 'fsync', 'rename', 'unlink', 'mkdir')
 ALL = range(len(KINDS))
 COUNT, FAIL, SHORT, KILL, CLOCK = range(5)
 ERRORS = ('ENOSPC', 'EIO', 'EINTR', 'EDQUOT', 'EACCES', 'EMFILE', 'EROFS')
-LONGEST = 180  # seconds of a run
+
 SMALL = [*faults.SMALL, '--config.train.epochs=2']
 JOBS = {'predictions': 14, 'train': 1, 'weighting': 1}  # how often drawn
 
@@ -90,7 +90,7 @@ def forked(run, folder: pathlib.Path, cache, armed, end='.said') -> int:
 
 
 def ended(child: int, folder: pathlib.Path, end='.said') -> tuple[int, str]:
-  latest = time.monotonic() + LONGEST
+  latest = time.monotonic() + faults.LONGEST
   while True:
     pid, status = os.waitpid(child, os.WNOHANG)
     if pid:
@@ -98,7 +98,7 @@ def ended(child: int, folder: pathlib.Path, end='.said') -> tuple[int, str]:
     if time.monotonic() > latest:
       os.kill(child, signal.SIGKILL)
       os.waitpid(child, 0)
-      raise subprocess.TimeoutExpired('trial', LONGEST)
+      raise subprocess.TimeoutExpired('trial', faults.LONGEST)
     time.sleep(0.02)
   said = pathlib.Path(f'{folder}{end}').read_text(errors='replace')
   return os.waitstatus_to_exitcode(status), said
@@ -157,7 +157,7 @@ class Series:
     try:
       fault, what = getattr(self, style)(job, scratch / 'run', rng)
     except subprocess.TimeoutExpired:
-      fault, what = f'FAULT: no end within {LONGEST} s', ''
+      fault, what = f'FAULT: no end within {faults.LONGEST} s', ''
     if fault:
       shutil.rmtree(self.place / f'kept_{k}', ignore_errors=True)
       scratch.rename(self.place / f'kept_{k}')
