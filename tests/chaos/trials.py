@@ -32,7 +32,6 @@ KINDS = ('open', 'write', 'read', 'fsync', 'rename', 'unlink', 'mkdir')
 ALL = range(len(KINDS))
 COUNT, FAIL, SHORT, KILL, CLOCK = range(5)
 ERRORS = ('ENOSPC', 'EIO', 'EINTR', 'EDQUOT', 'EACCES', 'EMFILE', 'EROFS')
-
 SMALL = [*faults.SMALL, '--config.train.epochs=2']
 JOBS = {'predictions': 14, 'train': 1, 'weighting': 1}  # how often drawn
 
