@@ -1,4 +1,4 @@
-"""Mutants of fairjax/metrics and of the reader of answers: do tests see them?
+"""Mutants of fairjax/metrics and of readers of tables: do tests see them?
 
   python tests/mutate.py [COUNT [SEED [PART OF A PATH]]]
 
@@ -23,9 +23,12 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TABLES = ['tests/data/tables', 'tests/test_doors.py']
+DOORS = ['tests/test_mistakes.py', 'tests/chaos/test_odd_arguments.py']
 ROOMS = {  # sources, and the tests that are to see their mutants
   'fairjax/metrics/**/*.py': ['tests/metrics'],
   'fairjax/data/tables/answers.py': TABLES,
+  'fairjax/data/tables/files.py': TABLES,
+  'fairjax/data/tables/inputs.py': [*TABLES, *DOORS],
   'fairjax/data/tables/join.py': TABLES,
 }
 # Loaded once, before the forks.

@@ -95,23 +95,25 @@ def refuse_pipe(path: str | os.PathLike) -> None:
 
 
 @contextlib.contextmanager
-def reading(path: str | os.PathLike) -> Iterator[None]:
+def reading(path: str | os.PathLike, what: str = '') -> Iterator[None]:
   """Around the reading of a file, whose failure is told; pipes are refused."""
   refuse_pipe(path)
+  name = f'the {what} {shown(path)}' if what else shown(path)
   try:
     yield
   except FileNotFoundError as error:
-    raise UserError(f'{shown(path)} does not exist') from error
+    raise UserError(f'{name} does not exist') from error
   except OSError as error:
     why = error.strerror or error
-    raise UserError(f'cannot read {shown(path)}: {why}') from error
+    raise UserError(f'cannot read {name}: {why}') from error
 
 
 def csv_lines(path: str | os.PathLike, what: str) -> list[list[str]]:
   """The cells of each line of a csv file; a sentence calls the file `what`."""
   try:
-    with reading(path), open(path, encoding='utf-8-sig', newline='') as file:
-      return list(csv.reader(file))
+    with reading(path, what):
+      with open(path, encoding='utf-8-sig', newline='') as file:
+        return list(csv.reader(file))
   except (UnicodeDecodeError, csv.Error) as error:
     raise UserError(f'the {what} {path} is no csv file in UTF-8') from error
 

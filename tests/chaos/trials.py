@@ -15,6 +15,7 @@ import atexit
 import collections
 import ctypes
 import errno
+import functools
 import json
 import os
 import pathlib
@@ -113,14 +114,15 @@ class Series:
     faults.sources(place)
     lines = [f'{i},{(i * 7 % 120) / 120}' for i in range(120)]
     (place / 'scores.csv').write_text('id,score\n' + '\n'.join(lines))
-    self.calm, self.counts = {}, {}
-    for job in JOBS:
-      for _ in range(2):  # the second has its programs compiled
-        shutil.rmtree(place / job, ignore_errors=True)
-        code, said = self.run(job, place / job)
-        assert code == 0, said
-      self.calm[job] = faults.files(place / job)
-      self.counts[job] = list(self.told().contents.counts)
+
+  @functools.cache
+  def calm(self, job: str) -> tuple[dict, list[int]]:
+    """The files of a run without a fault, and how often each kind is called."""
+    for _ in range(2):  # the second has its programs compiled
+      shutil.rmtree(self.place / job, ignore_errors=True)
+      code, said = self.run(job, self.place / job)
+      assert code == 0, said
+    return faults.files(self.place / job), [*self.told().contents.counts]
 
   def run(self, job, folder, armed=(COUNT, 0, 0), value=0, stays=0, cache=None):
     where = str(cache or folder).encode()
@@ -136,7 +138,7 @@ class Series:
       again = faults.told(*self.run(job, folder), (0,))
       if again:
         return f'again: {again}'
-    found, calm = faults.files(folder), self.calm[job]
+    found, calm = faults.files(folder), self.calm(job)[0]
     other = {k for k in found | calm if found.get(k) != calm.get(k)}
     # A checkpoint that could not be removed is no result: the fit is sealed.
     other = {k for k in other if '/checkpoints/' not in k}
@@ -152,6 +154,7 @@ class Series:
     scratch = self.place / f'trial_{k}'
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
+    self.calm(job)
     began = time.monotonic()
     try:
       fault, what = getattr(self, style)(job, scratch / 'run', rng)
@@ -167,8 +170,9 @@ class Series:
 
   def at(self, job, rng, kinds=ALL) -> tuple[int, int]:
     """A kind of call that the job makes, and one of its numbers."""
-    kind = rng.choice([k for k in kinds if self.counts[job][k]])
-    return kind, rng.randint(1, self.counts[job][kind])
+    counts = self.calm(job)[1]
+    kind = rng.choice([k for k in kinds if counts[k]])
+    return kind, rng.randint(1, counts[kind])
 
   def met(self, job, folder, armed, value, stays, wanted):
     code, said = self.run(job, folder, armed, value, stays)

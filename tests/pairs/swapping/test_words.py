@@ -210,7 +210,7 @@ def test_bad_lists(tmp_path, kind, text, sentence):
     (['x', float('nan')], {}, 'row 1 is not a text but nan'),
     ('she', {}, 'a column of texts'),
     (['x'], {'direction': 'sideways'}, 'direction'),
-    (['x'], {'words': '/none.csv'}, 'cannot read the word list'),
+    (['x'], {'words': '/none.csv'}, 'the word list /none.csv does not exist'),
     (['x'], {'direction': 'male', 'words': [('a', 'b')]}, 'gender list'),
     (['x'], {'scope': 'nouns'}, "scope is 'nouns'"),
     (['x'], {'tagger': 'spacy:no_such'}, 'pip install|spacy download'),
