@@ -100,7 +100,7 @@ def test_ssa(shared):
 def test_bad_maps(tmp_path):
   with pytest.raises(UserError, match="'ann' twice"):
     dictionary.swap(['x'], names={'Joe': 'Ann', 'Bob': 'ann'})
-  with pytest.raises(UserError, match='the names file .* does not exist'):
+  with pytest.raises(UserError, match=r'the names file .* does not exist'):
     dictionary.swap(['x'], names=tmp_path / 'none.csv')
   with pytest.raises(UserError, match=r'no yobYYYY.txt'):
     dictionary.swap(['x'], names=tmp_path)
