@@ -75,7 +75,7 @@ def jaccard(counts):
     'toy',
     (ROOT / 'tests/benchmarks/toy_benchmark.py').read_text(),
     [
-      'toy,fairjax.benchmarks.toy,embed,a toy,word first second,,,all,,,,,',
+      'toy,fairjax.benchmarks.toy,embed,a toy,word first second,,,all,,,,,,',
       'toy_gap,own,,,0,0,-inf,inf,,,toy gap,how much nearer,',
     ],
   ),

@@ -45,6 +45,7 @@ class Benchmark(NamedTuple):
   by_axis: tuple[str, ...] = ()
   axis: str = ''
   limits: str = ''  # what its number cannot say
+  files: tuple[str, ...] = ()  # globs of what it reads, the first there is
 
 
 BENCHMARKS: dict[str, Benchmark] = table(__file__, 'benchmarks', Benchmark)

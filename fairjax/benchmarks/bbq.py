@@ -42,9 +42,6 @@ FILES = (
   *('bbq*.jsonl', '*_identity.jsonl'),
 )
 TEMPLATES = ('templates_*.csv', 'new_templates*.csv')
-VERSIONS = {
-  'fa63ea2ea84d667e9250afcc5fb46067': '4,256 of the 5,672 gender items',
-}
 ANSWERS = ('ans0', 'ans1', 'ans2')
 FORM = {
   'example_id': forms.NAME,
@@ -332,14 +329,14 @@ def by_category(
 
 def items(config) -> pd.DataFrame:
   """The items of the user's file."""
-  first = sources.locate(config.benchmarks.data, FILES, 'bbq')
+  first = sources.locate(config.benchmarks.data, 'bbq', *FILES)
   root = pathlib.Path(config.benchmarks.data).expanduser()
   places = [found for name in FILES for found in sources.found(root, name)]
   # The published files, or else all that are called as one of them is.
   named = [one for one in places if one.stem in CATEGORIES] or places
   named = named or [first]
   frame = read_all(list(dict.fromkeys(named)))
-  notes = [sources.version(path, VERSIONS) for path in dict.fromkeys(named)]
+  notes = [sources.version(path, 'bbq') for path in dict.fromkeys(named)]
   unknown = int((frame['target'] < 0).sum())
   if unknown:
     notes.append(

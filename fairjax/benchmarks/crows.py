@@ -40,11 +40,6 @@ from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import text_likelihood
 
-FILES = ('crows_pairs_anonymized.csv', 'crows_pairs*.csv')
-VERSIONS = {
-  '0a8e02da': 'the published file of 1,508 pairs',
-  'eeec371191d74d85a937e6295adc37b1': 'the even rows of the published file',
-}
 FORM = {
   'sent_more': forms.TEXT,
   'sent_less': forms.TEXT,
@@ -175,9 +170,9 @@ def rows(frame: pd.DataFrame, options: RowSample) -> list[dict]:
 
 def items(config) -> pd.DataFrame:
   """The pairs of the user's file."""
-  path = sources.locate(config.benchmarks.data, FILES, 'crows')
+  path = sources.locate(config.benchmarks.data, 'crows')
   table = read(path)
-  notes = [sources.version(path, VERSIONS)]
+  notes = [sources.version(path, 'crows')]
   for flag, count in table['flag'].value_counts().items():
     if flag:
       which = quoted(table['more'][table['flag'] == flag])

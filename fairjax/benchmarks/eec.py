@@ -26,10 +26,6 @@ from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.sample import RowSample
 
-FILES = ('Equity-Evaluation-Corpus.csv', 'eec*.csv')
-VERSIONS = {
-  '28323328b736c09e8066feeacf6c36b3': 'a sample of 24 sentences',
-}
 FORM = {
   'ID': forms.NAME,
   'Sentence': forms.TEXT,
@@ -107,9 +103,9 @@ def rows(wide: pd.DataFrame, side: str, options: RowSample) -> list[dict]:
 
 
 def items(config) -> pd.DataFrame:
-  path = sources.locate(config.benchmarks.data, FILES, 'eec')
+  path = sources.locate(config.benchmarks.data, 'eec')
   frame = read(path).rename(columns={'ID': 'id'})
-  frame.attrs['notes'] = [sources.version(path, VERSIONS)]
+  frame.attrs['notes'] = [sources.version(path, 'eec')]
   return frame
 
 

@@ -34,12 +34,6 @@ FILES = (
   *('descriptors.json', 'nouns.json', 'sentence_templates.json'),
   'standalone_noun_phrases.json',
 )
-VERSIONS = {
-  '192251a83869715ecb48226636b5b342': 'v1.1',
-  '065cb419a96eb88a8a5dc7298b183b74': 'v1.1',
-  'f72950367d353ba1c85a11cd0c7119e6': 'v1.1',
-  'dd40080a0537a5962856236d92651219': 'v1.1',
-}
 _DESCRIPTOR = {'descriptor': TEXT, 'gender?': TEXT, 'article?': TEXT, '*': ANY}
 _PHRASE = {'noun_phrase': TEXT, 'plural_noun_phrase?': TEXT, '*': ANY}
 _PAIR = rule(
@@ -72,7 +66,7 @@ class HolisticLists(NamedTuple):
 
 
 def read(folder: str | pathlib.Path) -> tuple[HolisticLists, list[str]]:
-  paths = [sources.locate(folder, (name,), 'holistic') for name in FILES]
+  paths = [sources.locate(folder, 'holistic', name) for name in FILES]
   trees = [forms.tree(path, form) for path, form in zip(paths, FORMS)]
   for path, tree in zip(paths, trees):
     if not tree or any(len(key) > forms.LONGEST for key in tree):
@@ -85,7 +79,7 @@ def read(folder: str | pathlib.Path) -> tuple[HolisticLists, list[str]]:
         'published'
       )
   descriptors, nouns, templates, phrases = trees
-  notes = [sources.version(path, VERSIONS) for path in paths]
+  notes = [sources.version(path, 'holistic') for path in paths]
   return HolisticLists(descriptors, nouns, templates, phrases), notes
 
 

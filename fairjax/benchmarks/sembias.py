@@ -19,10 +19,6 @@ from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.sample import RowSample
 
-FILES = ('SemBias', 'SemBias.txt', 'sembias*')
-VERSIONS = {
-  '192dbd47ebc356949c6be4ba823b27af': 'the published 440 rows',
-}
 KINDS = ('definition', 'none', 'none', 'stereotype')
 NULLS = {'definition': 25.0, 'stereotype': 25.0, 'none': 50.0}
 SUBSET = 40  # the last rows: definition pairs that a training never saw
@@ -88,9 +84,9 @@ def rows(
 
 
 def items(config) -> pd.DataFrame:
-  path = sources.locate(config.benchmarks.data, FILES, 'sembias')
+  path = sources.locate(config.benchmarks.data, 'sembias')
   table = read(path)
-  table.attrs['notes'] = [sources.version(path, VERSIONS)]
+  table.attrs['notes'] = [sources.version(path, 'sembias')]
   table.attrs['rows'] = len(table)
   return table
 

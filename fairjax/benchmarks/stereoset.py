@@ -32,10 +32,6 @@ from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.results import ANY
 
-FILES = ('dev.json', 'stereoset*.json', 'test.json')
-VERSIONS = {
-  '8d011102e139a8f05461cc24642bde3f': 'a sample of nine items',
-}
 LABELS = ('stereotype', 'anti-stereotype', 'unrelated')
 WORDLESS = 'no word stands at the blank'
 METRICS = {'mask': ('probability', 'log'), 'write': ('log',)}
@@ -232,9 +228,9 @@ def rows(frame: pd.DataFrame, options: RowSample) -> list[dict]:
 
 def items(config) -> pd.DataFrame:
   """The items of the user's file."""
-  path = sources.locate(config.benchmarks.data, FILES, 'stereoset')
+  path = sources.locate(config.benchmarks.data, 'stereoset')
   table = read(path)
-  notes = [sources.version(path, VERSIONS)]
+  notes = [sources.version(path, 'stereoset')]
   for flag, count in table['flag'].value_counts().items():
     if flag:
       out = ', and left out' if flag == WORDLESS else ''

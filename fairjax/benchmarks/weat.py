@@ -50,12 +50,6 @@ FORM = {
 # [SEP] (bias-bench), the `first` piece of the text alone (sent-bias), `cls`.
 ENCODINGS = ('mean', 'first', 'cls')
 # md5 of the files of the published battery that were at hand, abridged.
-VERSIONS = frozenset(
-  """bce305c1 58d279ae 7bd37d27 f9d52d47 8267dde4 b69403c0 43dfe4eb 1b6772ae
-  a8c40516 91c4717d 5ea1a877 fc7feaac e3761338 62d11ce2 6e1dc269 5a739100
-  d8a59554 da594b2f 4cd182ad a88b4b6d 476f5155 f550e9f9 cc067a31 8915e973
-  9e4f496a 2be19764 67aab410 9f1d2194 21135c88 ab840c6c""".split()
-)
 # The topics of bias-bench's battery, by the tests' names without `sent-`.
 TOPICS = {
   'gender': 'weat6 weat6b weat7 weat7b weat8 weat8b'.split(),
@@ -201,7 +195,7 @@ def row(
 
 def items(config) -> pd.DataFrame:
   """The targets of every test of the user's folder; tests in attrs."""
-  first = sources.locate(config.benchmarks.data, ('*weat*.jsonl',), 'weat')
+  first = sources.locate(config.benchmarks.data, 'weat')
   # Other tests, such as heilman and religion, have names of their own.
   places = [
     path
@@ -227,7 +221,8 @@ def items(config) -> pd.DataFrame:
 def _versions(places: Sequence[pathlib.Path]) -> str:
   """One sentence: which of the files are the published ones, by md5."""
   digests = {path.name: sources.md5(path)[:8] for path in places}
-  other = [f'{n} ({d})' for n, d in digests.items() if d not in VERSIONS]
+  known = sources.VERSIONS['weat']
+  other = [f'{n} ({d})' for n, d in digests.items() if d not in known]
   line = f'{len(digests) - len(other)} of {len(digests)} files are published'
   if not other:
     return sources.Known(

@@ -22,12 +22,6 @@ from fairjax.data.tables import readers
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import REALS
 
-VERSIONS = {
-  '14c04d4c19be526e6e6999a9bd7c8cfd': 'pro, type 1, dev',
-  '2f6a4489d2cfe27cb737e6a514a57f47': 'anti, type 1, dev',
-  '7b6ae90cd7ae4c7d88f1916dd80cfaaf': 'anti, type 2, dev',
-  'c20185a85b17130e36eca0241900766b': 'pro, type 2, dev',
-}
 MASCULINE = ('he', 'him', 'his', 'himself')
 FEMININE = ('she', 'her', 'hers', 'herself')
 METRICS = ('winobias_log_odds', 'winobias_score_gap')  # of a classifier
@@ -40,13 +34,12 @@ def read(folder: str | pathlib.Path) -> pd.DataFrame:
   for kind in ('type1', 'type2'):
     paths = [
       sources.locate(
-        folder,
-        (f'{side}_stereotyped_{kind}*dev*', f'{side}_stereotyped_{kind}*'),
-        'winobias',
+        *(folder, 'winobias', f'{side}_stereotyped_{kind}*dev*'),
+        f'{side}_stereotyped_{kind}*',
       )
       for side in ('pro', 'anti')
     ]
-    names += [sources.version(path, VERSIONS) for path in paths]
+    names += [sources.version(path, 'winobias') for path in paths]
     sides = [_lines(path) for path in paths]
     if len(sides[0]) != len(sides[1]):
       raise UserError(

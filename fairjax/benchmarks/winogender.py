@@ -18,12 +18,6 @@ from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.estimates import of_value
 from fairjax.metrics.inference.sample import RowSample
 
-VERSIONS = {
-  '1db72808f40718a79375e5a0df6c619f': 'the published 720 sentences',
-  '0493172a5e91e5cfb482f5f889f07392': 'the published statistics',
-}
-
-
 FORM = {
   'sentid': forms.matching(
     r'[^.]+\.[^.]+\.[01]\.(male|female|neutral)(\.txt)?',
@@ -41,7 +35,7 @@ SAME = 1e-9  # what rounding leaves between ρ and 1
 
 def read(folder: str | pathlib.Path) -> pd.DataFrame:
   """id, occupation, of (occupation or participant), he, she, women (%)."""
-  find = lambda name: sources.locate(folder, (name,), 'winogender')
+  find = lambda name: sources.locate(folder, 'winogender', name)
   path, numbers = find('all_sentences.tsv'), find('occupations-stats.tsv')
   frame = forms.table(path, FORM)
   women = forms.table(numbers, FORM_OF_STATISTICS)
@@ -86,7 +80,7 @@ def read(folder: str | pathlib.Path) -> pd.DataFrame:
     }
   )
   table.attrs['notes'] = [
-    sources.version(one, VERSIONS) for one in (path, numbers)
+    sources.version(one, 'winogender') for one in (path, numbers)
   ]
   return table
 

@@ -7,27 +7,34 @@ refused.
 
 import hashlib
 import pathlib
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fairjax import benchmarks
 from fairjax.benchmarks import BENCHMARKS
 from fairjax.config import Config
 from fairjax.core import paths
 from fairjax.core.errors import UserError
+from fairjax.data.word_tables import table_rows
 
 
 class NotThere(UserError):
   """A folder without the files of a benchmark."""
 
 
-def locate(
-  folder: str | pathlib.Path, names: Sequence[str], what: str
-) -> pathlib.Path:
+# {benchmark: {the md5 of a version, or how it begins: which that is}}
+VERSIONS: dict[str, dict[str, str]] = {}
+for _name, _md5, _about in table_rows(benchmarks.__file__, 'versions.csv'):
+  VERSIONS.setdefault(_name, {})[_md5] = _about
+
+
+def locate(folder: str | pathlib.Path, what: str, *names: str) -> pathlib.Path:
   """The first of `names` (globs) in a folder or one below it.
 
-  `what` is the benchmark that reads it, whose row says where it comes from.
+  `what` is the benchmark that reads it, whose row says where it comes from,
+  and its names.
   """
+  names = names or BENCHMARKS[what].files
   root = pathlib.Path(folder).expanduser()
   if not root.is_dir():
     raise UserError(
@@ -67,9 +74,9 @@ class Known(str):
   """A sentence that says which known version a file is."""
 
 
-def version(path: pathlib.Path, known: Mapping[str, str]) -> str:
-  """One sentence: which version a file is, by its md5."""
-  digest = md5(path)
+def version(path: pathlib.Path, what: str) -> str:
+  """One sentence: which version of a benchmark a file is, by its md5."""
+  digest, known = md5(path), VERSIONS[what]
   for start, name in known.items():
     if digest.startswith(start):
       return Known(f'{path.name} is {name} (md5 {digest})')
