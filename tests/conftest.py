@@ -25,18 +25,14 @@ os.environ['XLA_FLAGS'] = ' '.join([os.environ.get('XLA_FLAGS', ''), *FLAGS])
 
 import importlib.util
 
-import jaxtyping
 import pytest
+import shapes
 
 # An oracle that is skipped in CI would be no oracle.
 if os.environ.get('CI') == 'true' and not importlib.util.find_spec('torch'):
   raise pytest.UsageError('CI needs torch: pip install torch==2.13.0')
 
-# Shape annotations are checked here and nowhere else.
-jaxtyping.install_import_hook(
-  ['fairjax.models', 'fairjax.scores', 'fairjax.metrics'],
-  'beartype.beartype',
-)
+shapes.check()
 
 SHARED = pathlib.Path(__file__).resolve().parents[2] / 'shared' / 'data'
 

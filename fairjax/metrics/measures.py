@@ -12,6 +12,7 @@ groups, `RATE_difference`, `_ratio`, `_min` and `_max`, and with three or more
 classes there is a `tpr_C` for each class C.
 """
 
+import functools
 import importlib
 import pathlib
 import re
@@ -91,6 +92,7 @@ MEASURES: dict[str, Measure] = _read(pathlib.Path(__file__).with_suffix('.csv'))
 installed('measures', MEASURES, lambda row, _: Measure(**row.load()))
 
 
+@functools.lru_cache(1 << 14)
 def bare(key: str) -> str:
   """The name without attribute, threshold and class."""
   return re.sub(r'^.*/| at [^ ]+$|(?<=tpr)_\d+$', '', key)

@@ -72,9 +72,12 @@ def page(
 
 
 @functools.cache
-def environment(kind: str) -> 'jinja2.Environment':
+def environment(kind: str, finalize: Callable | None) -> 'jinja2.Environment':
   import jinja2
 
+  if finalize:
+    asked = jinja2.pass_context(lambda _, value: finalize(value))
+    return environment(kind, None).overlay(finalize=asked)
   made = jinja2.Environment(
     loader=jinja2.FileSystemLoader(HERE / 'templates'),
     autoescape=kind == 'html',
@@ -104,10 +107,9 @@ def template(
   name: str, filters: Mapping = {}, finalize: Callable | None = None
 ) -> 'jinja2.Template':
   """A template by its file's name, with filters of its own."""
-  made = environment(name.rpartition('.')[2])
-  made.filters |= filters
-  made = made.overlay(finalize=finalize) if finalize else made
-  return made.get_template(name)
+  kind = name.rpartition('.')[2]
+  environment(kind, None).filters |= filters
+  return environment(kind, finalize).get_template(name)
 
 
 def prepared(parts: Sequence[Mapping], pictures: Pictures) -> list[dict]:

@@ -11,6 +11,7 @@
 A value in {{ }} is words whatever it holds, and never one of these marks.
 """
 
+import contextvars
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -23,23 +24,20 @@ from fairjax.report import render
 KINDS = {'': '', '>': 'lead', '~': 'quiet', '!': 'warning'}
 MARKED = re.compile(r'(##|###|[>~!*|+-]|@@?\w+)(?: +(.*)|$)')
 PARTS = {*results.PARTS, 'first', 'command'}
+VALUES: contextvars.ContextVar[list[str]] = contextvars.ContextVar('values')
 VALUE = re.compile('\ue000(\\d+)\ue001')  # its place among the values
 
 
 def sections(template: str, **given: Any) -> list[dict]:
   """The sections of a template, with values and parts by name."""
   values: list[str] = []
-
-  def kept(value: Any) -> str:
-    if isinstance(value, Markup):  # the template's own, by the filter `raw`
-      return value
-    values.append(str(value).replace('\n', ' '))
-    return f'\ue000{len(values) - 1}\ue001'
-
+  token = VALUES.set(values)
+  whole = render.template(template, {}, _kept).render(given)
+  VALUES.reset(token)
   said = lambda text: VALUE.sub(lambda found: values[int(found[1])], text)
   out: list[dict] = []
   into: list[dict] = []
-  for mark, text in _marked(render.template(template, {}, kept).render(given)):
+  for mark, text in _marked(whole):
     if mark == '##':
       out.append(results.section(said(text)))
     if mark in ('##', '+', '-'):
@@ -64,6 +62,14 @@ def sections(template: str, **given: Any) -> list[dict]:
     elif mark in KINDS:
       into.append(results.text(said(text), KINDS[mark]))
   return out
+
+
+def _kept(value: Any) -> str:
+  if isinstance(value, Markup):  # the template's own, by the filter `raw`
+    return value
+  values = VALUES.get()
+  values.append(str(value).replace('\n', ' '))
+  return f'\ue000{len(values) - 1}\ue001'
 
 
 def parts(template: str, **given: Any) -> list[dict]:

@@ -92,7 +92,7 @@ def counted(texts, groups, targets) -> tuple[np.ndarray, np.ndarray]:
   return own, beside
 
 
-def _times(words: list[str], some: list[str]) -> int:
+def _times(words: tuple[str, ...], some: tuple[str, ...]) -> int:
   """How often several words stand in a row."""
   size = len(some)
   starts = range(len(words) - size + 1)

@@ -32,9 +32,10 @@ def _treebank() -> Callable[[str], list[str]]:
   return destructive.NLTKWordTokenizer().tokenize
 
 
-def words(text: str) -> list[str]:
+@functools.lru_cache(1 << 14)  # several measures ask for those of a text
+def words(text: str) -> tuple[str, ...]:
   """The words and marks of a text, sentence by sentence."""
-  return [word for one in _sentences(text) for word in _treebank()(one)]
+  return tuple(word for one in _sentences(text) for word in _treebank()(one))
 
 
 def _sentences(text: str) -> list[str]:
