@@ -26,15 +26,14 @@ def says_a_shape(node: ast.AST) -> bool:
   """Whether an annotation is as Float[Array, 'row place']."""
   said = []
   if isinstance(node, ast.FunctionDef):
-    said = [node.returns, *(one for one in ast.walk(node.args))]
+    said = [node.returns, *ast.walk(node.args)]
   elif isinstance(node, ast.ClassDef):
     said = [one for one in node.body if isinstance(one, ast.AnnAssign)]
   return any(
     isinstance(part, ast.Subscript)
     and isinstance(part.slice, ast.Tuple)
     and isinstance(getattr(part.slice.elts[-1], 'value', 0), str)
-    for one in said
-    if one
+    for one in filter(None, said)
     for part in ast.walk(one)
   )
 
@@ -49,8 +48,7 @@ class Loader(importlib.machinery.SourceFileLoader):
     tree = ast.parse(data)
     for node in filter(says_a_shape, [*ast.walk(tree)]):
       first = 0 if isinstance(node, ast.ClassDef) else 99  # or below all others
-      own = ast.parse(DECORATOR, mode='eval').body
-      node.decorator_list.insert(first, own)
+      node.decorator_list.insert(first, ast.parse(DECORATOR).body[0].value)
     return super().source_to_code(ast.fix_missing_locations(tree), path, **how)
 
 

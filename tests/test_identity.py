@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from small import changed, heard
+from small import cases, changed, heard
 
 from fairjax import stages
 from fairjax.config import Config
@@ -235,35 +235,10 @@ def test_content_of_folders_is_names_and_bytes(tmp_path):
 
 
 @pytest.mark.parametrize(
-  ('name', 'value', 'says'),
-  [
-    ('train.lr', float('nan'), 'finite'),
-    ('train.lr', 'fast', 'must be a number'),
-    ('seeds', '5', 'a whole number'),
-    ('seeds', True, 'a whole number'),
-    ('model', None, 'must be text'),
-    ('train.beta1', 1.5, 'below 1'),
-    ('net.dropout', 1.0, 'below 1'),
-    ('train.eps', -1e-8, 'above 0'),
-    ('train.patience', -1, 'at least 0'),
-    ('train.save_every', -1, 'at least 0'),
-    ('measures.threshold', '2', 'from 0 to 1'),
-    ('measures.threshold', 'half', 'from 0 to 1'),
-    ('measures.threshold', 'nan', 'from 0 to 1'),
-    ('measures.sets', (), 'at least one'),
-    ('measures.sets', ('tset',), "did you mean 'test'"),
-    ('measures.sets', ('test', 'test'), 'twice'),
-    ('tokens.max_length', -4, 'at least 3'),
-    ('scoring.names', ('ge', 'eln'), "did you mean 'el2n'"),
-    ('pretrain.objective', 'nlm', 'must be one of'),
-    ('method.name', 'augment+rewait', "did you mean 'reweight'"),
-    ('recipe', 'trian', "did you mean 'train'"),
-    ('data.split_seed', -1, 'from 0'),
-    ('reuse', 'no/such', 'no folder'),
-    ('train', None, 'config.Train'),
-  ],
+  ('name', 'value', 'says'), cases(__file__, 'wrong_leaves.json')
 )
 def test_a_wrong_leaf_is_one_sentence(name, value, says):
+  value = tuple(value) if isinstance(value, list) else value
   with pytest.raises(UserError, match=says) as caught:
     changed(Config(), **{name.replace('.', '__'): value})
   assert str(caught.value).startswith(name) and '\n' not in str(caught.value)

@@ -9,6 +9,7 @@ from sklearn.calibration import calibration_curve
 
 import fairjax
 from fairjax.core.errors import UserError
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics import (
   calibration,
   contrasts,
@@ -392,28 +393,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize(
-  ('rule', 'whole', 'value', 'part'),
-  [
-    ('dp<0.8', P, F, F),
-    ('dp<0.9', F, F, F),
-    ('dp<0.7', P, P, P),
-    ('flips>0.02', F, F, F),
-    ('flips>0.045', P, P, F),
-    ('eqodd<0.8 or flips>0.02', F, F, F),
-    ('eqodd<0.8 and flips>0.02', P, P, P),
-    ('Demographic parity<0.8 and flips>=0.01', P, F, F),
-    # What could not be measured is never a pass, and never 0.
-    ('auc<0.5', U, U, U),
-    ('auc>0.5', U, U, U),
-    ('fped>0.1', U, U, U),
-    ('auc<0.5 or dp<0.9', F, F, F),
-    ('auc<0.5 or dp<0.7', U, U, U),
-    ('auc<0.5 and dp<0.7', P, P, P),
-    ('auc<0.5 and dp<0.9', U, U, U),
-    # A name that means a measure of every attribute.
-    ('dp_floor<0.7', F, F, F),
-    ('dp_floor<0.3', U, U, U),
-  ],
+  ('rule', 'whole', 'value', 'part'), table_rows(__file__, 'gate_rules.csv')
 )
 def test_the_gate_reads_the_side_that_was_chosen(rule, whole, value, part):
   rule = rule.replace('Demographic parity', 'demographic_parity')

@@ -20,6 +20,7 @@ from fairjax.cli.commands import flags_of, positive_by_name
 from fairjax.config import Config, validate
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics.inference import significance
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
@@ -769,23 +770,9 @@ def flips_light(found):
   return [(one.state, one.words) for one in every if one.title == 'Flips']
 
 
-# Groups, swaps, what is said, and the light of flips.
-SPOKEN = """
-identity        | gender       | Only words that show gender were exchanged |
-identity        | LIST         | Exchanging words of the list ‘loves’ | bad
-identity,gender | gender       | words that show gender | unsure
-identity        | gender,LIST  | the list ‘loves’ | bad
-                | gender       | Exchanging words that show gender | unsure
-identity        | auto         | Exchanging words that show sexual orient | bad
-gender          | auto         | Exchanging words that show gender | unsure
-                | auto         | Exchanging words that show gender | unsure
-identity        | column:other | of column ‘other’ | bad
-"""
-
-
-@pytest.mark.parametrize('line', SPOKEN.strip('\n').splitlines())
+@pytest.mark.parametrize('line', table_rows(__file__, 'spoken.csv'))
 def test_the_swap_is_named_and_speaks_of_its_own_groups(line, tmp_path):
-  *both, said, light = (cell.strip() for cell in line.split('|'))
+  *both, said, light = line
   groups, swaps = (tuple(filter(None, one.split(','))) for one in both)
   (tmp_path / 'loves.csv').write_text('gay,straight\nlesbian,heterosexual\n')
   swaps = tuple(
