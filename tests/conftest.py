@@ -26,16 +26,13 @@ os.environ['XLA_FLAGS'] = ' '.join([os.environ.get('XLA_FLAGS', ''), *FLAGS])
 import importlib.util
 
 import pytest
-import shapes
+import shapes  # noqa: F401 (it checks them from here on)
 
 # An oracle that is skipped in CI would be no oracle.
 if os.environ.get('CI') == 'true' and not importlib.util.find_spec('torch'):
   raise pytest.UsageError('CI needs torch: pip install torch==2.13.0')
 
-shapes.check()
-
 SHARED = pathlib.Path(__file__).resolve().parents[2] / 'shared' / 'data'
-
 
 # Node ids, or how they begin, of tests of some CPU seconds whose
 # subject a shorter one holds too, as another family; `.ci/weekly` runs them.

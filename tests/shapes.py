@@ -63,6 +63,4 @@ class Finder(importlib.machinery.PathFinder):
     return spec
 
 
-def check() -> None:
-  """From here on, of what is imported."""
-  sys.meta_path.insert(0, Finder)
+sys.meta_path.insert(0, Finder)

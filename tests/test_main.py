@@ -263,7 +263,6 @@ def test_what_is_printed_may_be_cut_off(words):
 
 
 MISTAKES = [
-  ([QUICK, '--config.train.lrr=1'], 'train.lrr'),
   ([], 'no --config'),
   (['stray'], 'stray'),
   (['--config=configs/train_csv.py', '--config.data.path=no.csv'], 'no.csv'),
@@ -334,7 +333,7 @@ def test_a_mistake_ends_with_one_line_and_its_code(tmp_path):
     last = text.strip().splitlines()[-1]
     assert last.startswith('fairjax: ') and part in last
     assert 'Traceback' not in text
-  ended = command(*words[3])  # one from its start
+  ended = command(*words[2])  # one from its start
   assert ended.returncode == 2 and 'no.csv' in ended.stderr
 
 
