@@ -8,15 +8,22 @@ Columns and model as for configs/train_csv.py.
 from fairjax import config as c
 
 
-def get_config() -> c.Config:
-  model = c.pretrained('tiny')
-  rate, epochs = (1e-3, 8.0) if model == 'tiny' else (1e-4, 2.0)
+def get_config(model: str = '') -> c.Config:
+  model = model or c.pretrained('tiny')
+  rate, epochs = (1e-3, 8.0) if model in c.SCRATCH else (1e-4, 2.0)
   return c.Config(
     recipe='diet',
     model=model,
     seeds=3,
     data=c.Data(name='file', on_bad='drop'),
-    train=c.Train(lr=rate, epochs=epochs, batch=32, patience=0, warmup=0.1),
+    train=c.Train(
+      lr=rate,
+      epochs=epochs,
+      batch=32,
+      warmup=0.1,
+      metric_for_best='auc',  # of few positives the lowest loss is constant
+      patience=0,
+    ),
     scoring=c.Scoring(names=('ge', 'el2n'), epochs=1.0),
     diet=c.Diet(
       ranking='healthy_random',

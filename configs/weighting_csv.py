@@ -14,14 +14,21 @@ package is installed (configs/train_csv.py), or else an LSTM from scratch;
 from fairjax import config as c
 
 
-def get_config() -> c.Config:
-  model = c.pretrained('lstm')
+def get_config(model: str = '') -> c.Config:
+  model = model or c.pretrained('lstm')
   config = c.Config(
     recipe='weighting',
     model=model,
     seeds=3,
     data=c.Data(name='file', on_bad='drop'),
-    train=c.Train(lr=1e-4, epochs=2, batch=32, warmup=0.1, patience=0),
+    train=c.Train(
+      lr=1e-3 if model in c.SCRATCH else 1e-4,
+      epochs=8 if model in c.SCRATCH else 2,
+      batch=32,
+      warmup=0.1,
+      metric_for_best='auc',  # of few positives the lowest loss is constant
+      patience=0,
+    ),
     weighting=c.Weighting(z='terms', n_estimators=100, max_depth=18, folds=5),
   )
   if model == 'lstm':
@@ -33,6 +40,7 @@ def get_config() -> c.Config:
       max_grad_norm=5.0,
       batch=64,
       epochs=20,
+      metric_for_best='auc',
       patience=3,
     )
   return config

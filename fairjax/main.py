@@ -157,6 +157,9 @@ def tidy(argv: list[str]) -> list[str]:
       'add --config=configs/x.py'
     )
   first = [f'--config={file}'] if file else []
+  model = overrides.get('model', '').partition('=')[2]
+  if model and 'def get_config(model' in pathlib.Path(file).read_text('utf-8'):
+    first = [f'--config={file}:{model}']  # whose other values suit the model
   return [argv[0], *first, *overrides.values(), *rest]
 
 
@@ -406,7 +409,7 @@ def main(argv: list[str]) -> None:
   if not isinstance(config, Config):
     refuse('the config file must return a fairjax.config.Config')
   flag: Any = flags.FLAGS['config']
-  stem = pathlib.Path(flag.config_filename).stem
+  stem = pathlib.Path(flag.config_filename.partition('.py:')[0]).stem
   folder = pathlib.Path(WORKDIR.value or pathlib.Path('runs') / stem)
   row = ignored_knobs.row(config.recipe)
   if row and row.reads_text and not WORKDIR.value:  # the answer is printed

@@ -21,10 +21,10 @@ def test_the_blocks_of_a_page_run_from_top_to_bottom(
   page, tmp_path, monkeypatch, capsys
 ):
   monkeypatch.chdir(tmp_path)
-  names = {'__name__': '__main__'}
-  if 'import torch' in page.read_text('utf-8'):
-    pytest.importorskip('accelerate')
-  for block in BLOCK.findall(page.read_text('utf-8')):
+  text, names = page.read_text('utf-8'), {'__name__': '__main__'}
+  for needed in re.findall('<!-- needs: (.+?) -->', text):
+    pytest.importorskip(needed)
+  for block in BLOCK.findall(text):
     exec(compile(block, str(page), 'exec'), names)
   assert capsys.readouterr().out.strip()
 

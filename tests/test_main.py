@@ -150,16 +150,9 @@ def test_the_defaults_and_every_config_file_validate():
 
 
 def test_overrides_may_come_in_any_order_and_form():
-  tidy = main.tidy(
-    [
-      'main',
-      '--config.scoring.names=ge,el2n',
-      '--config.train.lr=1',
-      '--noconfig.mesh.fsdp',
-      '--workdir=x',
-      QUICK,
-    ]
-  )
+  given = '--config.scoring.names=ge,el2n', '--config.train.lr=1'
+  given += '--noconfig.mesh.fsdp', '--workdir=x', QUICK
+  tidy = main.tidy(['main', *given])
   assert tidy[1].endswith('quickstart.py')
   assert "--config.scoring.names=('ge', 'el2n')" in tidy
   assert '--config.train.lr=1.0' in tidy
@@ -531,14 +524,9 @@ def test_every_section_knows_its_fields():
 def test_of_a_flag_given_twice_the_last_counts():
   """The flags library appends tuples and replaces all else."""
   words = ['main', '--config=configs/quickstart.py']
-  for leaf, one, two in (
-    ('audit.groups', 'a,b', 'c'),
-    ('train.lr', '0.1', '0.2'),
-  ):
-    twice = main.tidy(
-      [*words, f'--config.{leaf}={one}', f'--config.{leaf}={two}']
-    )
-    assert twice == main.tidy([*words, f'--config.{leaf}={two}'])
+  for leaf, *values in (('audit.groups', 'a,b', 'c'), ('train.lr', '.1', '.2')):
+    flags = [f'--config.{leaf}={value}' for value in values]
+    assert main.tidy([*words, *flags]) == main.tidy([*words, flags[-1]])
 
 
 def test_processes_without_an_address_do_not_train_alone(monkeypatch):

@@ -161,7 +161,8 @@ def refused(words: list[str]) -> str:
     tidy = main.tidy(
       ['fairjax', *commands.positive_by_name(commands.flags_of(words))]
     )
-    config = runpy.run_path(tidy[1].removeprefix('--config='))['get_config']()
+    path, *given = tidy[1].removeprefix('--config=').split(':')
+    config = runpy.run_path(path)['get_config'](*given)
     for flag in tidy[2:]:
       name, _, value = flag.removeprefix('--config.').partition('=')
       if leaf := LEAVES.get(name):

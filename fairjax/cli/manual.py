@@ -193,7 +193,7 @@ def knob(leaf: knobs.Leaf) -> str:
 
 def config(stem: str) -> str:
   """A shipped config: its own words, and what it sets."""
-  lines = [(_docstring(config_folder() / f'{stem}.py')).rstrip(), '']
+  lines = [docstring(config_folder() / f'{stem}.py').rstrip(), '']
   settings = shipped(stem)
   changed = [
     leaf
@@ -207,7 +207,7 @@ def everything() -> str:
   """`--list`: a line or two of all that can be named."""
   lines = ['configs']
   lines += rows(
-    {path.name: _docstring(path).partition('\n')[0] for path in configs()}
+    {path.name: docstring(path).partition('\n')[0] for path in configs()}
   )
   for title, entries in registries().items():
     lines += [title, *rows({name: one.about for name, one in entries.items()})]
@@ -302,6 +302,6 @@ def _wrapped(text: str, first: str = '', rest: str | None = None) -> list[str]:
   ) or [first.rstrip()]
 
 
-def _docstring(path: pathlib.Path) -> str:
+def docstring(path: pathlib.Path) -> str:
   tree = ast.parse(path.read_text(encoding='utf-8'))
   return ast.get_docstring(tree) or ''

@@ -128,9 +128,14 @@ def config_folder() -> pathlib.Path:
   return inside if inside.is_dir() else package.parent / 'configs'
 
 
-def shipped(name: str) -> Config:
+def shipped(name: str, *given: str) -> Config:
   """The config of a shipped file, for another one to change."""
-  return runpy.run_path(str(config_folder() / f'{name}.py'))['get_config']()
+  made = runpy.run_path(str(config_folder() / f'{name}.py'))
+  return made['get_config'](*given)
+
+
+# Models without weights that are there: they need a higher rate, for longer.
+SCRATCH = 'nano', 'tiny', 'mini', 'small', 'medium', 'cnn', 'lstm'
 
 
 def pretrained(otherwise: str = '') -> str:

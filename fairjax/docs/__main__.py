@@ -8,7 +8,6 @@ the repository, so that it is written once. Any warning ends the build.
 """
 
 import argparse
-import ast
 import inspect
 import os
 import pathlib
@@ -93,8 +92,7 @@ def library() -> str:
 
 def first_line(path: pathlib.Path) -> str:
   """What a module says it is."""
-  doc = ast.get_docstring(ast.parse(path.read_text('utf-8'))) or ''
-  return doc.partition('\n')[0].rstrip('.')
+  return manual.docstring(path).partition('\n')[0].rstrip('.')
 
 
 def rooms(files: bool = True) -> str:

@@ -26,7 +26,7 @@ class Recipe(NamedTuple):
   data_at: str = ''  # the knob that names its data, if not data.name
   seeds_at: str = ''  # the knob of how many models it trains, if not seeds
   remade: bool = False  # its one fit is made again from its config
-  measures: str = 'texts'  # what its page calls 100 of
+  measures: str = 'texts'  # what its page calls 100 of, if no texts are there
   # Where the config says if models are asked; else the run starts without jax.
   computes: str = ''
   # A sentence and the command to type next, of {run} or made {again}.

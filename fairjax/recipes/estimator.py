@@ -21,7 +21,7 @@ from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from fairjax.config import Config, doors, shipped, validate
+from fairjax.config import Config, doors, pretrained, shipped, validate
 from fairjax.core import artefacts, knobs
 from fairjax.core.errors import need, same_index
 from fairjax.data.tables import inputs
@@ -45,7 +45,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
 
   Args:
     method: 'none', 'cda', 'cds', 'blind', 'balance', 'weights' or 'diet'.
-    model: a folder or the name of a model; '' is that of `fairjax train`.
+    model: a folder or the name of a model; '' is MiniLM, or else 'tiny'.
     epochs: over the rows; None is the config's.
     learning_rate: None is the config's.
     random_state: of everything that is drawn.
@@ -156,4 +156,6 @@ def config_of(asked: FairClassifier, groups: list[str]) -> Config:
   own |= {knob: value for knob, value in given.items() if value is not None}
   own |= dict(asked.options or {})
   leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
-  return doors.configured(shipped(name), leaves, own)
+  # A model that can be written as a folder.
+  config = shipped(name, asked.model or pretrained('tiny'))
+  return doors.configured(config, leaves, own)

@@ -111,6 +111,9 @@ def of(results: Results) -> list[Finding]:
   found = [*ranks, *found] if worse else [*found, *ranks]
   if known:  # a fairscore was asked for, so it leads
     said = [f for f in said if measures.bare(f.measure) == 'different']
+  said = [f for f in said if not ranks or f.measure != ranks[0].measure]
+  if ranks and found == ranks and not said:
+    ranks[0].beside['alone'] = True  # then a sentence has it too
   return [*said, *found] or count(results)
 
 
@@ -237,29 +240,27 @@ def leading(found: Sequence[Finding], like: str = '') -> list[Finding]:
 
 def contests(results: Results, name: str) -> list[Finding]:
   """The contender in focus against each other one, by parity of the groups."""
-  known: dict[str, tuple[dict, int]] = {}
+  known: dict[str, Mapping] = {}
+  usable = [
+    test
+    for test in results.tests
+    if 't-test' not in test['test']  # over seeds alone, a second one
+    and all(defined(test['difference'].get(k)) for k in ('low', 'high'))
+  ]
+  every = paired(usable, results.focus).items()
   for bare in ('dp', 'eqodd'):
-    for test in results.tests:
-      both = test['ours'], test['theirs']
-      if (
-        measures.bare(test['measure']) == bare
-        and test['set'] == name
-        and results.focus in both
-        and 't-test' not in test['test']  # over seeds alone, a second one
-        and all(defined(test['difference'].get(k)) for k in ('low', 'high'))
-      ):
-        ours = both[0] == results.focus
-        known.setdefault(both[ours], (test, 1 if ours else -1))
+    for (other, where, measure), test in every:
+      if where == name and measures.bare(measure) == bare:
+        known.setdefault(other, test)
     if known:
       break
-  p = significance.adjusted([test.get('p') for test, _ in known.values()])
+  p = significance.adjusted([test.get('p') for test in known.values()])
   out = []
-  for (other, (test, sign)), adjusted in zip(known.items(), p):
-    effect = test['difference'] if sign > 0 else negated(test['difference'])
-    wide = simultaneous(effect, results.level, len(known))
-    pair = {results.focus, other} & {*results.contenders}
+  for (other, test), adjusted in zip(known.items(), p):
+    wide = simultaneous(test['difference'], results.level, len(known))
+    both = {results.focus, other} & {*results.contenders}
     key = test['measure']
-    alike = any(is_void(results.measured(c, name).get(key, {})) for c in pair)
+    alike = any(is_void(results.measured(c, name).get(key, {})) for c in both)
     verdict = decided(wide, 0.0, adjusted, results.level)
     out.append(
       Finding(
@@ -433,7 +434,36 @@ def scores(results: Results) -> list[Finding]:
         },
       )
     )
-  return out
+  # What the evidence supports leads.
+  apart = lambda t: side(t['difference']) != OPEN
+  sure = lambda f: (
+    f.verdict in (ABOVE, BELOW) or any(map(apart, tested(results, f).values()))
+  )
+  return sorted(out, key=sure, reverse=True)
+
+
+def tested(results: Results, one: Finding) -> dict[str, Mapping]:
+  """{another contender: the test of the finding's subject against it}."""
+  return {
+    other: test
+    for (other, *at), test in paired(results.tests, one.subject).items()
+    if at == [one.set, one.measure]
+  }
+
+
+def paired(tests: Sequence[Mapping], ours: str) -> dict[tuple, Mapping]:
+  """{(theirs, set, measure): the first test}: over examples, and seeds.
+
+  One of theirs against ours says the same with its sign turned.
+  """
+  first: dict[tuple, Mapping] = {}
+  for test in tests:
+    if test['theirs'] == ours:
+      effect, other = negated(test['difference']), test['ours']
+      test = {**test, 'ours': ours, 'theirs': other, 'difference': effect}
+    if test['ours'] == ours:
+      first.setdefault((test['theirs'], test['set'], test['measure']), test)
+  return first
 
 
 def led(values: Mapping) -> list[str]:

@@ -143,7 +143,7 @@ def _one_set(name: str, rows: Sequence[Mapping]) -> list[dict]:
     parts.table(rows, head | {k: heading(k) for k in columns[at : at + WIDEST]})
     for at in range(0, len(columns), WIDEST)
   ]
-  out = [parts.heading(f'Test set {of_set(name)}'), *tables_[:1]]
+  out = [parts.heading(f'On {of_set(name)}'), *tables_[:1]]
   out += [parts.fold('More measures', *tables_[1:])] * (len(tables_) > 1)
   pictures = []
   for key in measures.leading(columns, pictured=True):

@@ -97,20 +97,30 @@ def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
   row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
   name = shlex.quote(folder.name)
   made = (kept.described(folder, kept.VERSIONS) or {}).get('command')
+  longer = '--config.train.epochs='
   again = shlex.join(['fairjax', *made[1:]]) if made else ''
-  gap = any(f.kind == 'gap' and f.verdict == findings.ABOVE for f in found)
+  known = {(one.kind, one.verdict) for one in found}
+  gap = ('gap', findings.ABOVE) in known and 'quality' in kinds
   trained = row and row.exports and (folder / kept.METRICS).exists()
   one_fit = len([*folder.glob('training/*/weights.safetensors')]) == 1
-  if trained and again and any(one.verdict == findings.VOID for one in found):
+  # Of quality and gaps: a score may have nothing to be held against.
+  void = {kind for kind, of in known if of == findings.VOID} - {'score'}
+  if trained and again and void:
     text = 'Next, train longer, or a pretrained folder (--config.model=…):'
-    command = f'{again} --config.train.epochs=10'
+    made = [word for word in made[1:] if not word.startswith(longer)]
+    config = kept.described(folder, kept.CONFIG) or {}
+    twice = 2 * config.get('train', {}).get('epochs', 5)
+    command = shlex.join(['fairjax', *made, f'{longer}{twice:g}'])
+  elif again and ('quality', findings.BELOW) in known:
+    text = 'Next, say which label is positive, by its name or number:'
+    command = f'{again} --config.measures.pos_label=0'
   elif trained and ((folder / 'export').is_dir() or one_fit):
     text = 'Next, audit what was trained, on data of your own:'
     command = f'fairjax audit {name} {_rows(folder, "groups")}'
   elif trained and again and not row.then:
     text = 'Next, keep the classifier as a folder, which can be audited:'
     command = f'{again} --config.train.export'
-  elif gap and 'quality' in kinds and len(results.contenders) == 1:
+  elif gap and len(results.contenders) == 1:
     text = 'Next, train a fairer classifier:'
     texts = any('texts' in one for one in results.sets.values())
     command = f'fairjax diet {_rows(folder, "group") if texts else "my.csv"}'
@@ -139,8 +149,12 @@ def _rows(folder: pathlib.Path, group: str) -> str:
 def _picture(results: Results, found) -> list[dict]:
   """One picture of what leads."""
   kinds = {one.kind: one for one in reversed(found)}
-  if len(results.contenders) > 1 and results.sets:
-    held = kinds.get('contest')
+  held = kinds.get('contest')
+  if (
+    len(results.contenders) > 1
+    and results.sets
+    and (held or 'score' not in kinds)
+  ):
     of = held.set if held else next(iter(results.sets))
     if shown := _contenders(results, of):
       return shown
@@ -148,12 +162,24 @@ def _picture(results: Results, found) -> list[dict]:
     return [_groups(results, kinds['gap'])]
   if 'score' in kinds:
     return [_scores(results, kinds['score'])]
+  if 'quality' in kinds:
+    return _right(results.sets[kinds['quality'].set]['quality'])
   if 'count' in kinds:
     one = kinds['count'].beside
     counts = [one['changed'], one['rows'] - one['changed']]
     plot = plots.bars(['changed', 'kept'], {'texts': counts}, 'texts')
     return [drawn('answer', plot, 'Texts, by what became of them.')]
   return []
+
+
+def _right(quality: Mapping) -> list[dict]:
+  """What is decided right, beside a bag of words and a constant answer."""
+  who = 'the classifier', 'a bag of words', 'a constant answer'
+  each = zip(who, ('accuracy', 'words_accuracy', 'majority'))
+  known = {n: quality[k] for n, k in each if defined(quality.get(k))}
+  shown = {n: findings.scaled(one, 100) for n, one in known.items()}
+  plot = plots.forest(shown, 'right, of 100', zero=None)
+  return [drawn('answer', plot, 'Right decisions, of 100.')] if shown else []
 
 
 def _groups(results: Results, gap: findings.Finding) -> dict:
@@ -262,7 +288,8 @@ def basis(results: Results) -> str:
   out = [names.named(results.focus or results.model) or 'the model']
   for name, one in list(results.sets.items())[:1]:
     rows = 'rows' in one
-    said = f'{plural(one["rows"], "row")} of {name}' if rows else name
+    called = names.of_set(name)
+    said = f'{plural(one["rows"], "row")} of {called}' if rows else called
     if 'effective_rows' in one:
       said += f', weighted: as sure as {one["effective_rows"]:,.0f}'
     if one.get('texts', one.get('rows')) != one.get('rows'):

@@ -88,18 +88,14 @@ def _rule(results: Results, one: Finding) -> tuple[str, float] | None:
 def _tried(results: Results, one: Finding) -> list[dict[str, Any]]:
   """How the subject differs in the measure from the run's other contenders."""
   out = []
-  for other in results.contenders:
-    for test in verdict.over_examples(results.tests, one.subject, other):
-      if (test['set'], test['measure']) == (one.set, one.measure):
-        apart = test['difference']
-        if one.kind == 'gap':  # of 1 - the parity that is tested
-          apart = findings.negated(apart)
-        ends = {end: apart.get(end) for end in ENDS}
-        p = test.get('p_adjusted', test.get('p'))
-        found = said('tried', other, ends)
-        out.append(
-          {'against': other, 'difference': ends, 'p': p, 'found': found}
-        )
+  for other, test in findings.tested(results, one).items():
+    apart = test['difference']
+    if one.kind == 'gap':  # of 1 - the parity that is tested
+      apart = findings.negated(apart)
+    ends = {end: apart.get(end) for end in ENDS}
+    p = test.get('p_adjusted', test.get('p'))
+    found = said('tried', other, ends)
+    out.append({'against': other, 'difference': ends, 'p': p, 'found': found})
   return out
 
 

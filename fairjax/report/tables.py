@@ -160,14 +160,8 @@ def _numeric(rows: Table, key: str) -> bool:
 
 def _width(text: str) -> int:
   """Columns of a terminal that `text` takes."""
-  return sum(
-    0
-    if unicodedata.combining(c)
-    else 2
-    if unicodedata.east_asian_width(c) in 'WF'
-    else 1
-    for c in text
-  )
+  shown = (c for c in text if not unicodedata.combining(c))
+  return sum(1 + (unicodedata.east_asian_width(c) in 'WF') for c in shown)
 
 
 def _pad(text: str, width: int, right: bool) -> str:

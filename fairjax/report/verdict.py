@@ -154,23 +154,9 @@ def claim(
 def over_examples(
   tests: Sequence[Mapping], ours: str, theirs: str
 ) -> list[Mapping]:
-  """The first test of each set and measure: over examples, and seeds.
-
-  One of theirs against ours says the same with its sign turned.
-  """
-  first: dict[tuple, Mapping] = {}
-  other: dict[tuple, Mapping] = {}
-  for test in tests:
-    at, pair = (test['set'], test['measure']), (test['ours'], test['theirs'])
-    if pair == (ours, theirs):
-      first.setdefault(at, test)
-    elif pair == (theirs, ours):
-      effect = findings.negated(test['difference'])
-      turned = {'ours': ours, 'theirs': theirs, 'difference': effect}
-      other.setdefault(at, {**test, **turned})
-  for at, test in other.items():
-    first.setdefault(at, test)
-  return list(first.values())
+  """The tests of one contender against another, one a set and measure."""
+  every = findings.paired(tests, ours).items()
+  return [test for (other, *_), test in every if other == theirs]
 
 
 def sections(found: results.Results) -> list[dict]:

@@ -63,7 +63,7 @@ def hundred(share: float) -> str:
 
 def points(share: float) -> str:
   small = 0 < abs(share) < 0.01
-  return f'{100 * share:.1f}' if small else f'{100 * share:.0f}'
+  return f'{100 * share:.1f}' if small else f'{100 * share + 0.0:.0f}'
 
 
 def bracketed(estimate: Mapping, show=points) -> str:
@@ -177,7 +177,7 @@ def _facts(results: Results, one: Finding) -> dict:
     note = one.estimate.get('note') or ''
     return {'noisy': note.startswith(warn.NOISY)}
   name = {'auc': 'AUC'}.get(one.measure, measures.label(one.measure))
-  return {'name': name}
+  return {'name': name, 'set': of_set(one.set), 'who': named(one.subject)}
 
 
 def rate_of(results: Results, one: Finding) -> tuple[str, str]:
@@ -198,6 +198,9 @@ def rate_of(results: Results, one: Finding) -> tuple[str, str]:
 def _of_gap(results: Results, one: Finding) -> dict:
   label, done = rate_of(results, one)
   row = ignored_knobs.row(results.recipe)
+  what = row.measures if row else 'texts'
+  if what == 'rows' and 'texts' in results.sets.get(one.set, {}):
+    what = 'texts'
   lead = one.subject if len(results.contenders) > 1 else ''
   if one.verdict == VOID:
     return {}
@@ -207,7 +210,7 @@ def _of_gap(results: Results, one: Finding) -> dict:
   return {
     **{'label': label, 'done': done, 'lead': lead},
     **{'high': hundred(high), 'low': hundred(low)},
-    'texts': row.measures if row else 'texts',
+    'texts': what,
     'same': not averaged or len(one.estimate.get('seeds', ())) < 2,
   }
 
@@ -231,6 +234,16 @@ def _of_score(results: Results, one: Finding) -> dict:
     scaled = float(row.scale.strip('|')) * value
     return f'{scaled:,.{row.digits}f}' if row.digits else tables.number(scaled)
 
+  # A difference of logs, or of absolute values, is in no such unit.
+  same = row.scale != 'exp' and '|' not in row.scale
+  tests = findings.tested(results, one) if same else {}
+
+  def beside(other: str, value: float) -> str:
+    effect = tests[other]['difference'] if other in tests else {}
+    ends = bracketed(effect, show)
+    apart = ends and f' (difference {show(effect["value"])}{ends})'
+    return f'{named(other)} {show(value)}{apart}'
+
   why = tables.too_wide(estimate)
   number = show(estimate['value'])
   note = f'{why} for an interval' if why else estimate.get('note')
@@ -249,7 +262,7 @@ def _of_score(results: Results, one: Finding) -> dict:
     'limit': f'what {row.neutral} gives, {null}'
     if null
     else f'{100 * RARE:.0f} of 100',
-    'others': [f'{named(c)} {show(v)}' for c, v in [*one.beside.items()][:6]],
+    'others': [beside(*of) for of in [*one.beside.items()][:6]],
   }
 
 

@@ -43,6 +43,10 @@ from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
 
 READ = ('id', 'text', 'text_pair')  # what a model is given of a test set
+UNGROUPED = (
+  'no groups were named, so nothing is known of gaps: name a column with '
+  '--config.data.group, or terms with --config.measures.groups'
+)
 
 
 def recipe(body: Callable[['Experiment'], Results]) -> Callable:
@@ -242,12 +246,11 @@ class Experiment:
 
   def results(self, **parts: Any) -> Results:
     """The Results of all that was added."""
-    own = {
-      'contenders': self.contenders,
-      'tests': self.tests,
-      'notes': self.notes,
-      'focus': self.focus,
-    }
+    own = {'contenders': self.contenders, 'tests': self.tests}
+    own |= {'notes': self.notes, 'focus': self.focus}
     found = runs.results(self.config, **own | parts)
+    of_file = self.tables and self.config.data.name == 'file'
+    if of_file and not any(one.get('groups') for one in found.sets.values()):
+      found.notes.append(UNGROUPED)
     known = self.config, self.tables, self.sets
     return bag_of_words.beside(*known, found) if self.tables else found

@@ -10,10 +10,12 @@ import pytest
 from scipy import stats
 
 from fairjax import config as c
+from fairjax import main
 from fairjax.config import shipped
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
 from fairjax.data.tables import harness_logs
+from fairjax.models.folders import hub
 from fairjax.recipes import RECIPES, harness
 from fairjax.results import Results
 from fairjax.stages import bag_of_words
@@ -111,6 +113,12 @@ def test_without_a_pretrained_model_a_small_one_learns(monkeypatch):
   monkeypatch.setattr(importlib.util, 'find_spec', lambda name: None)
   names = ('train_csv', 'diet_csv')
   assert [c.shipped(name).model for name in names] == ['cnn', 'tiny']
+  # Of a folder that is named the rate is that of fine-tuning.
+  for name in (*names, 'weighting_csv'):
+    for model, rate in (*((m, 1e-3) for m in hub._SIZES), ('bert', 1e-4)):
+      file = main.tidy(['', f'--config={name}', f'--config.model={model}'])[1]
+      assert file.endswith(f'{name}.py:{model}')
+      assert c.shipped(name, model).train.lr == rate
 
 
 def test_a_bag_of_words_stands_beside_what_was_trained():

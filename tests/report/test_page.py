@@ -93,7 +93,7 @@ def test_every_page_has_one_order(reported):
   """Answer, picture, lights, next command; what it rests on; tables; method."""
   html = reported[1]
   marks = ('class="lead"', '<figure>', 'class="lights"', 'class="next"')
-  marks += ('What it rests on', 'Test set test</h2>', 'How it was made</h2>')
+  marks += ('What it rests on', 'Measures on test</h2>', 'How it was made</h2>')
   places = [html.index(mark, html.index('<h1>')) for mark in marks[:4]]
   places += [html.rindex(mark) for mark in marks[4:]]
   assert places == sorted(places)

@@ -15,6 +15,7 @@ from fairjax import results, stages
 from fairjax.config import Config, changed
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import reweight
+from fairjax.metrics import measures
 from fairjax.recipes.weighting import algorithm
 from fairjax.report import written
 from fairjax.report.pictures import plots
@@ -122,17 +123,18 @@ def rates_by_term(e: Experiment, one: str, rate: str) -> dict | None:
   }
   first = next(iter(of.values()))
   terms = sorted(first, key=lambda t: (-abs(first[t]), t))[:MOST_TERMS]
-  if not terms:
+  if not any(any(each.values()) for each in of.values()):
     return None
+  label = measures.label(rate)
   return results.figure(
     'bars',
     f'{rate}_by_term_{one}',
-    f'{rate} of each term minus that of all rows of {one}, at '
+    f'{label} of each term less that of all rows of {one}, at threshold '
     f'{e.config.measures.threshold} (the {len(terms)} terms farthest from 0 '
     'for the first contender).',
     terms=terms,
     series={n: [f.get(t) for t in terms] for n, f in of.items()},
-    x_label=f'Δ{rate}',
+    x_label=f'{label}, less that of all rows',
   )
 
 

@@ -159,11 +159,9 @@ def learning_series(rows: Sequence[Mapping]) -> dict[str, dict[str, dict]]:
   measures: dict[str, dict[str, dict]] = {}
   for (measure, split), at in points.items():
     steps = sorted(at)
-    measures.setdefault(measure, {})[split] = {
-      'x': np.array(steps),
-      'y': np.array([np.mean(at[s]) for s in steps]),
-      'low': np.array([np.min(at[s]) for s in steps]),
-      'high': np.array([np.max(at[s]) for s in steps]),
+    each = {'y': np.mean, 'low': np.min, 'high': np.max}
+    measures.setdefault(measure, {})[split] = {'x': np.array(steps)} | {
+      key: np.array([of(at[s]) for s in steps]) for key, of in each.items()
     }
   return measures
 

@@ -65,14 +65,9 @@ def _curves(axes: 'Axes') -> list[str]:
   out = []
   for line in axes.lines:
     title = str(line.get_label()).strip()
-    x, y = (
-      np.asarray(line.get_xdata(), float),
-      np.asarray(line.get_ydata(), float),
-    )
-    finite = np.isfinite(x) & np.isfinite(y)
-    if title.startswith('_') or not finite.any():
+    x, y = _points(line).T
+    if title.startswith('_') or not len(x):
       continue
-    x, y = x[finite], y[finite]
     top = int(np.argmax(y))
     out.append(
       f'{title} from {_shown(y[0])} at {_shown(x[0])} to {_shown(y[-1])} at '
@@ -83,8 +78,7 @@ def _curves(axes: 'Axes') -> list[str]:
     drawn = getattr(container, 'lines', (None,))[0]
     if drawn is None or title.startswith('_'):
       continue
-    points = np.asarray(drawn.get_xydata(), float)
-    points = points[np.isfinite(points).all(1)]
+    points = _points(drawn)
     if len(points):
       ends = points[np.argsort(points[:, 0])][[0, -1]]
       (x0, y0), (x1, y1) = ends
@@ -93,6 +87,12 @@ def _curves(axes: 'Axes') -> list[str]:
         f'at {_shown(x1)}'
       )
   return _few(out)
+
+
+def _points(line) -> np.ndarray:
+  """The places [k, 2] of a line that are known."""
+  points = np.asarray(line.get_xydata(), float)
+  return points[np.isfinite(points).all(1)]
 
 
 def _names(axes: 'Axes') -> list[str]:

@@ -79,7 +79,7 @@ def test_the_loss_falls_and_transformers_reads_what_is_written(
   assert found['low'] < found['value'] < found['high']
   remade(tmp_path, results)
   page = (tmp_path / 'report.html').read_text()
-  assert 'Test set held-out text' in page and '<script' not in page
+  assert 'Measures on held-out text' in page and '<script' not in page
   folder = tmp_path / 'export' / 'seed_0'
   places = (folder, folder / 'generator')
   for name, place in zip(CLASSES[objective], places):
