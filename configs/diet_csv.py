@@ -21,7 +21,7 @@ def get_config(model: str = '') -> c.Config:
       epochs=epochs,
       batch=32,
       warmup=0.1,
-      metric_for_best='auc',  # of few positives the lowest loss is constant
+      metric_for_best='mcc',  # the lowest loss of few positives is constant
       patience=0,
     ),
     scoring=c.Scoring(names=('ge', 'el2n'), epochs=1.0),

@@ -28,7 +28,7 @@ def get_config(model: str = '') -> c.Config:
       epochs=epochs,
       batch=32,
       warmup=0.1,
-      metric_for_best='auc',  # of few positives the lowest loss is constant
-      patience=2,
+      metric_for_best='mcc',  # the lowest loss of few positives is constant
+      patience=0,
     ),
   )

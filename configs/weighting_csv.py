@@ -26,7 +26,7 @@ def get_config(model: str = '') -> c.Config:
       epochs=8 if model in c.SCRATCH else 2,
       batch=32,
       warmup=0.1,
-      metric_for_best='auc',  # of few positives the lowest loss is constant
+      metric_for_best='mcc',  # the lowest loss of few positives is constant
       patience=0,
     ),
     weighting=c.Weighting(z='terms', n_estimators=100, max_depth=18, folds=5),
@@ -39,8 +39,8 @@ def get_config(model: str = '') -> c.Config:
       schedule='constant',
       max_grad_norm=5.0,
       batch=64,
-      epochs=20,
-      metric_for_best='auc',
-      patience=3,
+      epochs=10,
+      metric_for_best='mcc',
+      patience=0,
     )
   return config
