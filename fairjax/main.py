@@ -158,7 +158,8 @@ def tidy(argv: list[str]) -> list[str]:
     )
   first = [f'--config={file}'] if file else []
   model = overrides.get('model', '').partition('=')[2]
-  if model and 'def get_config(model' in pathlib.Path(file).read_text('utf-8'):
+  own = pathlib.Path(file).read_text('utf-8') if file and model else ''
+  if 'def get_config(model' in own:
     first = [f'--config={file}:{model}']  # whose other values suit the model
   return [argv[0], *first, *overrides.values(), *rest]
 

@@ -113,7 +113,8 @@ def of(results: Results) -> list[Finding]:
     said = [f for f in said if measures.bare(f.measure) == 'different']
   said = [f for f in said if not ranks or f.measure != ranks[0].measure]
   if ranks and found == ranks and not said:
-    ranks[0].beside['alone'] = True  # then a sentence has it too
+    beside = {**ranks[0].beside, 'alone': True}  # a sentence has it too
+    found = [dataclasses.replace(ranks[0], beside=beside)]
   return [*said, *found] or count(results)
 
 

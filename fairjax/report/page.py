@@ -96,7 +96,7 @@ def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
   """The command that a reader of this page may want next."""
   row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
   name = shlex.quote(folder.name)
-  made = (kept.described(folder, kept.VERSIONS) or {}).get('command')
+  made = (kept.described(folder, kept.VERSIONS) or {}).get('command') or []
   longer = '--config.train.epochs='
   again = shlex.join(['fairjax', *made[1:]]) if made else ''
   known = {(one.kind, one.verdict) for one in found}
@@ -125,7 +125,9 @@ def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
     texts = any('texts' in one for one in results.sets.values())
     command = f'fairjax diet {_rows(folder, "group") if texts else "my.csv"}'
   elif row and row.then and (again or '{again}' not in row.command):
-    text, command = row.then, row.command.format(run=name, again=again)
+    parity = 'eqodd' if 'quality' in kinds else 'dp'  # without labels
+    named = {'run': name, 'again': again, 'parity': parity}
+    text, command = row.then, row.command.format(**named)
   else:
     text = 'To see this page again, and its numbers in a terminal:'
     command = f'fairjax report {name}'

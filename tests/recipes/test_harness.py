@@ -15,7 +15,7 @@ from fairjax.config import shipped
 from fairjax.core.errors import UserError
 from fairjax.core.registry import find
 from fairjax.data.tables import harness_logs
-from fairjax.models.folders import hub
+from fairjax.models import families
 from fairjax.recipes import RECIPES, harness
 from fairjax.results import Results
 from fairjax.stages import bag_of_words
@@ -115,7 +115,10 @@ def test_without_a_pretrained_model_a_small_one_learns(monkeypatch):
   assert [c.shipped(name).model for name in names] == ['cnn', 'tiny']
   # Of a folder that is named the rate is that of fine-tuning.
   for name in (*names, 'weighting_csv'):
-    for model, rate in (*((m, 1e-3) for m in hub._SIZES), ('bert', 1e-4)):
+    for model, rate in (
+      *((m, 1e-3) for m in (*families.SIZES, 'cnn')),
+      ('bert', 1e-4),
+    ):
       file = main.tidy(['', f'--config={name}', f'--config.model={model}'])[1]
       assert file.endswith(f'{name}.py:{model}')
       assert c.shipped(name, model).train.lr == rate

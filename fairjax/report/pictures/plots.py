@@ -159,9 +159,11 @@ def learning_series(rows: Sequence[Mapping]) -> dict[str, dict[str, dict]]:
   measures: dict[str, dict[str, dict]] = {}
   for (measure, split), at in points.items():
     steps = sorted(at)
-    each = {'y': np.mean, 'low': np.min, 'high': np.max}
-    measures.setdefault(measure, {})[split] = {'x': np.array(steps)} | {
-      key: np.array([of(at[s]) for s in steps]) for key, of in each.items()
+    measures.setdefault(measure, {})[split] = {
+      'x': np.array(steps),
+      'y': np.array([np.mean(at[s]) for s in steps]),
+      'low': np.array([np.min(at[s]) for s in steps]),
+      'high': np.array([np.max(at[s]) for s in steps]),
     }
   return measures
 
