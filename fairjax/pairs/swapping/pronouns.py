@@ -28,6 +28,7 @@ _MOVED = KEEP | SETS.move
 _NAMED = SETS.naming - SETS.make
 _JUDGED = SETS.make | SETS.judge
 _BARE = SETS.bare_verbs - SETS.nouns_too
+_BEFORE_OBJECTS = SETS.determiners - {'that', 'this'}
 _ATTRIBUTES = SETS.adjectives - SETS.states_only
 _SUFFIXES = tuple('ful less able ible ous ive ish ier ic ed'.split())
 
@@ -196,6 +197,12 @@ def _is_act(word: str, text: str, stop: int) -> bool:
   """
   after, end, _ = next_word(text, stop)
   low = after.lower()
+  if low in SETS.possessive or low == 'away':  # "tie her shoes"
+    return True
+  if word in SETS.things_too:  # "made her mark."
+    return False
+  if low in _BEFORE_OBJECTS:
+    return True
   if word in SETS.motions:
     if low in SETS.directions or low in SETS.numbers or low.isdigit():
       return True
@@ -224,15 +231,19 @@ def _goes_on(
     return False
   after = next_word(text, stop)[0].lower()
   closes = not after or after in SETS.enders or _either(after)
+  if word in SETS.finite:
+    return after != 'of'
   if word in SETS.past_forms:
     return closes or word not in SETS.past_forms_too
   if word.endswith('ed') and word not in SETS.ed_nouns:
     return closes
+  forms = {word.removesuffix('s'), word.removesuffix('es')} - {word}
+  if before != 'like':  # nobody but her speaks
+    return not _BARE.isdisjoint(forms)
   subject = last_word(text, start - len(before) - 1).lower()
-  if before != 'like' or not subject or subject in SETS.wishers:
+  if not subject or subject in SETS.wishers:
     return False
-  bare = word if word in SETS.bare_verbs else word.removesuffix('s')
-  return bare in _BARE
+  return not _BARE.isdisjoint({word} if word in SETS.bare_verbs else forms)
 
 
 def _in_clause(
