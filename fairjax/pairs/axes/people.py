@@ -10,7 +10,11 @@ from fairjax.pairs.word_sets import SETS
 def nouns() -> frozenset[str]:
   """Words for people: ours, and every word of the gender list."""
   listed = word_lists.gender()
-  return SETS.nouns | {word for row in listed.rows for word in row[:2]}
+  return (
+    SETS.nouns
+    | SETS.professions
+    | {word for row in listed.rows for word in row[:2]}
+  )
 
 
 @functools.cache

@@ -21,6 +21,7 @@ KEEP = SETS.catch | SETS.see
 VERBS = {'with'}.union(
   *(SETS.let, SETS.give, SETS.take, KEEP, SETS.wish, SETS.move, SETS.naming),
   *(SETS.allow, SETS.tell, SETS.rank, SETS.judge, SETS.perceive),
+  SETS.filming,
 )
 _SEEN = SETS.let | SETS.perceive
 _CHANGED = SETS.let | KEEP | SETS.judge
@@ -45,10 +46,12 @@ def her(text: str, start: int, end: int) -> Row:
   if _stands_alone(text, start, end, 'his', after):
     return OBJECT
   before = last_word(text, start).lower()
-  if before in SETS.prepositions:
-    return OBJECT if _in_clause(before, text, after) else POSSESSIVE
+  if before == 'to' and last_word(text, start - 3).lower().startswith('listen'):
+    before = 'hear'
   if before in SETS.excepting and _goes_on(before, text, start, after):
     return OBJECT
+  if before in SETS.prepositions:
+    return OBJECT if _in_clause(before, text, after) else POSSESSIVE
   if before in VERBS and _object_of(before, text, end, after):
     return OBJECT
   return POSSESSIVE
@@ -184,6 +187,8 @@ def _object_of(
     return verb in _MOVED
   if verb in _SEEN and word in SETS.bare_verbs:
     return word not in SETS.nouns_too or _is_act(word, text, stop)
+  if verb in SETS.filming and word in SETS.bare_verbs:
+    return after in _BEFORE_OBJECTS
   if verb in _CHANGED:
     if _is_state(verb, word, text, stop):
       return True
