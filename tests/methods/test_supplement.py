@@ -172,15 +172,19 @@ def test_the_second_table_has_the_labels_of_the_first(tmp_path):
     second_table(config, known)
 
 
+def beside(path, text, label):
+  """A small table to train on, and the config of a second one."""
+  pd.DataFrame({'text': text, 'label': label}).to_csv(path, index=False)
+  rows = {'text': ['gay x', 'gay y', 'other z'], 'label': [1, 1, 0]}
+  config = Config(method=Method(table=str(path)))
+  return pd.DataFrame({'id': list('abc'), **rows}), config
+
+
 def test_rows_of_the_second_table_that_are_left_out_are_told(tmp_path):
   """They went without a word."""
-  rows = {'text': ['a gay man', 'a gay day'], 'label': ['0', '']}
-  pd.DataFrame(rows).to_csv(tmp_path / 'more.csv', index=False)
-  config = Config()
-  config.method.table = str(tmp_path / 'more.csv')
-  rows = {'text': ['gay x', 'gay y', 'other z'], 'label': [1, 1, 0]}
-  table = pd.DataFrame({'id': list('abc'), **rows})
-  made = supplement({'train': table}, config)['train']
+  texts, labels = ['a gay man', 'a gay day'], ['0', '']
+  train, config = beside(tmp_path / 'more.csv', texts, labels)
+  made = supplement({'train': train}, config)['train']
   assert made.attrs['notes'][0].endswith(
     '; 1 row of it without text or label left out'
   )
@@ -188,12 +192,8 @@ def test_rows_of_the_second_table_that_are_left_out_are_told(tmp_path):
 
 def test_texts_that_are_held_out_are_not_learned_from(tmp_path):
   """A test text of the second table was trained on with its label."""
-  rows = {'text': ['a gay man', 'a gay day', 'a gay hat'], 'label': [0, 0, 0]}
-  pd.DataFrame(rows).to_csv(tmp_path / 'more.csv', index=False)
-  config = Config()
-  config.method.table = str(tmp_path / 'more.csv')
-  rows = {'text': ['gay x', 'gay y', 'other z'], 'label': [1, 1, 0]}
-  train = pd.DataFrame({'id': list('abc'), **rows})
+  texts = ['a gay man', 'a gay day', 'a gay hat']
+  train, config = beside(tmp_path / 'more.csv', texts, 0)
   test = pd.DataFrame({'id': ['d'], 'text': ['a gay day'], 'label': [0]})
   for split in ('valid', 'test'):
     made = supplement({'train': train, split: test}, config)['train']
