@@ -18,10 +18,7 @@ from fairjax.report.findings import ABOVE, BELOW, OPEN, SMALL, VOID
 
 TESTS = pathlib.Path(__file__).parents[1]
 FAIRJAX = pathlib.Path(fairjax.__file__).parent
-
-
 KEPT = {path.stem: path for path in golden.KEPT}
-
 
 # Snapshots of every kind of page; python tests/golden/make_findings.py
 # writes them anew.

@@ -16,10 +16,8 @@ def test_a_template_makes_the_parts_that_its_marks_say(tmp_path, monkeypatch):
   rows = [{'v': 1, 'w': 2}]
   (one,) = written.sections('x.txt', a='A', b=odd, c='\ue0000\ue001', rows=rows)
   render.environment.cache_clear()
-  plain, columns = (
-    odd.replace('\n', ' '),
-    {'v': odd.replace('\n', ' '), 'w': 'w'},
-  )
+  plain = odd.replace('\n', ' ')
+  columns = {'v': plain, 'w': 'w'}
   assert one == results.section(
     'A',
     results.text('It is A.', 'lead'),
