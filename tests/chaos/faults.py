@@ -232,6 +232,14 @@ def files(folder: pathlib.Path, name: pathlib.Path | None = None) -> dict:
   return out
 
 
+def others(found: dict, calm: dict) -> str:
+  """'' where the files are the calm run's; one that could not be removed of a
+  checkpoint is no result: the fit is sealed."""
+  each = {k for k in found | calm if found.get(k) != calm.get(k)}
+  each = sorted(k for k in each if '/checkpoints/' not in k)
+  return f'FAULT: other files: {each[:5]}' if each else ''
+
+
 class Job:
   """A recipe's command, its calm run, and how long that took."""
 
@@ -249,9 +257,7 @@ class Job:
 
   def same(self, folder, name=None) -> str:
     """'' where the folder holds what the calm run left."""
-    found = files(folder, name)
-    other = {k for k in found | self.calm if found.get(k) != self.calm.get(k)}
-    return f'FAULT: other files: {sorted(other)[:5]}' if other else ''
+    return others(files(folder, name), self.calm)
 
   def goes_on(self, folder, code: int, said: str, wanted) -> str:
     """After what happened: the same command, and its files."""
@@ -379,12 +385,10 @@ def within_a_fit(job: Job, place, number: int, wanted) -> str:
     if code == 0:
       break
     count += 1
-  else:
-    if fault := told(*ended(start(job.words, folder)), (0,)):
-      return fault
   if not count:
     return 'it has no fit, or none long enough to be met in it'
-  return job.same(folder) or f'{count} within fits; the same'
+  fault = told(*ended(start(job.words, folder)), (0,)) or job.same(folder)
+  return fault or f'{count} within fits; the same'
 
 
 def small_files(job: Job, place, kb: int = 64) -> str:

@@ -9,7 +9,6 @@ comes from, and goes on; the bytes stay as FOLDER/fault_*.
 """
 
 import functools
-import importlib
 import pathlib
 import sys
 import tempfile
@@ -32,8 +31,6 @@ with atheris.instrument_imports(include=['fairjax', 'gguf']):
   from fairjax.pairs.swapping import dictionary
   from fairjax.recipes.writing import prompts
 
-  importlib.import_module('fairjax.models.folders.torch_bin')
-
 PROMPTS = b'prompt,group,pair\nThe man said,male,1\nThe woman said,female,1\n'
 
 
@@ -43,7 +40,7 @@ def asked(path: pathlib.Path):
   return prompts.read(own)
 
 
-def of_door(name: str, door):
+def of_door(name: str, door, read):
   """Good bytes by a door's own changes, and what reads a file in its place."""
 
   def seeds():
@@ -52,7 +49,7 @@ def of_door(name: str, door):
         door(pathlib.Path(place), np.random.default_rng(k))
         yield (pathlib.Path(place) / name).read_bytes()
 
-  return name, seeds
+  return name, seeds, read
 
 
 read_table = lambda path: files.read(str(path))
@@ -77,20 +74,13 @@ def gguf_read(path: pathlib.Path) -> None:
 
 READERS = {
   'csv': ('a.csv', lambda: [PROMPTS, b'a;b\n"1\n2";3\n'], read_table),
-  'jsonl': (*of_door('a.jsonl', doors.jsonl_rows), read_table),
-  'text': (
-    *of_door('a.txt', doors.plain_text),
-    lambda path: readers.lines(str(path)),
+  'jsonl': of_door('a.jsonl', doors.jsonl_rows, read_table),
+  'text': of_door('a.txt', doors.plain_text, lambda p: readers.lines(str(p))),
+  'gguf': of_door('a.gguf', doors.gguf_file, gguf_read),
+  'bin': of_door(
+    'pytorch_model.bin', doors.torch_weights, doors.torch_bin.read
   ),
-  'gguf': (*of_door('a.gguf', doors.gguf_file), gguf_read),
-  'bin': (
-    *of_door('pytorch_model.bin', doors.torch_weights),
-    doors.torch_bin.read,
-  ),
-  'safetensors': (
-    *of_door('model.safetensors', doors.safetensors),
-    weights,
-  ),
+  'safetensors': of_door('model.safetensors', doors.safetensors, weights),
   'results': (
     'results.json',
     lambda: [doors.spelled(doors.RESULTS, np.random.default_rng(0))],

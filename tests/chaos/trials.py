@@ -138,11 +138,7 @@ class Series:
       again = faults.told(*self.run(job, folder), (0,))
       if again:
         return f'again: {again}'
-    found, calm = faults.files(folder), self.calm(job)[0]
-    other = {k for k in found | calm if found.get(k) != calm.get(k)}
-    # A checkpoint that could not be removed is no result: the fit is sealed.
-    other = {k for k in other if '/checkpoints/' not in k}
-    return f'FAULT: other files: {sorted(other)[:5]}' if other else ''
+    return faults.others(faults.files(folder), self.calm(job)[0])
 
   def trial(self, k: int) -> dict:
     rng = random.Random(f'{self.seed} {k}')
