@@ -58,11 +58,10 @@ weights = lambda path: weight_files.read(path.parent)
 
 
 # A whole alphabet made files of 4.7 kB, which -max_len cut, 9 read in a second.
-FEW = {'tokenizer.ggml.model': 'gpt2', 'tokenizer.ggml.pre': 'smollm'}
-FEW |= {'tokenizer.ggml.tokens': ['<s>', 'a', 'b', 'ab']}
-FEW |= {'tokenizer.ggml.token_type': [3, 1, 1, 1]}
-FEW |= {'tokenizer.ggml.merges': ['a b'], 'tokenizer.ggml.bos_token_id': 0}
-FEW |= {'tokenizer.ggml.add_bos_token': True}
+GGML = {'model': 'gpt2', 'pre': 'smollm', 'tokens': ['<s>', 'a', 'b', 'ab']}
+GGML |= {'token_type': [3, 1, 1, 1], 'merges': ['a b'], 'bos_token_id': 0}
+GGML |= {'add_bos_token': True}
+FEW = {f'tokenizer.ggml.{name}': value for name, value in GGML.items()}
 doors.a_tokenizer = lambda: (None, FEW)
 
 
