@@ -32,7 +32,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -381,6 +381,9 @@ class Process:
         **(environment or {}),
       },
     )
+    # Pipes, as asked for above.
+    self.stdin = cast(IO[str], self.process.stdin)
+    self.stdout = cast(IO[str], self.process.stdout)
     try:
       self.facts = self._answer()
     except UserError:
@@ -390,8 +393,8 @@ class Process:
   def __call__(self) -> float:
     """Seconds of one unit, as the other process measured them."""
     try:
-      self.process.stdin.write('go\n')
-      self.process.stdin.flush()
+      self.stdin.write('go\n')
+      self.stdin.flush()
     except BrokenPipeError:
       pass  # the answer, or its absence, says more
     answer = self._answer()
@@ -399,7 +402,7 @@ class Process:
     return float(answer['seconds'])
 
   def _answer(self) -> dict:
-    for line in self.process.stdout:
+    for line in self.stdout:
       if line.startswith('{'):
         return json.loads(line)
     code = self.process.wait()
@@ -412,14 +415,14 @@ class Process:
     """Asks the process to end, and waits until it has."""
     if self.process.poll() is None:
       with contextlib.suppress(BrokenPipeError):
-        self.process.stdin.write('quit\n')
-        self.process.stdin.close()
+        self.stdin.write('quit\n')
+        self.stdin.close()
       try:
         self.process.wait(timeout=20)
       except subprocess.TimeoutExpired:
         self.process.kill()
         self.process.wait()
-    self.process.stdout.close()
+    self.stdout.close()
 
   def __enter__(self) -> 'Process':
     return self

@@ -66,7 +66,7 @@ ENTRY %main (a: f32[1000,100]) -> f32[5,7] {
 
 
 def test_collectives_are_read_from_a_schedule():
-  assert {tuple(one) for one in aot.collectives(TEXT)} == {
+  assert {tuple(one.values()) for one in aot.collectives(TEXT)} == {
     ('all-reduce', 1, 4e5, True),
     ('all-reduce', 1, 2e5, False),
     ('all-gather', 1, 8000.0, False),

@@ -14,13 +14,12 @@ all numbers are of one device. A program that does not fit is a sentence.
 """
 
 import argparse
-import collections
 import dataclasses
 import os
 import pathlib
 import re
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from fairjax.bench.compiles import targets
 from fairjax.bench.compiles.targets import GIB, Chip, Target
@@ -38,13 +37,6 @@ CYCLES = re.compile(r'estimated_cycles":"(\d+)"')
 
 class TooLarge(Exception):
   """A program that the chip's memory does not hold."""
-
-
-class Collective(NamedTuple):
-  op: str
-  count: int
-  bytes: float
-  hidden: bool
 
 
 def compiled(traced: Any, chip: Chip, options: dict | None = None):
@@ -89,13 +81,14 @@ def size_of(text: str) -> float:
   return total
 
 
-def collectives(text: str) -> list[Collective]:
+def collectives(text: str) -> list[dict[str, Any]]:
   """Those of a program's text, of a kilobyte or more, as they are scheduled.
 
   A TPU runs one beside other work by cutting it over fusions that are named
   async; else it is hidden where something is computed before its `-done`.
   """
-  lines, found = text.splitlines(), collections.Counter()
+  lines = text.splitlines()
+  found: dict[tuple[str, bool], list[float]] = {}
   for i, line in enumerate(lines):
     match = COLLECTIVE.match(line)
     if not match:
@@ -112,13 +105,11 @@ def collectives(text: str) -> list[Collective]:
         hidden = True
         break
     if size >= 1024:
-      found[op, size, hidden] += 1
-  totals: dict[tuple, list] = {}
-  for (op, size, hidden), count in found.items():
-    one = totals.setdefault((op, hidden), [0, 0.0])
-    one[0] += count
-    one[1] += count * size
-  return [Collective(op, n, size, h) for (op, h), (n, size) in totals.items()]
+      found.setdefault((op, hidden), []).append(size)
+  return [
+    {'op': op, 'count': len(sizes), 'bytes': sum(sizes), 'hidden': hidden}
+    for (op, hidden), sizes in found.items()
+  ]
 
 
 def measure(
@@ -160,7 +151,7 @@ def measure(
     'compute_ms': compute * 1e3,
     'memory_ms': moving * 1e3,
     'compiler_ms': cycles / chip.clock * 1e3 if chip.clock else None,
-    'collectives': [one._asdict() for one in collectives(written)],
+    'collectives': collectives(written),
     'host': 'callback' in written,
   }
 

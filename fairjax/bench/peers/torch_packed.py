@@ -89,7 +89,7 @@ def step(model: Packed, kind: str, lr: float):
   bfloat16, updated from their float32 twins).
   """
   model.train()
-  params = list(model.parameters())
+  params: list[torch.Tensor] = [*model.parameters()]
   moved = params
   if kind == 'master':
     moved = [p.detach().clone().requires_grad_() for p in params]

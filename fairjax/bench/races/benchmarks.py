@@ -27,8 +27,8 @@ BATCH = 64  # copies of the peer's batches
 def run(args: list[str]) -> dict:
   chosen = options(args)
   head = functools.partial(minilm.with_head, 'MaskedLM')
-  made = {'prepare': None if chosen.model else head}
-  with race.processes('benchmarks', args, chosen.sides, **made) as running:
+  made = None if chosen.model else head
+  with race.processes('benchmarks', args, chosen.sides, None, made) as running:
     tolerance = lambda side: 2e-2 if side.endswith('bf16') else 2e-3
     race.agree(running, 'scores', 'the scores', tolerance)
     times = race.interleave(running, rounds=chosen.rounds, warmup=0)

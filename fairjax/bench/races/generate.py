@@ -12,6 +12,7 @@ net.precision=int8. --compile: torch with a static cache and torch.compile.
 """
 
 import argparse
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import NamedTuple
@@ -30,15 +31,9 @@ from fairjax.models.folders import hf
 
 
 def _sized(vocab: int, width: int, depth: int) -> bart.BartShape:
-  return bart.BartShape(
-    vocab=vocab,
-    width=width,
-    depth=depth,
-    decoder_depth=depth,
-    heads=width // 32 if width < 768 else width // 64,
-    decoder_heads=width // 32 if width < 768 else width // 64,
-    hidden=4 * width,
-    decoder_hidden=4 * width,
+  heads = width // (32 if width < 768 else 64)
+  return dataclasses.replace(
+    bart.sized(depth, width), vocab=vocab, heads=heads, decoder_heads=heads
   )
 
 

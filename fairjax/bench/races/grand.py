@@ -50,9 +50,13 @@ def run(args: list[str]) -> dict:
   ours, training = times['fairjax'], times.pop('step')
   of_step = statistics.median(a / b for a, b in zip(ours, training))
   print(f'our norms take {of_step:.2f} of the time of our training step')
-  facts = {'of_a_training_step': of_step, 'memory': memory}
-  facts |= {'unit': 'examples/s', 'items': chosen.batch}
-  return race.report(f'grand {chosen.size}', times, chosen, **facts)
+  return race.report(
+    *(f'grand {chosen.size}', times, chosen),
+    unit='examples/s',
+    items=chosen.batch,
+    of_a_training_step=of_step,
+    memory=memory,
+  )
 
 
 def options(args: list[str]):

@@ -11,8 +11,9 @@ HOW = intervals.RowSample(0.95, 0, 0)
 
 def run(args: list[str]) -> dict:
   """Equalised odds and demographic parity, from the rows to the gap."""
-  known = {'rows': 1_000_000, 'groups': 50, 'seed': 0}
-  chosen = race.options('groups', __doc__, args, **known)
+  chosen = race.options(
+    *('groups', __doc__, args), rows=1_000_000, groups=50, seed=0
+  )
   labels, decisions, group = make(chosen.rows, chosen.groups, chosen.seed)
   masks = [*(np.arange(chosen.groups)[:, None] == group)]
   masks += [np.ones(len(labels), bool)]
@@ -35,8 +36,7 @@ def run(args: list[str]) -> dict:
   race.same(ours(), bincounts(), 'the measures', 1e-6)
   sides = {'fairjax': ours, 'bincounts': bincounts}
   times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
-  how = {'unit': 'rows/s', 'items': chosen.rows}
-  return race.report('groups', times, chosen, **how)
+  return race.report('groups', times, chosen, unit='rows/s', items=chosen.rows)
 
 
 def make(n: int, g: int, seed: int) -> tuple[np.ndarray, ...]:

@@ -4,6 +4,7 @@
 own list. How right the swap is says swap_eval.MEASURED.
 """
 
+import functools
 import re
 
 import numpy as np
@@ -22,8 +23,9 @@ from fairjax.pairs.word_sets import SETS
 
 def run(args: list[str]) -> dict:
   """MB of text a second on one core: words, and words and first names."""
-  known = {'text': [], 'megabytes': 20.0, 'rounds': 5}
-  chosen = race.options('swap', __doc__, args, **known)
+  chosen = race.options(
+    *('swap', __doc__, args), text=[], megabytes=20.0, rounds=5
+  )
   texts = _column(chosen.text, chosen.megabytes)
   size = sum(len(text.encode()) for text in texts) / 1e6
   ours = lambda names: lambda: dictionary.swapper(names=names)(texts).texts
@@ -34,12 +36,11 @@ def run(args: list[str]) -> dict:
   }
   _agree(texts[:20_000])
   times = race.interleave(sides, chosen.rounds, clock=chosen.clock)
-  facts = {'unit': 'MB/s', 'items': size, 'rows': len(texts)}
-  named = times.pop('with names')
-  own = {'with names': named, 'split': times['split']}
-  with_names = race.report('swap with names', own, chosen, **facts)
-  facts['with_names'] = {k: with_names[k] for k in ('ours', 'ratio')}
-  return race.report('swap', times, chosen, **facts)
+  report = functools.partial(race.report, unit='MB/s', items=size)
+  own = {'with names': times.pop('with names'), 'split': times['split']}
+  with_names = report('swap with names', own, chosen)
+  named = {k: with_names[k] for k in ('ours', 'ratio')}
+  return report('swap', times, chosen, rows=len(texts), with_names=named)
 
 
 def _column(files: list[str], megabytes: float) -> list[str]:
