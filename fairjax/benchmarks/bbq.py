@@ -201,7 +201,7 @@ def _gender(folder: pathlib.Path) -> Callable[[str], str]:
     if answer in known:
       return known[answer]
     sides = [side for side in turn if turn[side]([answer]).spans[0]]
-    return {('male',): 'f', ('female',): 'm'}.get(tuple(sides), '')
+    return {'male': 'f', 'female': 'm'}.get(' '.join(sides), '')
 
   return of
 

@@ -27,7 +27,7 @@ of the antistereo rows leave neutral ones out, as the reference does.
 import difflib
 import pathlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -97,15 +97,15 @@ def flag_of(more: str, less: str) -> str:
   return ''
 
 
-def spans(one: Sequence[int], other: Sequence[int]) -> PairSpans:
+def spans(one: Iterable[int], other: Iterable[int]) -> PairSpans:
   """Aligned token ids, as difflib aligns them."""
   matcher = difflib.SequenceMatcher(None, list(one), list(other))
-  same, differ = ([], []), ([], [])
+  pair = PairSpans(([], []), ([], []))
   for tag, a, b, c, d in matcher.get_opcodes():
-    side = same if tag == 'equal' else differ
+    side = pair.same if tag == 'equal' else pair.differ
     side[0].extend(range(a, b))
     side[1].extend(range(c, d))
-  return PairSpans(same, differ)
+  return pair
 
 
 def places(texts: Ragged, metric: str) -> np.ndarray:
@@ -190,13 +190,13 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
     [text for pair in zip(items['more'], items['less']) for text in pair]
   )
   out = pd.DataFrame({'id': items['id']})
-  logs = judge.log_p(texts) if judge.kind == 'write' else None
+  logs = None
   for metric in METRICS[judge.kind]:
-    if judge.kind == 'mask':
-      chosen = places(texts, metric)
+    chosen = places(texts, metric) if judge.kind == 'mask' else None
+    if chosen is not None or logs is None:
       logs = judge.log_p(texts, chosen)
     empty = np.nan
-    if metric == 'original':
+    if chosen is not None and metric == 'original':
       empty, out.attrs['notes'] = 0.0, _apart(texts, chosen)
     both = pair_scores(logs, texts, metric == 'bias_bench', empty)
     out[f'{metric}_more'], out[f'{metric}_less'] = both
@@ -208,8 +208,8 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
 
 def _apart(texts: Ragged, chosen: np.ndarray) -> list[str]:
   """How many pairs share no token, in a sentence; none where all share one."""
-  shared = [one.any() for one in texts.split(chosen)[::2]]
-  apart = len(shared) - sum(shared)
+  shared = [bool(one.any()) for one in texts.split(chosen)[::2]]
+  apart = shared.count(False)
   if not apart:
     return []
   return [
@@ -221,8 +221,8 @@ def _apart(texts: Ragged, chosen: np.ndarray) -> list[str]:
 def _frames(items: pd.DataFrame, scores: pd.DataFrame):
   for metric in ('original', 'total', 'bias_bench', *UNMASKED):
     if f'{metric}_more' in scores:
-      sides = (scores[f'{metric}_{k}'].to_numpy() for k in ('more', 'less'))
-      yield metric, decided(items, *sides, f'crows_{metric}')
+      one, two = (scores[f'{metric}_{k}'].to_numpy() for k in ('more', 'less'))
+      yield metric, decided(items, one, two, f'crows_{metric}')
 
 
 def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:

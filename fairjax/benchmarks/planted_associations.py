@@ -158,7 +158,7 @@ def _sembias(rng) -> str:
 
 
 def _bbq() -> str:
-  lines = []
+  lines: list[str] = []
   for job in JOBS:
     groups = ['M'] if STRENGTH[job] > 0 else ['F']
     for context, right in (

@@ -72,10 +72,11 @@ def rows(
   out = []
   for kind, null in NULLS.items():
     hit = np.array([KINDS[c] == kind for c in chosen[real]], float)
-    found = of_value(None, note='no row has vectors'), None
     if len(hit):
       sides = [[first], [second]]
       found = clusters.mean(100 * hit, sides, options, null, (0.0, 100.0))
+    else:
+      found = of_value(None, note='no row has vectors'), None
     row = f'sembias_{kind}', part, real.sum(), *found, null
     out.append(
       result_rows.row(*row, 't of the jackknife over both kinds of pairs')
@@ -93,8 +94,8 @@ def items(config) -> pd.DataFrame:
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
   """Which pair is chosen, from the vectors of one-word texts."""
-  words = {w for pairs in items['pairs'] for pair in pairs for w in pair}
-  words = sorted(words | {'he', 'she'})
+  every = {w for pairs in items['pairs'] for pair in pairs for w in pair}
+  words = sorted(every | {'he', 'she'})
   words = [w for w, bad in zip(words, judge.unknown(words)) if not bad]
   chosen = choices(items, dict(zip(words, judge.vectors(words, 'mean'))))
   chosen = np.where(chosen < 0, np.nan, chosen)

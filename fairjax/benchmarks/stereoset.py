@@ -55,8 +55,8 @@ FORM = {
   '*': ANY,
 }
 # A later form: a list of sentences for each label.
-BY_LABEL = {label: [_ITEM | {'sentence': forms.TEXT}] for label in LABELS}
-BY_LABEL['*'] = ANY
+_LABELLED = [_ITEM | {'sentence': forms.TEXT}]
+BY_LABEL = dict.fromkeys(LABELS, _LABELLED) | {'*': ANY}
 
 
 def read(path: str | pathlib.Path) -> pd.DataFrame:

@@ -63,7 +63,7 @@ def versions(
   else:
     of = axis_values.single(texts, axis)
   rows = []
-  for i in np.flatnonzero(of >= 0):
+  for i in np.flatnonzero(of >= 0).tolist():
     found = [
       (f'{ids[i]}:{value}', str(ids[i]), value, one.texts[i])
       for k, (value, one) in enumerate(zip(values, turned))
@@ -83,7 +83,7 @@ def by_word(
   """Of each word that the versions of a text share: source, value, word, and
   its log p less the mean of its log p in the other versions."""
   shown = list(items['text'])
-  starts = np.flatnonzero(~items['source'].duplicated())
+  starts = np.flatnonzero(~items['source'].duplicated()).tolist()
   encodings = judge.tokenizer.encode_batch([shown[i] for i in starts])
   out = []
   for first, last, encoding in zip(
@@ -258,10 +258,10 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
     rows.insert(0, _gap([row['part'] for row in rows], frame, how))
   words = _words(scores.attrs.get('words', []), values, how)
   for one in words.head(SHOWN).to_dict('records'):
-    found = of_value(one['mean'], one['low'], one['high'])
+    mean = of_value(one['mean'], one['low'], one['high'])
     part = f'{one["value"]}: {one["word"]}'
     row = result_rows.row(
-      'twins_log_odds', part, one['texts'], found, one['p'], 0.0, 't'
+      'twins_log_odds', part, one['texts'], mean, one['p'], 0.0, 't'
     )
     rows.append(row | {'p_fdr': one['p_fdr']})
   sure = words['p_fdr'].map(significance.is_significant).astype(bool)

@@ -138,7 +138,7 @@ def scored(test: Test, ids: Collection[str]) -> Test:
     [f'{test.name}:{side}:{text}' in ids for text in texts]
     for side, texts in zip('XY', test.targets)
   ]
-  targets = tuple(
+  x, y = (
     list(itertools.compress(texts, real))
     for texts, real in zip(test.targets, known)
   )
@@ -146,7 +146,7 @@ def scored(test: Test, ids: Collection[str]) -> Test:
   if words:
     halves = (words[:n], words[n:])
     words = [w for p in zip(halves, known) for w in itertools.compress(*p)]
-  return test._replace(targets=targets, words=words)
+  return test._replace(targets=(x, y), words=words)
 
 
 def row(
@@ -352,9 +352,9 @@ def compared(
     words = (test.words[:n], test.words[n:]) if test.words else None
     for name in ENCODINGS:
       if name in ours and name in theirs:
-        sides = [some[k].to_numpy() for k in (name, f'{name} of theirs')]
+        s, t = (some[k].to_numpy() for k in (name, f'{name} of theirs'))
         value, p = association.difference(
-          *((s[:n], s[n:]) for s in sides), options, words
+          (s[:n], s[n:]), (t[:n], t[n:]), options, words
         )
         out.append(
           result_rows.difference(

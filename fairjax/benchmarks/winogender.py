@@ -113,8 +113,8 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   for part in ('occupation', 'participant'):
     some = table[table['of'] == part]
     means = some.groupby('occupation')[['gap', 'women']].mean()
-    sides = (means[name].to_numpy() for name in ('gap', 'women'))
-    row = 'winogender_rho', part, len(means), *correlation(*sides, how), 0.0
+    x, y = (means[name].to_numpy() for name in ('gap', 'women'))
+    row = 'winogender_rho', part, len(means), *correlation(x, y, how), 0.0
     out.append(result_rows.row(*row, 'Bonett-Wright z'))
   warnings = [*scores.attrs.get('notes', ())]
   return result_rows.as_set(out, 'occupation', warnings)

@@ -80,8 +80,8 @@ def listed(point: importlib.metadata.EntryPoint, package: str) -> Entry:
   return Entry(point.value, f'of the package {package}')
 
 
-def find(entries: Mapping[str, Any], kind: str, name: str) -> Callable:
-  """The function registered under `name`, or a sentence with the nearest."""
+def find(entries: Mapping[str, Any], kind: str, name: str) -> Any:
+  """What is registered under `name`, or a sentence with the nearest."""
   if name not in entries:
     hint = nearest(name, entries, 'fairjax --list shows all')
     raise UserError(f'there is no {kind} named {name!r}; {hint}')

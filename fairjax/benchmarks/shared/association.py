@@ -156,8 +156,8 @@ def _jackknife(
     for word in np.unique(own):
       keep[i] = own != word
       without.append(value(*keep))
-    m, without = len(without), np.array(without)
-    variance += (m - 1) / m * ((without - without.mean()) ** 2).sum()
+    m, each = len(without), np.array(without)
+    variance += (m - 1) / m * ((each - each.mean()) ** 2).sum()
     count += m
   return variance, count
 
@@ -224,10 +224,10 @@ def difference(
   )
   every = slice(None)
   value = gap(every, every)
-  words = [np.asarray(w) for w in words or (range(len(s)) for s in s_one)]
-  if not _enough(words):
+  own = [np.asarray(w) for w in words or (range(len(s)) for s in s_one)]
+  if not _enough(own):
     return of_value(value, note='fewer than three words in a list'), None
-  variance, count = _jackknife(gap, words)
+  variance, count = _jackknife(gap, own)
   if not (np.isfinite(value) and np.isfinite(variance)):
     return of_value(None, note='all targets of a model have the same s'), None
   if variance < 1e-18:

@@ -89,7 +89,7 @@ def lines(
     column = next(c for c in _names(column) if c not in line)
     value = {k: one.get(k) for k in ('value', 'low', 'high')}
     line[column] = measures.in_print(measure, value)
-    if significance.is_significant(p):
+    if p is not None and significance.is_significant(p):
       sure.append(f'{axis} by {column} ({one["value"]:.3g}, p {_p(p)})')
   order = [axis for axis in CALLED if axis in rows]
   return [rows[axis] for axis in order], _said(sure, adjusted)

@@ -37,7 +37,7 @@ def contrast(
     )
     words = [re.findall(r'\w+', t) for t in (ones[i], others[i])]
     differ = [(a, b) for a, b in zip(*words) if a != b]
-    at = np.flatnonzero(one != other) if len(one) == len(other) else []
+    at = np.flatnonzero(one != other) if len(one) == len(other) else one[:0]
     if not differ or len(at) != len(differ):
       excluded += [f'{a} / {b}' for a, b in differ] or [ones[i]]
       continue
@@ -47,13 +47,13 @@ def contrast(
   gap = np.full(len(ones), np.nan)
   if not rows:
     return gap, excluded
-  rows, places = np.array(rows), np.array(places)
   masked = texts.flat.copy()
-  masked[texts.offsets[2 * rows] + places] = judge.mask_id
-  inputs = take(Ragged(masked, texts.offsets), 2 * rows)
-  logs = judge.log_p_at(inputs, places, np.array(tokens)).astype(np.float64)
-  gap[rows] = 0
-  np.add.at(gap, rows, logs[:, 0] - logs[:, 1])
+  row, place = np.array(rows), np.array(places)
+  masked[texts.offsets[2 * row] + place] = judge.mask_id
+  inputs = take(Ragged(masked, texts.offsets), 2 * row)
+  logs = judge.log_p_at(inputs, place, np.array(tokens)).astype(np.float64)
+  gap[row] = 0
+  np.add.at(gap, row, logs[:, 0] - logs[:, 1])
   return gap, excluded
 
 

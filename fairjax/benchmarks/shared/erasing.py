@@ -48,11 +48,11 @@ def fit(judge, texts: list[str], name: str, config) -> Eraser:
     real = [i for i, one in enumerate(zip(*every)) if len({*one}) == len(one)]
     both = [judge.vectors([side[i] for i in real]) for side in every]
     return method(np.stack(both, axis=1))
-  real = np.isin(kind, known)
+  seen = np.isin(kind, known)
   if (kind == axis_values.NEITHER).sum() >= LEAST:
-    real |= kind == axis_values.NEITHER
-  vectors = judge.vectors([t for t, ok in zip(texts, real) if ok])
-  return method(vectors, kind[real], seed=config.seed)
+    seen |= kind == axis_values.NEITHER
+  vectors = judge.vectors([t for t, ok in zip(texts, seen) if ok])
+  return method(vectors, kind[seen], seed=config.seed)
 
 
 def _counted(axis: str, count: np.ndarray) -> str:

@@ -102,7 +102,7 @@ def evaluate(
     )
   how = intervals.options_of(config)
   keep = lambda table: table[known].reset_index(drop=True)
-  one = {'rows': int(known.sum())}
+  one: dict[str, Any] = {'rows': int(known.sum())}
   one |= module(name).estimate(keep(items), keep(scores), how)
   notes = items.attrs.get('notes', ())
   remarks = [one for one in notes if not isinstance(one, sources.Known)]

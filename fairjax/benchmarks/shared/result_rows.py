@@ -99,7 +99,8 @@ def as_set(
 
   What a row knows beside its value (null, p, floor, test) goes with it.
   """
-  whole, groups = {}, {}
+  whole: dict = {}
+  groups: dict[str, dict] = {}
   for one in rows:
     more = {
       k: v

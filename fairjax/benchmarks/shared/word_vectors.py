@@ -88,12 +88,11 @@ def known(test: weat.Test, words: Iterable[str]) -> tuple[weat.Test, list[str]]:
   words = set(words)
   missing = [w for part in (*test.targets, *test.attributes) for w in part]
   missing = [w for w in missing if w.lower() not in words]
-  keep = lambda parts: tuple(
-    [w.lower() for w in part if w.lower() in words] for part in parts
+  x, y, a, b = (
+    [w.lower() for w in part if w.lower() in words]
+    for part in (*test.targets, *test.attributes)
   )
-  return test._replace(
-    targets=keep(test.targets), attributes=keep(test.attributes), words=None
-  ), missing
+  return test._replace(targets=(x, y), attributes=(a, b), words=None), missing
 
 
 def associations(test: weat.Test, vectors: WordVectors) -> np.ndarray:
@@ -153,7 +152,8 @@ def differences(
     if not _enough(few):
       continue
     n = len(few.targets[0])
-    sides = [(s[:n], s[n:]) for s in (_mean(few, ours), _mean(few, theirs))]
+    s, t = _mean(few, ours), _mean(few, theirs)
+    sides = (s[:n], s[n:]), (t[:n], t[n:])
     value, p = association.difference(*sides, options)
     count = sum(map(len, few.targets))
     out.append(
