@@ -30,7 +30,7 @@ class Two(NamedTuple):
   """The players' modules."""
 
   generator: Any
-  discriminator: LogitDiscriminator
+  discriminator: Any  # a LogitDiscriminator
 
   @property
   def shape(self) -> Any:

@@ -49,7 +49,7 @@ class Output(NamedTuple):
   bias: Float[Array, 'v']
 
 
-def widths(vocabulary: int) -> tuple[int, int]:
+def widths(vocabulary: int) -> tuple[int, ...]:
   """The widths of the two inner layers for a vocabulary of this size."""
   return tuple(max(32, round(w * vocabulary / _VOCABULARY)) for w in _WIDTHS)
 

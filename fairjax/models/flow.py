@@ -264,7 +264,7 @@ def factor_size(
   Esser et al. 2020, section 3.1: the factor scores Σ_j Cov(a_j, b_j) / Σ_j
   Var_j, the residual 1, and the factor has ⌊softmax(scores) · d⌋ dimensions.
   """
-  first, second = np.float64(first), np.float64(second)
+  first, second = (np.asarray(one, np.float64) for one in (first, second))
   both = np.concatenate([first, second])
   mean = both.mean(0)
   score = ((first - mean) * (second - mean)).mean(0).sum() / both.var(0).sum()
@@ -280,10 +280,10 @@ class Whitening(NamedTuple):
   back: Float[np.ndarray, 'd d']
 
   def __call__(self, x: Float[np.ndarray, 'n d']) -> Float[np.ndarray, 'n d']:
-    return np.float32((x - self.mean) @ self.matrix)
+    return ((x - self.mean) @ self.matrix).astype(np.float32)
 
   def inverse(self, y: Float[np.ndarray, 'n d']) -> Float[np.ndarray, 'n d']:
-    return np.float32(y @ self.back + self.mean)
+    return (y @ self.back + self.mean).astype(np.float32)
 
 
 def whitening(x: Float[np.ndarray, 'n d'], how: str = 'white') -> Whitening:
@@ -292,7 +292,7 @@ def whitening(x: Float[np.ndarray, 'n d'], how: str = 'white') -> Whitening:
   if how == 'none':
     one = np.eye(width)
     return Whitening(np.zeros(width), one, one)
-  x = np.float64(x)
+  x = np.asarray(x, np.float64)
   values, vectors = np.linalg.eigh(np.cov(x, rowvar=False))
   root = np.sqrt(np.maximum(values, 1e-3 * values.mean()))
   return Whitening(

@@ -169,7 +169,8 @@ def generate_and_detect(
   identity = jnp.take_along_axis(
     places(batch).identity, batch['places'], axis=1
   )
-  noise = jnp.uint32(0) if key is None else fold(key, _SAMPLE)
+  noise = fold(key, _SAMPLE)
+  noise = jnp.uint32(0) if noise is None else noise
   sampled = sample(jax.lax.stop_gradient(logits), identity, noise)
   original, inputs = replaced(batch, sampled)
   scores = discriminator.apply(

@@ -118,7 +118,7 @@ def _pair_model(
   """Generator and discriminator with one table of embeddings."""
 
   @functools.cache
-  def known() -> tuple[dict, dict]:
+  def known() -> tuple[dict, ...]:
     each = zip((beside, folder), pair)
     return tuple(warm_start.params(f, m) if f else {} for f, m in each)
 

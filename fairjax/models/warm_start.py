@@ -23,7 +23,7 @@ import numpy as np
 
 from fairjax.core import keys
 from fairjax.models import families
-from fairjax.models.families import bart
+from fairjax.models.families import bart, config_keys
 from fairjax.models.families.encoder import Encoder, EncoderShape
 from fairjax.models.folders import hf
 
@@ -45,21 +45,11 @@ def shape(source: Any, can: str, where: str) -> Any:
 
 
 def _bart_shape(source: EncoderShape) -> bart.BartShape:
-  both = {'depth': source.depth, 'heads': source.heads, 'hidden': source.hidden}
-  return bart.BartShape(
-    vocab=source.vocab,
-    width=source.width,
-    longest=source.longest,
-    position_offset=OFFSET,
-    activation=source.activation,
-    dropout=source.dropout,
-    attention_dropout=source.attention_dropout,
-    activation_dropout=0.0,
-    pad=source.pad,
-    deviation=source.deviation,
-    **both,
-    **{f'decoder_{name}': value for name, value in both.items()},
-  )
+  both = ('depth', 'heads', 'hidden')
+  own = {f'decoder_{name}': getattr(source, name) for name in both}
+  own |= {'family': 'bart', 'longest': source.longest}
+  own |= {'position_offset': OFFSET, 'activation_dropout': 0.0}
+  return config_keys.shape_of(bart.BartShape, vars(source) | own)
 
 
 def init(folder: pathlib.Path | None, module: Any) -> Callable[[int], dict]:

@@ -474,6 +474,9 @@ class Sweep:
   def __getitem__(self, step: int) -> dict[str, Any]:
     return batch_of(self.pool, self.plan, self.layout, int(step))
 
+  def __iter__(self) -> Iterator[dict[str, Any]]:
+    return (self[step] for step in range(len(self)))
+
 
 def sweep(pool: Pool, rows: np.ndarray, layout: Layout) -> Sweep:
   """Deals the rows to batches like cards, from the longest to the shortest.

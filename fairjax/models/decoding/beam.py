@@ -6,6 +6,8 @@ enter the finished ones (as `early_stopping` estimates it), when as many are
 finished as there are beams and early_stopping is True, or at its limit.
 """
 
+import dataclasses
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -46,13 +48,16 @@ def pick(values: Array, at: Int[Array, 'b m']) -> Array:
 def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
   """One more token for each running hypothesis of each slot at work."""
   beams, (b, k, w) = state.beams, state.tokens.shape
+  assert beams is not None  # as `blank` made them
   logits, cache = forward(module, params, state)
   vocab = logits.shape[-1]
   each = lambda a: jnp.repeat(a, k)
   scores = constrain(
     jax.nn.log_softmax(logits).reshape(b * k, vocab),
     state.tokens.reshape(b * k, w),
-    *map(each, (state.length, state.least, state.limit)),
+    each(state.length),
+    each(state.least),
+    each(state.limit),
     rules,
     state.fill,
   ).reshape(b, k, vocab)
@@ -81,24 +86,20 @@ def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
     return jnp.where(state.done.reshape(b, *[1] * (new.ndim - 1)), old, new)
 
   fill = state.fill
-  if fill is not None:
-    fill = fill.replace(
-      pointer=pick(fill.pointer, parent), span=pick(fill.span, parent)
+  if fill is not None and rules.spans is not None:
+    of = lambda one, at: dataclasses.replace(
+      one, pointer=pick(one.pointer, at), span=pick(one.span, at)
     )
-    fill = infill.follow(fill, token, rules.spans)
-    fill = fill.replace(
-      pointer=pick(fill.pointer, best), span=pick(fill.span, best)
-    )
-  beams = jax.tree.map(
-    update, merged.replace(running=running, improvable=improvable), beams
-  )
+    fill = of(infill.follow(of(fill, parent), token, rules.spans), best)
+  new = dataclasses.replace(merged, running=running, improvable=improvable)
   rows = (jnp.arange(b)[:, None] * k + pick(parent, best)).ravel()
-  return state.replace(
+  return dataclasses.replace(
+    state,
     tokens=update(pick(tokens, best), state.tokens),
     length=update(length, state.length),
     done=done,
     cache=jax.tree.map(lambda one: one[rows], cache),
-    beams=beams,
+    beams=jax.tree.map(update, new, beams),
     fill=fill,
   )
 
@@ -119,7 +120,8 @@ def _merge(
   join = lambda old, new: jnp.concatenate([old, new], axis=1)
   best, at = lax.top_k(join(beams.scores, scores), k)
   lengths = jnp.broadcast_to(length[:, None], ends.shape)
-  return beams.replace(
+  return dataclasses.replace(
+    beams,
     scores=best,
     tokens=pick(join(beams.tokens, tokens), at),
     lengths=pick(join(beams.lengths, lengths), at),

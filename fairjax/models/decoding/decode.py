@@ -216,7 +216,7 @@ def constrain(
     only = jnp.where(vocab == token, 0.0, -jnp.inf)
     force = (when & (token != NONE))[:, None]
     scores = jnp.where(force, only, scores)
-  if fill is not None:
+  if fill is not None and rules.spans is not None:
     literal, free = infill.wanted(fill, rules.spans)
     scores = infill.allow(scores, literal.ravel(), free.ravel(), rules.spans)
   return scores
@@ -228,7 +228,7 @@ def last_tokens(state: State) -> Int[Array, 'b k']:
 
 
 def forward(
-  module: nn.Module, params: dict, state: State
+  module: Any, params: dict, state: State
 ) -> tuple[Float[Array, 'b k v'], tuple]:
   """Scores after the last token of every beam, and the cache with it."""
   b, k, _ = state.tokens.shape
@@ -253,16 +253,17 @@ def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
     rules,
     state.fill,
   )
-  if state.keys is None:
+  if state.keys is None or rules.warp is None:
     best = argmax(scores)
   else:
     best = sample.draw(scores, state.keys, state.length, rules.warp)
   column = jnp.where(state.done, w, state.length)
   length = jnp.where(state.done, state.length, state.length + 1)
   fill = state.fill
-  if fill is not None:
+  if fill is not None and rules.spans is not None:
     fill = infill.follow(fill, best[:, None], rules.spans)
-  return state.replace(
+  return dataclasses.replace(
+    state,
     tokens=state.tokens.at[jnp.arange(b), 0, column].set(best, mode='drop'),
     length=length,
     done=state.done | (best == rules.eos) | (length >= state.limit),

@@ -4,12 +4,14 @@ A state of b slots is one program's; which text is in which slot is known to
 the caller alone (decode_texts.py).
 """
 
+import dataclasses
 import functools
 from typing import NamedTuple
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jaxtyping import Array, Int, UInt32
 
@@ -47,8 +49,9 @@ def grow(state: State, width: int) -> State:
 
   beams = state.beams
   if beams is not None:
-    beams = beams.replace(tokens=pad(beams.tokens, 2))
-  return state.replace(
+    beams = dataclasses.replace(beams, tokens=pad(beams.tokens, 2))
+  return dataclasses.replace(
+    state,
     tokens=pad(state.tokens, 2),
     cache=causal.grow(state.cache, width),
     beams=beams,
@@ -61,14 +64,14 @@ class Entries(NamedTuple):
   Several texts of one source, as samples are, have it once.
   """
 
-  slots: Int[Array, 'm']
-  source: Int[Array, 'm']  # the row of each text's source
-  tokens: Int[Array, 'u t']
-  segment_ids: Int[Array, 'u t']  # 1, or 0 on padding
-  length: Int[Array, 'm']  # of what is given of the output
-  least: Int[Array, 'm']
-  limit: Int[Array, 'm']
-  keys: UInt32[Array, 'm 2']
+  slots: Int[Array | np.ndarray, 'm']
+  source: Int[Array | np.ndarray, 'm']  # the row of each text's source
+  tokens: Int[Array | np.ndarray, 'u t']
+  segment_ids: Int[Array | np.ndarray, 'u t']  # 1, or 0 on padding
+  length: Int[Array | np.ndarray, 'm']  # of what is given of the output
+  least: Int[Array | np.ndarray, 'm']
+  limit: Int[Array | np.ndarray, 'm']
+  keys: UInt32[Array | np.ndarray, 'm 2']
 
 
 @functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
@@ -102,9 +105,10 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
     beams = jax.tree.map(write, beams, beam.blank(m, k, w))
   if fill is not None:
     fill = jax.tree.map(
-      write, fill, infill.blank(*own((new.tokens, new.segment_ids)), k)
+      write, fill, infill.blank(own(new.tokens), own(new.segment_ids), k)
     )
-  return state.replace(
+  return dataclasses.replace(
+    state,
     tokens=write(state.tokens, jnp.repeat(first[:, None], k, axis=1)),
     length=write(state.length, new.length),
     prompt=write(state.prompt, new.length),

@@ -98,7 +98,7 @@ def generate(
       module.shape.longest,
     )
   rules = decode.rules(options, module.shape)
-  outputs: list[np.ndarray | None] = [None] * len(prompt)
+  outputs: dict[int, np.ndarray] = {}
 
   def run(width, rows, add, device=None):
     here = params if device is None else jax.device_put(params, device)
@@ -120,7 +120,7 @@ def generate(
         ]
       for one in work:
         one.result()
-  texts = data_tokens.ragged(outputs)
+  texts = data_tokens.ragged([outputs[i] for i in range(len(prompt))])
   return Generated(texts, texts.lengths - prompt)
 
 
@@ -161,7 +161,9 @@ class _Queue(NamedTuple):
       fill(place, 0),
       tokens,
       segment_ids,
-      *(fill(a[rows], 1) for a in (self.prompt, self.least, self.limit)),
+      fill(self.prompt[rows], 1),
+      fill(self.least[rows], 1),
+      fill(self.limit[rows], 1),
       keys,
     )
 
@@ -173,7 +175,7 @@ def _run(
   options: Options,
   rules: Rules,
   slots: int,
-  outputs: list,
+  outputs: dict[int, np.ndarray],
   add: Callable[[int], None],
 ) -> None:
   """Decodes the rows of one program into `outputs`."""
@@ -311,7 +313,7 @@ def encode(
       raise UserError(f'line {i + 1} is empty; give it a text or drop it')
   longest = module.shape.longest
   sources = data_tokens.encode(tokenizer, texts, longest)
-  if sources.cut_lengths:
+  if sources.cut is not None and sources.cut.any():
     line = int(np.flatnonzero(sources.cut)[0]) + 1
     raise UserError(
       f'line {line} has more tokens than the model has positions ({longest}); '

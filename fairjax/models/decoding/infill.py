@@ -81,7 +81,7 @@ def follow(fill: Fill, token: Int[Array, 'b k'], spans: FillerSpans) -> Fill:
   leaves = token == wanted(fill, spans)[0]
   move = jnp.where(inside, jnp.where(leaves, 2, 0), 1)
   span = jnp.where(inside & ~leaves, fill.span + 1, 0)
-  return fill.replace(pointer=fill.pointer + move, span=span)
+  return Fill(fill.source, fill.pointer + move, span)
 
 
 # On the host.
@@ -127,15 +127,15 @@ def spans_of(
   source: np.ndarray, output: np.ndarray, mask: int, least: int
 ) -> list[list[int]]:
   """The tokens in place of each mask; `written` is without its first one."""
-  result, at = [], 0
+  spans: dict[int, list[int]] = {}
+  at = 0
   for token in output.tolist():
     if source[at] != mask:
       at += 1
       continue
-    if not result or result[-1][0] != at:
-      result.append((at, []))
-    if len(result[-1][1]) >= least and token == source[at + 1]:
+    span = spans.setdefault(at, [])
+    if len(span) >= least and token == source[at + 1]:
       at += 2
     else:
-      result[-1][1].append(token)
-  return [span for _, span in result]
+      span.append(token)
+  return [*spans.values()]

@@ -50,7 +50,6 @@ class BartShape:
   position_offset: int = 2  # rows of the position tables before position 0
   attention_dropout: float = 0.1
   activation_dropout: float = 0.1
-  start: int | None = 2  # what the decoder reads first
 
   @property
   def positions(self) -> int:
@@ -61,16 +60,16 @@ class BartShape:
 def sized(depth: int, width: int, places: int = 1024) -> BartShape:
   """As many layers on either side."""
   heads, hidden = width // 64, 4 * width
-  sizes = {
-    'width': width,
-    'depth': depth,
-    'decoder_depth': depth,
-    'heads': heads,
-    'decoder_heads': heads,
-    'hidden': hidden,
-    'decoder_hidden': hidden,
-  }
-  return BartShape(**sizes, longest=places)
+  return BartShape(
+    width=width,
+    depth=depth,
+    decoder_depth=depth,
+    heads=heads,
+    decoder_heads=heads,
+    hidden=hidden,
+    decoder_hidden=hidden,
+    longest=places,
+  )
 
 
 class Source(NamedTuple):

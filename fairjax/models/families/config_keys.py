@@ -43,16 +43,17 @@ def _rows() -> dict[str, tuple[Key, ...]]:
   found: dict[str, tuple[Key, ...]] = {}
   for line in lines:
     cells = dict(zip(head, line, strict=True))
-    name, default = cells.pop('family'), cells['default']
+    name, default = cells.pop('family'), cells.pop('default')
     own = default.startswith('=')
     value = (operator.itemgetter if own else strict_json.parse)(default[own:])
-    rest = {
-      'default': value,
-      'kind': _kind(cells['kind'], value),
-      'null': cells['null'] == 'yes',
-      'written': cells['written'] != 'no',
-    }
-    found[name] = (*found.get(name, ()), Key(**cells | rest))
+    key = Key(
+      default=value,
+      kind=_kind(cells.pop('kind'), value),
+      null=cells.pop('null') == 'yes',
+      written=cells.pop('written') != 'no',
+      **cells,
+    )
+    found[name] = (*found.get(name, ()), key)
   return found
 
 

@@ -10,6 +10,7 @@ where it is large, e a table that all layers share, and Q and K the same
 projections that content goes through.
 """
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -133,7 +134,7 @@ class DebertaLayer(nn.Module):
     )
 
     values = dropout(table.values, s.dropout, use(3), table.identity)
-    table = table.replace(values=values)
+    table = dataclasses.replace(table, values=values)
     query, far_query = _both(dense(s.width, 'query'), read, at.rows, table)
     key, far_key = _both(dense(s.width, 'key'), x, places.rows, table)
     value = dense(s.width, 'value')(x, places.rows)
@@ -233,9 +234,9 @@ class DebertaEncoder(nn.Module):
   ) -> Float[Array, 'r t d']:
     """[r, t, d], or with `heads_only` each example's first place [b, 1, d]."""
     s, at = self.shape, places(batch)
-    keys, own = fold(key, jnp.arange(4 * s.depth + 1)), [None] * s.depth
-    if keys is not None:
-      own = keys[1:].reshape(s.depth, 4)
+    keys = fold(key, jnp.arange(4 * s.depth + 1))
+    own = None if keys is None else keys[1:].reshape(s.depth, 4)
+    use = lambda i: None if own is None else own[i]
     x = self.word(jnp.asarray(batch['tokens']), at.rows)
     if s.types:
       types = batch.get('types') if s.types > 1 else None
@@ -248,9 +249,9 @@ class DebertaEncoder(nn.Module):
     table = self.distances(batch, at)
     last = s.depth - 1
     for i in range(last):
-      x = getattr(self, f'layer_{i}')(x, own[i], at, table)
+      x = getattr(self, f'layer_{i}')(x, use(i), at, table)
     columns = jnp.asarray(batch['head_columns']) if heads_only else None
-    x = getattr(self, f'layer_{last}')(x, own[last], at, table, columns)
+    x = getattr(self, f'layer_{last}')(x, use(last), at, table, columns)
     return one_each(x, batch) if heads_only else x
 
   def distances(self, batch: Batch, at: Places) -> Distances:

@@ -155,14 +155,13 @@ class Encoder(nn.Module):
     keys = fold(key, jnp.arange(3 * s.depth + 1))
     x = self.embed(batch, None if keys is None else keys[0], at)
     bias = self.bias_of_distances(batch, at) if s.buckets else None
-    own, last = [None] * s.depth, s.depth - 1
-    if keys is not None:
-      own = keys[1:].reshape(s.depth, 3)
+    own = None if keys is None else keys[1:].reshape(s.depth, 3)
+    use, last = lambda i: None if own is None else own[i], s.depth - 1
     for i in range(last):
-      x = getattr(self, f'layer_{i}')(x, own[i], at, bias)
+      x = getattr(self, f'layer_{i}')(x, use(i), at, bias)
     head_columns = jnp.asarray(batch['head_columns']) if heads_only else None
     layer = getattr(self, f'layer_{last}')
-    x = layer(x, own[last], at, bias, head_columns)
+    x = layer(x, use(last), at, bias, head_columns)
     return one_each(x, batch) if heads_only else x
 
   def embed(

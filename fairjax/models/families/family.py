@@ -69,7 +69,7 @@ def param_rows(part: str, shape: Any) -> Iterable[ParamRow]:
       continue
     *first, depth = row['layers'].split() or ['']
     count = getattr(shape, depth) if depth else 1
-    for i in range(*map(int, first), count):
+    for i in range(int(first[0]) if first else 0, count):
       ours, *theirs = (
         name.replace('#', str(i))
         for name in (row['ours'], *row['theirs'].split())

@@ -48,8 +48,10 @@ class GPT2Shape:
 
 
 def sized(depth: int, width: int, places: int = 1024) -> GPT2Shape:
-  sizes = {'width': width, 'heads': width // 64, 'hidden': 4 * width}
-  return GPT2Shape(depth=depth, positions=places, **sizes)
+  heads, hidden = width // 64, 4 * width
+  return GPT2Shape(
+    depth=depth, width=width, heads=heads, hidden=hidden, positions=places
+  )
 
 
 class GPT2Layer(nn.Module):

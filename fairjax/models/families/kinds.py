@@ -48,6 +48,8 @@ NAMED = {
   'positive': _number('a number above 0', 0.0, LARGE, open_=True),
   'spread': _number('a number that is not negative', 0.0, LARGE),
   'zero': Allowed('0, all that is known here', lambda v: v == 0),
+  'number': Allowed('a number', lambda v: type(v) in (int, float)),
+  'integer': Allowed('a whole number', lambda v: type(v) is int),
   'flag': Allowed('true or false', lambda v: type(v) is bool),
   'token': Allowed(
     "a token's id, a whole number from 0",

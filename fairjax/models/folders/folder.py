@@ -43,7 +43,7 @@ def load(
   where the folder says so.
   """
   name = os.fspath(folder)
-  folder = _found(name)
+  folder = found(name)
   config, where = hf.read_config(folder), hf.config_path(folder)
   shape = _shape(folder, config, where)
   family = families.find(shape.family)
@@ -144,7 +144,7 @@ def language_model(config: Config) -> Bundle:
   return load(config.model, can, precision(config), config.tokens.tokenizer)
 
 
-def _found(model: str) -> pathlib.Path:
+def found(model: str) -> pathlib.Path:
   folder = hub.find(model)
   if folder is None:
     raise UserError(
@@ -155,6 +155,6 @@ def _found(model: str) -> pathlib.Path:
 
 
 def _family(model: str):
-  folder = _found(model)
+  folder = found(model)
   where = str(hf.config_path(folder))
   return families.find(hf.read_config(folder).get('model_type'), where)

@@ -135,12 +135,11 @@ def load(
         f'{shape.depth} layers has; its weights and config.json differ'
       )
   expected = _wanted(module)
-  flat, fresh, used = {}, [], set()
+  flat, fresh = {}, []
   for ours, theirs, transposed in rows:
     if missing[ours]:
       fresh.append(ours)
       continue
-    used.update(theirs)
     needed = expected[_like(ours)].shape
     value = _joined([weights[name] for name in theirs], transposed, needed)
     if value is None:
@@ -158,6 +157,7 @@ def load(
         'the weights again'
       )
     flat[ours] = value
+  used = {n for row in rows if not missing[row.ours] for n in row.theirs}
   unused = sorted(n for n in weights if n not in used and _matters(n))
   unknown = [n for n in unused if not n.startswith(HEADS) and 'pooler' not in n]
   if unknown:

@@ -64,13 +64,10 @@ def ends(folder: pathlib.Path, vocab: int) -> dict[str, int]:
 def _check_kind(path: pathlib.Path, name: str, value: Any) -> None:
   if name == 'early_stopping':  # a bool or a word: Options.validate
     return
-  kind, wanted = int, 'a whole number'
-  if name in _BOOL:
-    kind, wanted = bool, 'true or false'
-  elif name in _NUMBER:
-    kind, wanted = int | float, 'a number'
-  if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
-    raise UserError(f'{path} has {name} {value!r}; it must be {wanted}')
+  kind = 'number' if name in _NUMBER else 'integer'
+  wanted = NAMED['flag' if name in _BOOL else kind]
+  if not wanted.fits(value):
+    raise UserError(f'{path} has {name} {value!r}; it must be {wanted.about}')
 
 
 def folder_options(folder: pathlib.Path) -> Options:

@@ -110,10 +110,34 @@ _ALLOWED: dict[tuple[str, str], Callable] = {
 }
 
 
+def _keyed(code: int, keys: slice) -> Callable[[Any], None]:
+  """Python's own instruction, after a look at its keys on the stack."""
+
+  def run(machine: Any) -> None:
+    for key in machine.stack[keys]:
+      _check_key(key)
+    pickle._Unpickler.dispatch[code](machine)
+
+  return run
+
+
+def _other(machine: Any) -> None:
+  raise _Refused('it holds sets or buffers')
+
+
 class _Unpickler(pickle._Unpickler):
   """Python's own, which lets each instruction be looked at."""
 
-  dispatch = pickle._Unpickler.dispatch.copy()
+  dispatch = pickle._Unpickler.dispatch | {
+    pickle.SETITEM[0]: _keyed(pickle.SETITEM[0], slice(-2, -1)),
+    pickle.SETITEMS[0]: _keyed(pickle.SETITEMS[0], slice(None, None, 2)),
+    pickle.DICT[0]: _keyed(pickle.DICT[0], slice(None, None, 2)),
+    # The attributes of a state dict (`_metadata`) say nothing of numbers.
+    pickle.BUILD[0]: lambda machine: machine.stack.pop(),
+    pickle.EMPTY_SET[0]: _other,
+    pickle.FROZENSET[0]: _other,
+    pickle.BYTEARRAY8[0]: _other,  # fills what it declares with zeros
+  }
 
   def find_class(self, module: str, name: str) -> Any:
     if (module, name) in _ALLOWED:
@@ -133,37 +157,6 @@ class _Unpickler(pickle._Unpickler):
       raise _Refused('it has a storage without a type or size')
     _check_key(key)
     return Storage(str(key), dtype, size)
-
-  def load_setitem(self) -> None:
-    _check_key(self.stack[-2])
-    super().load_setitem()
-
-  def load_setitems(self) -> None:
-    for key in self.stack[::2]:
-      _check_key(key)
-    super().load_setitems()
-
-  def load_dict(self) -> None:
-    for key in self.stack[::2]:
-      _check_key(key)
-    super().load_dict()
-
-  def load_build(self) -> None:
-    """The attributes of a state dict (`_metadata`) say nothing of numbers."""
-    self.stack.pop()
-
-  def load_other(self) -> None:
-    raise _Refused('it holds sets or buffers')
-
-  dispatch |= {
-    pickle.SETITEM[0]: load_setitem,
-    pickle.SETITEMS[0]: load_setitems,
-    pickle.DICT[0]: load_dict,
-    pickle.BUILD[0]: load_build,
-    pickle.EMPTY_SET[0]: load_other,
-    pickle.FROZENSET[0]: load_other,
-    pickle.BYTEARRAY8[0]: load_other,  # fills what it declares with zeros
-  }
 
 
 def _views(tree: Any) -> dict[str, _View]:

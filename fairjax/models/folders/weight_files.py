@@ -111,14 +111,13 @@ def read(folder: str | os.PathLike) -> Weights:
   folder = pathlib.Path(folder)
   if is_gguf(folder):
     return gguf.weights(folder)
-  result = {name: _read_format(folder, name) for name in FORMATS}
-  result = {name: w for name, w in result.items() if w is not None}
-  if not result:
+  found = {n: w for n in FORMATS if (w := _read_format(folder, n)) is not None}
+  if not found:
     raise UserError(
       f'{folder} has no weights ({", ".join(FORMATS)}); give another folder, '
       'or train from scratch with --config.net.init=random'
     )
-  (first, weights), *others = result.items()
+  (first, weights), *others = found.items()
   for other, copy in others:
     both = weights.keys() & copy.keys()
     differ = [n for n in both if not np.array_equal(weights[n], copy[n])]

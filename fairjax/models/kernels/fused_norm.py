@@ -76,7 +76,7 @@ def backward(
   slots: int,
   eps: float,
   centre: bool,
-) -> tuple[Float[Array, 'r t d'], *[Float[Array, 'r m d']] * 2]:
+) -> tuple[Float[Array, 'r _ d'], ...]:
   """The cotangent of x, and each slot's sums of g ∘ x̂ and of g.
 
   A place of a slot that is not below `slots` is in no sum.

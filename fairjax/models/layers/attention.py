@@ -37,7 +37,7 @@ def _gelu_backward(x, g):
 
 gelu.defvjp(lambda x: (gelu(x), x), _gelu_backward)
 
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
   'gelu': gelu,
   'gelu_new': lambda x: jax.nn.gelu(x, approximate=True),
   'gelu_pytorch_tanh': lambda x: jax.nn.gelu(x, approximate=True),

@@ -198,7 +198,7 @@ dense_apart.defvjp(
 )
 
 
-def side_by_side(x, layers: list[tuple], slots: int):
+def side_by_side(x, layers: list[tuple], slots: int) -> tuple[Array, Array]:
   """`dense_apart` of layers of the same x as one product, side by side.
 
   The first layer's probe receives the norms of all.

@@ -7,6 +7,7 @@ does not fit: its logit is log (1 - p) / p.
 """
 
 import functools
+from typing import Any
 
 import flax.linen as nn
 import jax
@@ -25,7 +26,7 @@ TOKENS = {'detect': 4096, 'mask': 1024}  # of a step
 
 @functools.partial(jax.jit, static_argnames=('module', 'can'))
 def _scores(
-  module: nn.Module, params: dict, batch: Batch, can: str
+  module: Any, params: dict, batch: Batch, can: str
 ) -> Float[Array, 'r t']:
   scores = module.apply({'params': params}, batch)
   if can == 'detect':

@@ -14,7 +14,7 @@ import numpy as np
 
 from fairjax.core.errors import UserError
 from fairjax.models import families
-from fairjax.models.folders import hf, hub
+from fairjax.models.folders import folder, hf
 
 
 def export(judge: Any, source: str | os.PathLike, target: pathlib.Path) -> None:
@@ -24,13 +24,13 @@ def export(judge: Any, source: str | os.PathLike, target: pathlib.Path) -> None:
       f'{judge.name} has no layer that can take the eraser up; only a masked '
       'language model can be exported with one'
     )
-  source = hub.find(os.fspath(source))
+  own = folder.found(os.fspath(source))
   patterns = (
     *('tokenizer*', 'vocab*', 'merges.txt', 'special_tokens_map.json'),
     *('added_tokens.json', '*.model'),  # of a sentencepiece
   )
-  files = [path for name in patterns for path in sorted(source.glob(name))]
-  hf.save(target, *of(judge), files, hf.read_config(source))
+  files = [path for name in patterns for path in sorted(own.glob(name))]
+  hf.save(target, *of(judge), files, hf.read_config(own))
 
 
 def of(judge: Any) -> tuple[Any, dict]:
@@ -50,10 +50,10 @@ def folded(
   """
   head = params.get('head', params)
   kernel = jnp.asarray(head['dense']['kernel'])
-  shift = jnp.asarray(shift, kernel.dtype) @ kernel
   dense = {
     'kernel': jnp.asarray(matrix, kernel.dtype) @ kernel,
-    'bias': shift + head['dense'].get('bias', 0.0),
+    'bias': jnp.asarray(shift, kernel.dtype) @ kernel
+    + head['dense'].get('bias', 0.0),
   }
   if not getattr(module.shape, 'head_bias', True):
     shape = dataclasses.replace(module.shape, head_bias=True)

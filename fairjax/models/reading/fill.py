@@ -37,12 +37,12 @@ class Filled(NamedTuple):
   generated: Generated | None  # of a BART
 
 
-def mask_of(tokenizer: Tokenizer) -> str:
-  """The tokenizer's word for a mask."""
+def mask_of(tokenizer: Tokenizer) -> tuple[str, int]:
+  """The tokenizer's word for a mask, and its id."""
   for token in MASKS:
-    if tokenizer.token_to_id(token) is not None:
+    if (number := tokenizer.token_to_id(token)) is not None:
       special.check_whole(tokenizer, token)
-      return token
+      return token, number
   raise UserError(
     f'the tokenizer knows none of {", ".join(MASKS)}; give the one that '
     'belongs to the model with --config.tokens.tokenizer'
@@ -58,12 +58,12 @@ def infill_texts(
   slots: int = 32,
 ) -> Filled:
   """Masks of any texts filled by a BART; masks side by side are one."""
-  mask = mask_of(tokenizer)
+  mask, number = mask_of(tokenizer)
   one = re.escape(mask)
   texts = [re.sub(rf'{one}(?:\s*{one})+', mask, text) for text in texts]
   options = dataclasses.replace(
     options,
-    mask=tokenizer.token_to_id(mask),
+    mask=number,
     never=(*options.never, *special.ids(tokenizer)),
   )
   sources = decode_texts.encode(module, tokenizer, texts)
@@ -75,10 +75,8 @@ def infill_texts(
       each.flat[each.offsets[i] : each.offsets[i + 1]]
       for each in (sources, outputs)
     )
-    spans.append(
-      infill.spans_of(source, row[1:], options.mask, options.min_span)
-    )
-  return _put(tokenizer, mask, texts, spans, result)
+    spans.append(infill.spans_of(source, row[1:], number, options.min_span))
+  return _put(tokenizer, texts, spans, result)
 
 
 def fill_texts(
@@ -90,8 +88,7 @@ def fill_texts(
   never: Sequence[int] = (),
 ) -> Filled:
   """Masks filled by a masked LM, a token each; by none of `never`."""
-  mask = mask_of(tokenizer)
-  number = tokenizer.token_to_id(mask)
+  _, number = mask_of(tokenizer)
   sources = decode_texts.encode(module, tokenizer, texts)
   filled = fill(
     module,
@@ -105,7 +102,7 @@ def fill_texts(
     [[token] for token in new[old == number].tolist()]
     for old, new in zip(sources.split(), filled.split())
   ]
-  return _put(tokenizer, mask, texts, spans, None)
+  return _put(tokenizer, texts, spans, None)
 
 
 def fill(
@@ -122,7 +119,7 @@ def fill(
   From the left: the first mask of every text, then the second in sight of what
   the first became, and so on.
   """
-  never = np.array(sorted({mask, *never}), np.int32)
+  out = np.array(sorted({mask, *never}), np.int32)
   at = np.flatnonzero(texts.flat == mask)
   text = np.searchsorted(texts.offsets, at, 'right') - 1
   # The how-manieth mask of its text each one is.
@@ -138,20 +135,20 @@ def fill(
     now = turn == i
     copies = Copies(text[now], at[now] - texts.offsets[text[now]])
     texts.flat[at[now]] = masked.best_tokens(
-      module, params, texts, copies, never, batch, layout, placement
+      module, params, texts, copies, out, batch, layout, placement
     )
   return texts
 
 
 def _put(
   tokenizer: Tokenizer,
-  mask: str,
   texts: Sequence[str],
   spans: list[list[list[int]]],
   output: Generated | None,
 ) -> Filled:
   """The texts with their spans in place of the masks."""
-  added = tokenizer.get_added_tokens_decoder()[tokenizer.token_to_id(mask)]
+  mask, number = mask_of(tokenizer)
+  added = tokenizer.get_added_tokens_decoder()[number]
   words = iter(_words(tokenizer, [span for row in spans for span in row]))
   out, parts = [], []
   for i, (text, row) in enumerate(zip(texts, spans)):

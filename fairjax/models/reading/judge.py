@@ -81,7 +81,7 @@ class Judge(NamedTuple):
 
   def facts(self) -> dict:
     words = {'mask': 'masked', 'write': 'left to right'}
-    facts = {'model': self.name, 'asked': words.get(self.kind, self.kind)}
+    facts: dict = {'model': self.name, 'asked': words.get(self.kind, self.kind)}
     if self.eraser is not None:  # A = I − P of a projection P, of this trace
       matrix = self.eraser[0]
       rank = round(float(len(matrix) - np.trace(matrix)))
@@ -97,11 +97,11 @@ class Judge(NamedTuple):
 
   @property
   def mask(self) -> str:
-    return fill.mask_of(self.tokenizer)
+    return fill.mask_of(self.tokenizer)[0]
 
   @property
   def mask_id(self) -> int:
-    return self.tokenizer.token_to_id(self.mask)
+    return fill.mask_of(self.tokenizer)[1]
 
   def encode(self, texts: Sequence[str], special: bool = True) -> Ragged:
     """Tokens; a text beyond the model's positions is a sentence."""
@@ -142,9 +142,10 @@ class Judge(NamedTuple):
     if self.contrast:
       out = self_debias.left_to_right(self, texts)
     else:
-      eraser = self.eraser
-      if eraser is not None:
-        eraser = tuple(jnp.asarray(a, jnp.float32) for a in eraser)
+      eraser = None
+      if self.eraser is not None:
+        matrix, shift = (jnp.asarray(a, jnp.float32) for a in self.eraser)
+        eraser = matrix, shift
       out = token_scores.causal_logs(
         self.module, self.params, texts, self.bos, self.placement, eraser
       )
@@ -349,11 +350,11 @@ def _of_texts(judge: Judge, texts: Ragged, read: Callable) -> np.ndarray:
     texts.lengths, min(masked.BATCH, n), place.rows
   )
   sweep = packing.sweep(packing.of_texts(texts), np.arange(n), layout)
-  out = None
+  out = np.zeros((n, 0))
   for host in announce.rounds(sweep, len(sweep), 'texts read: batch'):
     values = read(judge.module, params, place.batch(host))
     values = np.asarray(place.fetch(values))
-    out = np.zeros((n, values.shape[1]), values.dtype) if out is None else out
+    out = out if out.size else np.zeros((n, values.shape[1]), values.dtype)
     real = host['example'] >= 0
     out[host['example'][real]] = values[real]
   return out

@@ -98,7 +98,7 @@ def sweep(
 
 @functools.partial(jax.jit, static_argnames='module')
 def _log_p(
-  module: nn.Module, params: dict, batch: Batch, token: Int[Array, 'b k']
+  module: Any, params: dict, batch: Batch, token: Int[Array, 'b k']
 ) -> Float[Array, 'b k']:
   scores = jax.nn.log_softmax(module.apply({'params': params}, batch)[:, 0])
   return jnp.take_along_axis(scores, token, axis=1)
@@ -106,7 +106,7 @@ def _log_p(
 
 @functools.partial(jax.jit, static_argnames='module')
 def _best(
-  module: nn.Module, params: dict, batch: Batch, never: Int[Array, 'f']
+  module: Any, params: dict, batch: Batch, never: Int[Array, 'f']
 ) -> Int[Array, 'b']:
   scores = module.apply({'params': params}, batch)[:, 0]
   return argmax(scores.at[:, never].set(-jnp.inf))
@@ -180,7 +180,7 @@ def _over(
       parts.append(evaluate(module, params, on_device, np.maximum(which, 0)))
       where.append(which)
       add((which >= 0).sum())
-  values, where = np.concatenate(placement.fetch(parts)), np.concatenate(where)
+  values, copy = np.concatenate(placement.fetch(parts)), np.concatenate(where)
   out = np.empty((len(copies.text), *values.shape[1:]), values.dtype)
-  out[where[where >= 0]] = values[where >= 0]
+  out[copy[copy >= 0]] = values[copy >= 0]
   return out

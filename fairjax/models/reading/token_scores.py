@@ -8,6 +8,7 @@ CrowS-Pairs sums over the tokens that two sentences share (arXiv:2010.00133).
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import flax.linen as nn
 import jax
@@ -30,7 +31,7 @@ SCORES = 1 << 26  # scores of a step held in memory, places times vocabulary
 
 @functools.partial(jax.jit, static_argnames='module')
 def _next_logs(
-  module: nn.Module, params: dict, batch: Batch, eraser: Eraser | None
+  module: Any, params: dict, batch: Batch, eraser: Eraser | None
 ) -> Float[Array, 'r t']:
   """log p of each token given those before it; NaN where none is before."""
   label, segment_ids = causal.following(batch)
@@ -63,8 +64,8 @@ def causal_logs(
   """
   if bos is not None:
     longer = behind(texts, np.array([bos]), 0)
-    logs = causal_logs(module, params, longer, None, placement, eraser)
-    return np.delete(logs, longer.offsets[:-1])
+    every = causal_logs(module, params, longer, None, placement, eraser)
+    return np.delete(every, longer.offsets[:-1])
   special.check_texts(params, texts, module.shape)
   params = placement.params(params)
   logs = lambda batch: _next_logs(module, params, batch, eraser)

@@ -58,10 +58,10 @@ class WordJudge(NamedTuple):
     of = lambda w: (
       self.known[w.lower()] if self.known[w] is None else self.known[w]
     )
-    each = [[of(word) for word in text] for text in words]
+    each = [[v for w in text if (v := of(w)) is not None] for text in words]
     return [
-      np.mean(v, axis=0) if v and not any(x is None for x in v) else None
-      for v in each
+      np.mean(vectors, axis=0) if text and len(vectors) == len(text) else None
+      for vectors, text in zip(each, words)
     ]
 
 

@@ -14,6 +14,7 @@ equal, so such places are left out of the first layer, which has nine tenths of
 the work, and `refill` puts their maxima back.
 """
 
+import dataclasses
 from typing import Any
 
 import flax.linen as nn
@@ -50,7 +51,8 @@ class TextCNN(nn.Module):
       x = pool(jax.nn.relu(x), size)
       if k == 0:
         x = refill(x, blocks)
-      rows = rows.replace(segment_ids=jnp.broadcast_to(own, x.shape[:2]))
+      places = jnp.broadcast_to(own, x.shape[:2])
+      rows = dataclasses.replace(rows, segment_ids=places)
     x = x.reshape(x.shape[0], 1, -1)
     x = word_level.dropout(x, batch, self.shape, dropout_key)
     x = glorot(self.filters, x, self.dtype, 'dense')(x, head_rows(batch))

@@ -74,7 +74,7 @@ def train_words(texts: Sequence[str], size: int) -> Tokenizer:
 def vocabulary(tokenizer: Tokenizer) -> list[str]:
   """The tokens in the order of their ids."""
   ids = tokenizer.get_vocab()
-  return sorted(ids, key=ids.get)
+  return sorted(ids, key=ids.__getitem__)
 
 
 # Vectors
@@ -222,7 +222,7 @@ def read(
   ids, rows = unpack(batch, shape.length)
   if keep:
     ids = ids[:, -keep:]
-    rows = rows.replace(segment_ids=rows.segment_ids[:, -keep:])
+    rows = dataclasses.replace(rows, segment_ids=rows.segment_ids[:, -keep:])
   if shape.vectors is not None:
     return jnp.asarray(shape.vectors.values).astype(dtype)[ids], rows
   layer = Embed(shape.vocab, shape.width, dtype=dtype, name='embed')

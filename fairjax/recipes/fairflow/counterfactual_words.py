@@ -217,7 +217,7 @@ def by_masked_lm(m: FlowInputs) -> pd.DataFrame:
   rows = np.flatnonzero(rank < MASKED_CAP)
   names = token_words(m)
   sided = dict(zip(m.table['word'], m.table['side']))
-  mask = m.model.tokenizer.token_to_id(fill.mask_of(m.model.tokenizer))
+  _, mask = fill.mask_of(m.model.tokenizer)
   candidate = np.full(len(rows), '', object)
   ids, place, size = _windows(m, m.some.id[rows])
   for side in (-1, 1):

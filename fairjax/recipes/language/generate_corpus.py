@@ -138,7 +138,7 @@ def check(model: Bundle, config: Config) -> None:
       'goes, task write, and a model that goes on after it (gpt2, llama)'
     )
   if task == 'fill':
-    mask = model.tokenizer.token_to_id(fill.mask_of(model.tokenizer))
+    _, mask = fill.mask_of(model.tokenizer)
     if not masked:
       decode_texts.check_options(
         module.shape, dataclasses.replace(options, mask=mask)

@@ -84,7 +84,7 @@ def token_logs(model: Bundle, texts: Ragged) -> np.ndarray:
   placement = mesh.placement(mesh.make(Mesh(), 1))
   if model.can != 'mask':
     return token_scores.causal_logs(module, params, texts, placement=placement)
-  mask = tokenizer.token_to_id(fill.mask_of(tokenizer))
+  _, mask = fill.mask_of(tokenizer)
   added = tokenizer.num_special_tokens_to_add(False)
   chosen = token_scores.inner(texts, (added + 1) // 2, added // 2)
   return token_scores.masked_logs(

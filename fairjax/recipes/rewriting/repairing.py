@@ -82,7 +82,7 @@ def repaired(
   """A row a text: swap, mask, repair, how many words were odd, if it fits."""
   swaps = list(swaps)
   spans = odd(helpers.detector, swaps, config.repair.threshold)
-  mask = fill.mask_of(helpers.filler.tokenizer)
+  mask, _ = fill.mask_of(helpers.filler.tokenizer)
   # A BART takes masks side by side for one; a masked LM fills each by a token.
   merge = helpers.filler.can == 'infill'
   masks = [
@@ -138,7 +138,7 @@ def _written(
 def _fitting(filler: Bundle, texts: Sequence[str]) -> list:
   """Which texts the filler has places for, filled."""
   encoded = filler.tokenizer.encode_batch_fast(list(texts))
-  mask = filler.tokenizer.token_to_id(fill.mask_of(filler.tokenizer))
+  _, mask = fill.mask_of(filler.tokenizer)
   room = [
     len(one.ids) + 1 + (SPAN.max_span - 1) * one.ids.count(mask)
     if filler.can == 'infill'
