@@ -98,7 +98,7 @@ def test_left_to_right_a_lone_token_has_no_score():
   """Nothing stands before the first token, so its log p is NaN."""
   pairs = [('he is a nurse', 'she is a'), ('he', 'she is'), ('he', 'she')]
 
-  def log_p(texts):
+  def log_p(texts, chosen=None):
     logs = -1.0 * texts.flat
     logs[texts.offsets[:-1]] = np.nan
     return logs

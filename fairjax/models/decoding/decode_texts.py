@@ -211,7 +211,7 @@ def _run(
     ready = np.flatnonzero(done & (holds >= 0))
     if len(ready):
       for slot, text in zip(ready, _read(state, ready)):
-        outputs[holds[slot]] = text
+        outputs[int(holds[slot])] = text
       holds[ready] = -1
       add(len(ready))
     if not len(waiting) and (holds < 0).all():
