@@ -113,7 +113,7 @@ def run(config, folder):
     )
     return stages.publish(folder, found, log)
 """,
-    ['thrown,fairjax.recipes.thrown:run,"a coin, measured"' + 13 * ','],
+    ['thrown,fairjax.recipes.thrown:run,"a coin, measured"' + 14 * ','],
   ),
   'config': (
     'thrown',

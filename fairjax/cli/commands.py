@@ -7,12 +7,11 @@ A command adds nothing that flags could not say.
 """
 
 import difflib
-import pathlib
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from fairjax.core import paths
 from fairjax.core.errors import Surface, UserError, in_config
+from fairjax.core.registry import table
 
 
 class Command(NamedTuple):
@@ -22,7 +21,7 @@ class Command(NamedTuple):
   usage: str  # what may stand behind it
   config: str = ''  # the shipped file that it stands for
   bare: str = ''  # that of the command without words; '' needs some
-  places: tuple[tuple[str, ...], ...] = ()  # the knobs of 1, 2 … words
+  places: tuple[Any, ...] = ()  # the knobs of 1, 2 … words
   matter: tuple[str, ...] = ()  # knobs that most people want
   sections: tuple[str, ...] = ()  # others that have a say
 
@@ -31,19 +30,14 @@ PORT = 8765
 SERVE = re.compile(r'--serve(?:=(.*))?$')
 
 
-def _command(line: list[str]) -> Command:
-  """A line of commands.csv; of places those of each count of words."""
-  about, usage, config, bare, places, matter, sections = line
-  each = tuple(tuple(one.split()) for one in places.split('|') if one)
-  own = about, usage, config, bare, each
-  return Command(*own, tuple(matter.split()), tuple(sections.split()))
+def _groups(words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+  """Words of a cell, apart at each |."""
+  return tuple(tuple(one.split()) for one in ' '.join(words).split('|') if one)
 
 
 COMMANDS = {
-  name: _command(line)
-  for name, *line in paths.csv_lines(
-    pathlib.Path(__file__).with_name('commands.csv'), 'commands'
-  )[1:]
+  name: one._replace(places=_groups(one.places))
+  for name, one in table(__file__, 'commands', Command).items()
 }
 
 

@@ -31,8 +31,9 @@ def table(module: str, name: str, row: Any = Entry) -> dict[str, Any]:
   kinds = typing.get_type_hints(row)
   out = {}
   for key, *cells in lines:
-    told = {f: c for f, c in zip(fields, cells, strict=True) if c}
-    out[key] = row(**{f: _read(kinds[f], cell) for f, cell in told.items()})
+    told = dict(zip(fields, cells, strict=True))
+    own = {f for f in told if told[f] or f not in row._field_defaults}
+    out[key] = row(**{f: _read(kinds[f], told[f]) for f in own})
   return out
 
 
@@ -45,7 +46,9 @@ def _read(kind: Any, cell: str) -> Any:
     return {key: value for key, _, value in parts}
   if kind is bool:
     return cell == 'yes'
-  return cell if kind is str else float(cell)
+  if kind in (str, int):
+    return kind(cell)
+  return float(cell) if cell else None
 
 
 @functools.cache

@@ -14,13 +14,11 @@ classes there is a `tpr_C` for each class C.
 
 import functools
 import importlib
-import pathlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from fairjax.core import paths
-from fairjax.core.registry import installed
+from fairjax.core.registry import installed, table
 
 
 class Measure(NamedTuple):
@@ -57,37 +55,17 @@ class Measure(NamedTuple):
   empty: str = ''  # why it is undefined, where it is
 
 
-def _read(path: pathlib.Path) -> dict[str, Measure]:
-  """The rows of the csv; an empty cell is the field's default."""
-  head, *lines = paths.csv_lines(path, 'table of measures')
-  number = lambda text: float(text) if text else None
-  reads: dict[str, Callable[[str], Any]] = {
-    'better': int,
-    'ideal': number,
-    'low': float,
-    'high': float,
-    'leads': bool,
-    'pictured': bool,
-  }
-  out = {}
-  for line in lines:
-    cells = dict(zip(head, line, strict=True))
-    name, of = cells.pop('name'), cells.pop('of')
-    kind = cells['kind']
-    needed = ('kind', 'kernel', 'label', 'about', 'ideal')
-    own = {
-      key: reads.get(key, str)(cell)
-      for key, cell in cells.items()
-      if cell or key in needed
-    }
-    masks = kind in ('rate', 'confusion')
-    parts = of.split('/' if masks else ' ') if of else []
-    own['of'] = tuple(tuple(map(int, p)) if masks else p for p in parts)
-    out[name] = Measure(**own)
-  return out
+def _of(one: Measure) -> tuple:
+  """The names of `of`, or its masks as numbers."""
+  if one.kind not in ('rate', 'confusion'):
+    return one.of
+  return tuple(tuple(map(int, m)) for w in one.of for m in w.split('/'))
 
 
-MEASURES: dict[str, Measure] = _read(pathlib.Path(__file__).with_suffix('.csv'))
+MEASURES: dict[str, Measure] = {
+  name: one._replace(of=_of(one))
+  for name, one in table(__file__, 'measures', Measure).items()
+}
 # Another package's entry point names the fields of its row, a dict.
 installed('measures', MEASURES, lambda row, _: Measure(**row.load()))
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from fairjax.config.language import Generate
 from fairjax.core.registry import installed, listed, table
+from fairjax.data.word_tables import table_rows
 
 
 class Recipe(NamedTuple):
@@ -32,6 +33,7 @@ class Recipe(NamedTuple):
   # A sentence and the command to type next, of {run} or made {again}.
   then: str = ''
   command: str = ''
+  notes: str = ''  # of all its pages, a line each
 
 
 # Knobs that are ignored together, by a word of the table.
@@ -70,15 +72,9 @@ installed('recipes', RECIPES, lambda point, of: Recipe(*listed(point, of)))
 # texts are what it may be fitted on, the folder is where it may write.
 MITIGATIONS = table(__file__, 'mitigations')
 
-# Papers, and the recipes that measure what they claim (report/claims.py).
+# Papers, and the recipes that measure what they claim (report/claims.py); some
+# are what earlier runs, which are kept, called parts of these.
 PAPERS = {
-  'Healthy data diet (Zayed et al. 2023)': ('diet', 'rank', 'overlap'),
-  'Instance weights (Zhang et al. 2020)': ('weighting',),
-  'FairFlow (Tokpo and Calders 2024)': ('fairflow', 'counterfactual_texts'),
-  'MBCDA (Tokpo and Calders 2023)': ('mbcda',),
-  # The last two are what earlier runs, which are kept, called parts of these.
-  'Perturbation augmentation (Qian et al. 2022)': (
-    *('fairtune', 'perturber', 'fairberta'),
-    *('fairtune_glue', 'fairberta_planted'),
-  ),
+  paper: tuple(names.split())
+  for paper, names in table_rows(__file__, 'papers.csv')
 }

@@ -157,7 +157,9 @@ def results(config: Config, **parts) -> Results:
   sets = [s for one in out.contenders.values() for s in one['sets'].values()]
   told = {w for one in sets for w in one.get('warnings', ())} | {*out.notes}
   few = warn.of_resamples(options_of(config)) if sets else []
-  out.notes = [*out.notes, *(note for note in few if note not in told)]
+  row = ignored_knobs.row(config.recipe)
+  always = row.notes.splitlines() if row else []
+  out.notes = [*out.notes, *always, *(n for n in few if n not in told)]
   decisions = sys.modules.get('fairjax.train.decisions')  # where it was used
   out.notes += decisions.note() if decisions else []
   return out

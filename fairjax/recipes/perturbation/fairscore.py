@@ -47,7 +47,6 @@ def run(e: Experiment) -> Results:
     title=f'Fairscore of {list(decided)[-1]} on {data or config.data.name}',
     focus=list(decided)[-1],
     tests=stages.adjusted(e.tests),
-    notes=paired_file.NOTES,
     sections=sections,
   )
 

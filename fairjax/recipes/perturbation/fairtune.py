@@ -79,7 +79,6 @@ def over_tasks(e: Experiment) -> Results:
     focus=FAIRTUNED,
     tests=stages.adjusted(tests),
     facts=facts,
-    notes=paired_file.NOTES,
   )
 
 
@@ -111,7 +110,6 @@ def measured(e: Experiment) -> Results:
   return e.results(
     title=f'fairtuning of {config.model} on {config.data.name}',
     facts=facts(e, tables, perturbed, pairs, fits),
-    notes=paired_file.NOTES,
     sections=[*shares(perturbed), *sections],
   )
 

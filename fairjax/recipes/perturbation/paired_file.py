@@ -25,12 +25,6 @@ from fairjax.results import fold, section, table
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 
-NOTES = [
-  'The fairscore is the share of perturbed rows whose prediction changes. A '
-  'neutral rewrite of equal size changes some too, of the rows that have one: '
-  'above that is the fairscore of those rows less what it changes.',
-]
-
 
 def once(
   e: Experiment, config: Config, name: str, rows: pd.DataFrame

@@ -70,18 +70,8 @@ def run(e: Experiment) -> Results:
       **{**result.facts, 'steps': result.fit.steps},
       **{f'{name} {split}': int(n) for (name, split), n in counts.items()},
     },
-    notes=NOTES,
     sections=shown(config, held, written),
   )
-
-
-NOTES = [
-  'Exact match is of words, without case and accents. Targets of source gap '
-  'are partly our rules: there exact match says how far a model '
-  'agrees with rules, and the words that people labelled how far it is right.',
-  'Loss and perplexity, of all words and of the changed ones, are '
-  'teacher-forced, of all held-out pairs.',
-]
 
 
 def train(e: Experiment, pairs: pd.DataFrame) -> rewriter.Rewriter:

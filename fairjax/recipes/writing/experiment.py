@@ -38,11 +38,6 @@ from fairjax.stages import Experiment
 from fairjax.train import mesh
 from fairjax.train.progress import Log
 
-NOTES = (
-  'Intervals and p values are over templates (or clusters of a file): texts of '
-  'one template are dependent, whatever group they are of',
-  'Equal prompts have the same texts, whatever group they are of.',
-)
 KNOB = 'audit.fail_if'
 
 
@@ -172,7 +167,7 @@ def _results(
     contenders={name: {'sets': {data: measured.set}}},
     focus=name,
     facts=facts,
-    notes=[*remarks, *NOTES],
+    notes=list(remarks),
     sections=sections(measured, scorer),
   )
 
