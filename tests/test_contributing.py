@@ -43,7 +43,7 @@ def shorten(tables, config):
   keep = len(train) - int(len(train) * config.method.ratio) // 2
   return {**tables, 'train': train.iloc[:keep].reset_index(drop=True)}
 """,
-    ['shorten,fairjax.methods.shorten:shorten,half the rows,,'],
+    ['shorten,fairjax.methods.shorten:shorten,half the rows'],
   ),
   'score': (
     'surety',
@@ -75,7 +75,7 @@ def jaccard(counts):
     'toy',
     (ROOT / 'tests/benchmarks/toy_benchmark.py').read_text(),
     [
-      'toy,fairjax.benchmarks.toy,embed,a toy,word first second,,,all,,,,,,',
+      'toy,fairjax.benchmarks.toy,embed,a toy,word first second',
       'toy_gap,own,,,0,0,-inf,inf,,,toy gap,how much nearer,',
     ],
   ),
@@ -113,7 +113,7 @@ def run(config, folder):
     )
     return stages.publish(folder, found, log)
 """,
-    ['thrown,fairjax.recipes.thrown:run,"a coin, measured"' + 14 * ','],
+    ['thrown,fairjax.recipes.thrown:run,"a coin, measured"'],
   ),
   'config': (
     'thrown',

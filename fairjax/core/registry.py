@@ -24,13 +24,14 @@ def table(module: str, name: str, row: Any = Entry) -> dict[str, Any]:
   """{name: `row`} of the csv file of that name beside a module.
 
   Cells are as the row's field is: words apart by blanks (of a mapping KEY or
-  KEY=VALUE), yes or no; an empty one is the field's default.
+  KEY=VALUE), yes or no; an empty or missing one is the field's default.
   """
   path = pathlib.Path(module).with_name(f'{name}.csv')
   (_, *fields), *lines = paths.csv_lines(path, f'table of {name}')
   kinds = typing.get_type_hints(row)
   out = {}
   for key, *cells in lines:
+    cells += [''] * (len(fields) - len(cells))
     told = dict(zip(fields, cells, strict=True))
     own = {f for f in told if told[f] or f not in row._field_defaults}
     out[key] = row(**{f: _read(kinds[f], told[f]) for f in own})
