@@ -23,6 +23,7 @@ if TYPE_CHECKING:
   from matplotlib.figure import Figure
 
 HERE = pathlib.Path(__file__).parent
+FLAG = re.compile(r'--config[\w.-]+')
 LONGEST = 200  # bytes of a file's name; most systems take 255
 # Nothing is fetched and nothing runs, whatever a name or a text holds.
 POLICY = (
@@ -92,11 +93,17 @@ def environment(kind: str, finalize: Callable | None) -> 'jinja2.Environment':
   made.globals['verbatim'] = lambda text: Markup(escape.entities(text))
   made.filters |= {
     'md': escape.markdown,
+    'flags': _flags,
     'tex': escape.tex,
     'raw': Markup,
     'json': lambda text: json.dumps(escape.printable(text)),
   }
   return made
+
+
+def _flags(text: str) -> Markup:
+  """Words in which no flag is broken at its hyphens."""
+  return Markup(FLAG.sub(r'<code>\g<0></code>', escape.html(text)))
 
 
 def _printable(value: Any) -> str:
