@@ -251,9 +251,9 @@ def test_slots_company_and_order_do_not_matter(models, beams):
   )
   assert rows_of(other)[::-1] == whole
   if beams == 1:
-    three = jax.devices()[:3]
+    two = jax.devices()[:2]  # each compiles its own
     spread = decode_texts.generate(
-      module, params, ragged(texts), options, slots=4, devices=three
+      module, params, ragged(texts), options, slots=4, devices=two
     )
     assert rows_of(spread) == whole
     assert spread.row_written.min() > 0
