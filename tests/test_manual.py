@@ -31,7 +31,7 @@ def test_help_ends_with_0(words):
   done = command(*words)
   assert done.returncode == 0 and done.stderr == ''
   want = {
-    '--help': 'fairjax benchmarks',
+    '--help': 'configs/quickstart.py',
     'audit': 'audit.fail_if',
     '--version': f'fairjax {fairjax.__version__}\n',
   }

@@ -15,7 +15,7 @@ def table():
   spec = importlib.util.spec_from_file_location('coverage_table', path)
   module = importlib.util.module_from_spec(spec)
   spec.loader.exec_module(module)
-  module.RESAMPLES = 600
+  module.RESAMPLES = 400
   return module
 
 
