@@ -1,5 +1,6 @@
 """Four fake CPU devices, shape annotations checked, markers skipped."""
 
+import gc
 import importlib.metadata
 import os
 import pathlib
@@ -60,6 +61,11 @@ def pytest_collection_modifyitems(config, items):
       for item in items:
         if mark in item.keywords:
           item.add_marker(skip)
+
+
+def pytest_collection_finish():
+  gc.freeze()  # what is imported stays: it need not be walked again and again
+  gc.set_threshold(20_000, 20, 20)
 
 
 def _check_long(found):
