@@ -74,9 +74,8 @@ def test_perfect_predictor_has_the_floor_and_says_so():
 
 def test_a_constant_predictor_is_named():
   labels, scores, members = some()
-  found = assess(
-    labels, 0 * scores + 0.9, members, ['a', 'b'], options=draws(50)
-  )
+  constant = 0 * scores + 0.9
+  found = assess(labels, constant, members, ['a', 'b'], options=draws(50))
   assert found['fairness']['dp']['value'] == 1
   note = found['fairness']['dp']['note']
   assert note == 'constant predictor in every seed'
@@ -98,18 +97,14 @@ def test_one_constant_seed_among_others_is_named():
   seeds = found['quality']['mcc']['seeds']
   assert seeds[1] == 0 and seeds[0] > 0
   assert found['quality']['mcc']['value'] == pytest.approx(np.mean(seeds))
-  assert (
-    found['fairness']['dp']['note']
-    == f'constant predictor in 1 seed of {len(scores)}'
-  )
+  note = found['fairness']['dp']['note']
+  assert note == f'constant predictor in 1 seed of {len(scores)}'
 
 
 def test_an_empty_group_is_left_out_and_named():
   labels, scores, members = some()
   with_empty = np.concatenate([members, np.zeros((1, len(labels)), bool)])
-  found = assess(
-    labels, scores, with_empty, ['a', 'b', 'c'], options=draws(100)
-  )
+  found = assess(labels, scores, with_empty, [*'abc'], options=draws(100))
   plain = assess(labels, scores, members, ['a', 'b'], options=draws(100))
   assert values(found, 'fairness') == values(plain, 'fairness')
   assert found['groups']['c']['tpr']['value'] is None

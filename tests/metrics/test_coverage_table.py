@@ -1,10 +1,13 @@
 """A quick slice of the table of tests/coverage.py, which README quotes."""
 
+import ast
 import importlib.util
 import pathlib
 
 import numpy as np
 import pytest
+
+from fairjax.data import word_tables
 
 SETS = 80
 
@@ -19,35 +22,8 @@ def table():
   return module
 
 
-# Coverage at c3433a7: .88 at n = 40; .07, and 0 with three seeds; .88; .85
-# and .67; .90; tests of five groups rejected a true null in .11.
-CELLS = [
-  ('shares', {'n': 40, 'p': 0.02}),
-  ('sizes', {'n': 60, 'differ': 0.1}),
-  ('sizes', {'n': 60, 'differ': 0.1, 'seeds': 3}),
-  ('bounded', {'n': 40, 'kind': 'few changes'}),
-  ('clustered', {'groups': 8, 'p': 0.5, 'icc': 0.1}),
-  ('clustered', {'groups': 8, 'p': 0.02, 'icc': 0.05}),
-  ('ranked', {'n': 120, 'positive': 0.3, 'copies': 3}),
-  ('alike', {'n': 300, 'groups': 5}),
-  ('ranked', {'n': 200, 'positive': 0.25, 'auc': 0.99}),
-  ('shares', {'n': 1000, 'p': 0.7, 'seeds': 2, 'sd': 0.3}),
-  ('shares', {'n': 1000, 'p': 0.7, 'seeds': 5, 'sd': 0.3}),
-  ('two_runs', {'n': 400, 'seeds': 3}),
-  # Seen at 15a7680a: .90, .88 with a level of .11, .85, .78, a level of .085.
-  ('clustered', {'groups': 20, 'dominant': True}),
-  ('own_of_clusters', {'groups': 8, 'shared': False}),
-  ('alike', {'n': 1000, 'groups': 12}),
-  ('closed', {'n': 300}),
-  # A level of .82: models whose gaps are of one size, to either side.
-  ('closed', {'n': 1000, 'mirrored': 0.02}),
-  ('many_contrasts', {'groups': 8, 'rows': 100, 'others': 100}),
-  ('correlated', {'n': 60, 'r': 0.9, 'tails': 'heavy'}),
-  ('every', {'n': 1000}),
-  ('equalized', {'n': 400, 'criterion': 'equal_opportunity'}),
-  ('chosen', {'n': 1000, 'positive': 0.05}),
-  ('two_sizes', {'n': 300, 'ours': 0.02, 'theirs': -0.02}),  # a level of .48
-]
+CELLS = word_tables.table_rows(__file__, 'coverage_cells.csv')
+CELLS = [(world, ast.literal_eval(options)) for world, options in CELLS]
 
 
 @pytest.mark.parametrize(('world', 'options'), CELLS)

@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairjax
-from fairjax.metrics import groups
+from fairjax.metrics import calibration, contrasts, groups
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import row_weights
 from fairjax.metrics.inference.sample import RowSample
+from fairjax.metrics.texts import flips
 
 ROW = st.tuples(
   st.integers(0, 1),  # label
@@ -43,20 +44,51 @@ def rows_of(drawn):
   )
 
 
-def measured(label, scores, group, weight=None, **attributes) -> dict:
+def of_an_audit(label, scores, members, names, how) -> dict:
+  """What an audit adds, of flips of an edit, of scores, of costs."""
+  moved = lambda by, at: (scores * by + at) % 1
+  edited, side = scores[0] > 0.3, np.where(scores[0] > 0.6, 1, -1)
+  controlled = edited & (scores[1] > 0.4)
+  edit = edited, moved(7, 0.13), controlled, moved(3, 0.37), side
+  edit = flips.EditScores(*edit)
+  found = flips.measure(label, scores, edit, members, names, 0.5, how)
+  parts = {part: {} for part in ('', *names)} | found.groups
+  parts[''] = dict(found.measures)
+  hard = (scores >= 0.5).astype(int)
+  for every, each, gaps in (
+    calibration.measure(label, scores, members, how),
+    contrasts.costs(label, hard, members, (1.0, 5.0), how),
+  ):
+    for part, own in zip(('', *names), (every | gaps, *each)):
+      parts[part] |= own
+  return parts
+
+
+def of_three(label, scores) -> tuple:
+  """Labels and scores of three classes, of the same rows."""
+  each = np.stack([scores, 1 - scores, (scores * 7 + 0.13) % 1], -1)
+  return label + (scores[0] > 0.5), each / each.sum(-1, keepdims=True)
+
+
+def measured(label, scores, group, weight=None, more=True, **other) -> dict:
   """{(where, measure): numbers} of points and of intervals in closed form."""
-  found = groups.memberships({'group': group, **attributes})
+  members, names, kinds, *_ = groups.memberships({'group': group, **other})
   if weight is not None:
     weight = row_weights.given(weight, len(label))
-  one = assess(
-    *(label, scores, *found[:2]),
-    attributes=found[2],
-    options=RowSample(resamples=0, weight=weight),
-    min_group=1,
-  )
-  parts = {'': one['quality'] | one['fairness'], **one['groups']}
+  how = RowSample(resamples=0, weight=weight)
+  asked, found = {'options': how, 'min_group': 1}, []
+  three = of_three(label, scores)
+  for of, data in (('', (label, scores)), (' of three', three)):
+    one = assess(*data, members, names, attributes=kinds, **asked)
+    parts = {'': one['quality'] | one['fairness'], **one['groups']}
+    found.append((of, parts))
+  if more:
+    own = [g for g, kind in enumerate(kinds) if kind == 'group']
+    one = members[own], [names[g] for g in own], how
+    found.append(('', of_an_audit(label, scores, *one)))
   return {
-    (part, name): estimate
+    (part, name + of): estimate
+    for of, parts in (found if more else found[:1])
     for part, each in parts.items()
     for name, estimate in each.items()
     if isinstance(estimate, dict)
@@ -109,8 +141,8 @@ def test_groups_under_other_names_have_the_same_numbers(drawn):
 @given(ROWS)
 def test_classes_the_other_way_round_exchange_their_measures(drawn):
   label, scores, group, weight = rows_of(drawn)
-  one = measured(label, scores, group, weight)
-  two = measured(1 - label, 1 - scores, group, weight)
+  one = measured(label, scores, group, weight, more=False)
+  two = measured(1 - label, 1 - scores, group, weight, more=False)
   for (part, name), estimate in one.items():
     rate, _, way = name.rpartition('_')
     complement = name in COMPLEMENT or (rate in COMPLEMENT and way in EXTREME)
@@ -144,13 +176,9 @@ def test_a_second_attribute_changes_nothing_of_the_first(drawn, random):
 @pytest.mark.parametrize('seed', range(3))
 def test_predictions_in_two_files_and_any_order_are_those_of_one(seed):
   rng = np.random.default_rng(seed)
-  data = pd.DataFrame(
-    {
-      'uid': rng.permutation(1000)[:80],
-      'label': np.arange(80) % 2,
-      'group': rng.choice(list('ab'), 80),
-    }
-  )
+  uid, group = rng.permutation(1000)[:80], rng.choice(list('ab'), 80)
+  data = {'uid': uid, 'label': np.arange(80) % 2, 'group': group}
+  data = pd.DataFrame(data)
   said = pd.DataFrame({'uid': data['uid'], 'score': rng.random(80)})
   halves = said.sample(frac=1, random_state=seed)
   joined = pd.concat([halves[:31], halves[31:]], ignore_index=True)
