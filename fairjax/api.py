@@ -46,7 +46,7 @@ def assess(
   intersections: bool = False,
   cluster: Any = None,
   sample_weight: Any = None,
-  metrics: Mapping[str, Callable] | None = None,
+  metrics: Mapping[str, Callable[..., Any]] | None = None,
   min_group: int = 10,
   confidence_level: float = 0.95,
   n_resamples: int = 10000,
@@ -198,7 +198,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
     )
   both = clusters.joined(*(one.cluster for one in samples))
   options['options'] = samples[0].over(both)
-  tests: list[dict] = []
+  tests: list[dict[str, Any]] = []
   kinds = list(dict.fromkeys(a.attributes))
   for kind in kinds or ['']:
     own = [g for g, name in enumerate(a.attributes) if name == kind]
@@ -206,8 +206,8 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
     found = metrics.compare(
       a.labels, a.scores, b.scores, a.members[own], names, **options
     )
-    kind_of = lambda one: measures.MEASURES[one['measure']].kind
-    gaps = [one for one in found if 'gap' in kind_of(one)]
+    known = measures.MEASURES
+    gaps = [one for one in found if 'gap' in known[one['measure']].kind]
     rest = [] if tests else [one for one in found if one not in gaps]
     prefix = f'{kind}/' if len(kinds) > 1 else ''
     tests += [one | {'measure': prefix + one['measure']} for one in gaps] + rest
@@ -217,7 +217,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
 @doors.door(_LABELS)
 def thresholds(
   y_true: Any,
-  y_score: Sequence,
+  y_score: Sequence[Any],
   groups: Any = None,
   *,
   sensitive_features: Any = None,
@@ -383,7 +383,8 @@ def swap(
     )
   if said and swapped:
     announce.note(said)
-  return inputs.as_given(texts, swapped)
+  turned: Texts = inputs.as_given(texts, swapped)
+  return turned
 
 
 # Data
@@ -501,7 +502,9 @@ def score(
   return out
 
 
-def gradient_norms(module, params, inputs, targets, loss: Callable):
+def gradient_norms(
+  module: Any, params: Any, inputs: Any, targets: Any, loss: Callable[..., Any]
+) -> Any:
   """‖∇_θ ℓ(f_θ(x_i), y_i)‖₂ of every example of a model of your own; see
   fairjax.models.example_norms.gradient_norms."""
   from fairjax.models import example_norms

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 VERSION = 1  # of the schema
 FILE = 'results.json'
+Tree = dict[str, Any]  # as JSON has it
 
 
 @dataclasses.dataclass
@@ -44,15 +45,15 @@ class Results:
   own_measures: list[str] = dataclasses.field(default_factory=list)
   classes: list[str] = dataclasses.field(default_factory=list)  # their names
   title: str = ''
-  contenders: dict[str, dict] = dataclasses.field(default_factory=dict)
+  contenders: dict[str, Tree] = dataclasses.field(default_factory=dict)
   focus: str = ''  # the contender that the page shows in full
-  tests: list[dict] = dataclasses.field(default_factory=list)
-  verdicts: list[dict] = dataclasses.field(default_factory=list)
+  tests: list[Tree] = dataclasses.field(default_factory=list)
+  verdicts: list[Tree] = dataclasses.field(default_factory=list)
   primary: list[str] = dataclasses.field(default_factory=list)
-  findings: list[dict] = dataclasses.field(default_factory=list)
+  findings: list[Tree] = dataclasses.field(default_factory=list)
   facts: dict[str, Any] = dataclasses.field(default_factory=dict)
   notes: list[str] = dataclasses.field(default_factory=list)
-  sections: list[dict] = dataclasses.field(default_factory=list)
+  sections: list[Tree] = dataclasses.field(default_factory=list)
   version: int = VERSION
 
   @property
@@ -62,18 +63,20 @@ class Results:
     return self.classes[self.pos_label] if two else ''
 
   @property
-  def sets(self) -> dict[str, dict]:
+  def sets(self) -> dict[str, Tree]:
     """Those of the contender in focus, or of the only one."""
     if not self.focus and len(self.contenders) > 1:
       return {}
     first = next(iter(self.contenders), '')
-    return self.contenders.get(self.focus or first, {}).get('sets', {})
+    known = self.contenders.get(self.focus or first, {})
+    sets: dict[str, Tree] = known.get('sets', {})
+    return sets
 
   def set_names(self) -> list[str]:
     every = (name for c in self.contenders.values() for name in c['sets'])
     return list(dict.fromkeys(every))
 
-  def measured(self, contender: str, name: str) -> dict[str, dict]:
+  def measured(self, contender: str, name: str) -> dict[str, Tree]:
     """Quality and fairness of a contender on a set: {measure: Estimate}."""
     one = self.contenders[contender]['sets'].get(name, {})
     return {**one.get('quality', {}), **one.get('fairness', {})}
@@ -151,19 +154,19 @@ def problems(value: Any, form: Any = None, where: str = '') -> Iterator[str]:
     yield f'{where} is {value!r:.60}; it must be {words}'
 
 
-def _keys(value: Mapping, form: Mapping, where: str) -> Iterator[str]:
-  below = lambda key: f'{where}.{key}' if where else str(key)
+def _keys(value: Mapping[Any, Any], form: Tree, where: str) -> Iterator[str]:
+  below = f'{where}.' if where else ''
   known = {key.removesuffix('?'): key for key in form if key != '*'}
   for key, fields in known.items():
     if key in value:
-      yield from problems(value[key], form[fields], below(key))
+      yield from problems(value[key], form[fields], f'{below}{key}')
     elif not fields.endswith('?'):
-      yield f'{below(key)} is missing'
+      yield f'{below}{key} is missing'
   for key in value.keys() - known.keys():
     if '*' not in form:
-      yield f'{below(key)} is no field of the schema'
+      yield f'{below}{key} is no field of the schema'
     elif form['*'] is not ANY:
-      yield from problems(value[key], form['*'], below(key))
+      yield from problems(value[key], form['*'], f'{below}{key}')
 
 
 def _is(value: Any, form: Any) -> bool:
@@ -196,7 +199,7 @@ def plain(value: Any) -> Any:
   return None if undefined else value
 
 
-def of(tree: Mapping, source: str = FILE) -> Results:
+def of(tree: Mapping[Any, Any], source: str = FILE) -> Results:
   """Results of plain values, or a sentence that names what is wrong."""
   if not isinstance(tree, Mapping) or 'version' not in tree:
     raise UserError(
@@ -214,7 +217,7 @@ def of(tree: Mapping, source: str = FILE) -> Results:
   return Results(**tree)
 
 
-def _misfit(tree: Mapping) -> str:
+def _misfit(tree: Mapping[Any, Any]) -> str:
   """What of values that are right by themselves does not go together."""
   focus, positive = tree['focus'], tree['pos_label']
   if focus and focus not in tree['contenders']:
@@ -233,13 +236,13 @@ def names(results: Results) -> Iterator[str]:
         yield from (k for k, v in part.items() if isinstance(v, Mapping))
 
 
-def read(folder: str | os.PathLike) -> Results:
+def read(folder: str | os.PathLike[str]) -> Results:
   """The results of a run's folder."""
   path = pathlib.Path(folder) / FILE
   return of(artefacts.read_json(path), str(path))
 
 
-def write(folder: str | os.PathLike, results: Results) -> Results:
+def write(folder: str | os.PathLike[str], results: Results) -> Results:
   """Writes results.json; returns what a reader of it gets."""
   results = of(plain(results))
   strange = {key for key in names(results) if not is_known(key)}
@@ -259,29 +262,29 @@ def write(folder: str | os.PathLike, results: Results) -> Results:
 # Parts of a section: plain dicts, which the page turns into html.
 
 
-def section(heading: str, *parts: Mapping) -> dict:
+def section(heading: str, *parts: Mapping[Any, Any]) -> Tree:
   return {'heading': heading, 'parts': list(parts)}
 
 
-def text(words: str, kind: str = '') -> dict:
+def text(words: str, kind: str = '') -> Tree:
   """A paragraph; kind is 'lead', 'quiet' or 'warning'."""
   return {'part': 'text', 'text': words, 'kind': kind}
 
 
-def heading(words: str) -> dict:
+def heading(words: str) -> Tree:
   return {'part': 'heading', 'text': words}
 
 
-def bullets(lines: Sequence[str]) -> dict:
+def bullets(lines: Sequence[str]) -> Tree:
   return {'part': 'bullets', 'lines': list(lines)}
 
 
 def table(
-  rows: Sequence[Mapping],
+  rows: Sequence[Mapping[Any, Any]],
   columns: Mapping[str, str] | None = None,
   caption: str = '',
   screen: bool = False,
-) -> dict:
+) -> Tree:
   """Rows of numbers, texts and Estimates; `columns` are {key: heading}.
 
   With `screen` the terminal shows it too.
@@ -292,29 +295,28 @@ def table(
   return part | {'caption': caption, 'screen': screen}
 
 
-def facts(known: Mapping[str, Any]) -> dict:
+def facts(known: Mapping[str, Any]) -> Tree:
   """A table of facts and their values."""
   rows = [{'fact': k.replace('_', ' '), 'value': v} for k, v in known.items()]
   return table(rows)
 
 
-def figure(plot: str, name: str, caption: str, **data: Any) -> dict:
+def figure(plot: str, name: str, caption: str, **data: Any) -> Tree:
   """A picture: pictures/plots.py's function `plot`, called with `data`."""
-  data = plain(data)
   return {
     'part': 'figure',
     'plot': plot,
     'name': name,
     'caption': caption,
-    'data': data,
+    'data': plain(data),
   }
 
 
 def texts(
-  rows: Sequence[Mapping],
+  rows: Sequence[Mapping[Any, Any]],
   versions: Sequence[str] = ('text', 'twin'),
   blur: bool | None = None,
-) -> dict:
+) -> Tree:
   """Versions of a text, with the words that differ from the first marked.
 
   The other columns of a row stand below its texts. With `blur` there is a
@@ -328,6 +330,6 @@ def texts(
   }
 
 
-def fold(title: str, *parts: Mapping) -> dict:
+def fold(title: str, *parts: Mapping[Any, Any]) -> Tree:
   """Parts that are shown when asked for."""
   return {'part': 'fold', 'title': title, 'parts': list(parts)}

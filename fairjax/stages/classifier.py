@@ -177,7 +177,7 @@ class Classifier:
     how = self.how._replace(thresholds=tuple(map(float, thresholds)))
     return dataclasses.replace(self, how=how)
 
-  def placed(self):
+  def placed(self) -> tuple[Any, Any]:
     """The bundle on its devices, and its parameters with a seed axis."""
     import jax
 
