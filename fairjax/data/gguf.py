@@ -163,8 +163,10 @@ def tokenizer(path: str | os.PathLike) -> Tokenizer:
     bos = field(file, 'tokenizer.ggml.bos_token_id', int)
     if not 0 <= bos < len(words):
       raise UserError(f'{file.path} begins texts with {bos}, which is no token')
+    # By a name of ours: a word with ':' or a blank is no part of a template.
+    begin = {'id': 'bos', 'ids': [bos], 'tokens': [words[bos]]}
     out.post_processor = processors.TemplateProcessing(
-      single=f'{words[bos]} $A', special_tokens=[(words[bos], bos)]
+      single='bos $A', special_tokens=[begin]
     )
   else:
     out.post_processor = processors.ByteLevel(trim_offsets=False)

@@ -322,12 +322,8 @@ def closed_terminal(job: Job, place) -> str:
       time.sleep(0.05)
   os.close(mine)
   code = run.wait(LONGEST)
-  fault = '' if code in (0, 75) else f'FAULT: ended with {code}'
-  return (
-    fault
-    or job.goes_on(place / 'run', code, 'fairjax: ', (0, 75))
-    or (f'ended with {code}; then the same')
-  )
+  fault = job.goes_on(place / 'run', code, 'fairjax: ', (0, 75))
+  return fault or f'ended with {code}; then the same'
 
 
 def killed(job: Job, place, number: int, wanted, times: int) -> str:

@@ -69,7 +69,9 @@ def test_the_tokenizer_of_a_file(tmp_path):
   for text in (*TEXTS, 'x 90 y', f'one{CONTROL}two'):
     assert ours.encode(text).ids == bpe.encode(text).ids
     assert ours.decode(ours.encode(text).ids) == text.replace(CONTROL, '')
-  path.write_bytes(gguf(fields | {'tokenizer.ggml.add_bos_token': True}, {}))
+  begins = fields | {'tokenizer.ggml.add_bos_token': True}
+  words = ['<s: x', *fields['tokenizer.ggml.tokens'][1:]]  # no template's word
+  path.write_bytes(gguf(begins | {'tokenizer.ggml.tokens': words}, {}))
   ours = tokens.load_tokenizer(path)
   assert ours.encode('She').ids == [0, *bpe.encode('She').ids]
   for wrong, words in (
