@@ -74,7 +74,7 @@ class Config:
   generate: Generate = section(Generate, 'texts')
   scoring: Scoring = section(Scoring, 'scores')
   diet: Diet = section(Diet, 'data')
-  grid: Grid = section(Grid, 'data')
+  grid: Grid = section(Grid)
   weighting: Weighting = section(Weighting, 'weights')
   pairing: Pairing = section(Pairing)
   pretrain: Pretrain = section(Pretrain, 'pretraining')
@@ -85,7 +85,7 @@ class Config:
   benchmarks: Benchmarks = section(Benchmarks, 'measures')
   audit: Audit = section(Audit, 'measures')
   rewrite: Rewrite = section(Rewrite, 'rewriting')
-  perturb: Perturb = section(Perturb, 'rewriting')
+  perturb: Perturb = section(Perturb, 'texts')
   fairscore: Fairscore = section(Fairscore, 'measures')
   writing: Writing = section(Writing, 'measures')
 

@@ -80,26 +80,22 @@ class Grid:
   rankings: tuple[str, ...] = knob(
     ('healthy_random', 'unhealthy_random', 'vanilla_ge', 'random'),
     each(RANKING, least=1),
-    changes=(),
   )
   factual: tuple[float, ...] = knob(
-    (0.3, 0.4, 0.5), each(between(0, 1), least=1), changes=()
+    (0.3, 0.4, 0.5), each(between(0, 1), least=1)
   )
   counterfactual: tuple[float, ...] = knob(
-    (0.0, 0.1, 0.2, 0.3, 0.4, 0.5), each(between(0, 1), least=1), changes=()
+    (0.0, 0.1, 0.2, 0.3, 0.4, 0.5), each(between(0, 1), least=1)
   )
   augment: tuple[str, ...] = knob(
     ('ge', 'el2n', 'forgetting', 'grand', 'random'),
     each(entry('fairjax.scores:SCORES', 'random')),
-    changes=(),
   )
   shares: tuple[float, ...] = knob(
-    (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0),
-    each(between(0, 1), least=1),
-    changes=(),
+    (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0), each(between(0, 1), least=1)
   )
-  models: tuple[str, ...] = knob((), each(filled), changes=())
-  cells: str = knob('', changes=())
+  models: tuple[str, ...] = knob((), each(filled))
+  cells: str = knob('')
   budget: float = knob(0.03, below(0, 1), changes='measures')
 
 

@@ -24,8 +24,9 @@ AXES = {
     pathlib.Path(__file__).with_name('persons.csv'), 'table of persons'
   )[1:]
 }
-# Those of Qian et al. (2022).
+# Those of Qian et al. (2022), and what a perturber learns from by itself.
 PAPER_AXES = ('gender', 'race', 'age')
+SOURCES = ('geco', 'gap', 'winobias', 'winogender', 'descriptors')
 
 
 _an_attribute = rule(
@@ -48,26 +49,19 @@ class Perturb:
   """Rewriting one person of a text (recipes/perturbation/)."""
 
   sources: tuple[str, ...] = knob(
-    ('geco', 'gap', 'winobias', 'winogender', 'descriptors'),
-    each(
-      one_of(
-        *('geco', 'gap', 'winobias', 'winogender', 'descriptors'),
-        'panda',
-      ),
-      least=1,
-    ),
+    SOURCES,
+    each(one_of(*SOURCES, 'panda'), least=1),
+    changes='rewriting',
   )
-  data: str = knob('', existing, path=True)
-  learner: str = knob('rewriter', one_of('rewriter', 'tagger'))
-  by: str = knob(
-    'rules', one_of('rules', 'word', 'dictionary', 'model'), changes='texts'
+  data: str = knob('', existing, changes='rewriting', path=True)
+  learner: str = knob(
+    'rewriter', one_of('rewriter', 'tagger'), changes='rewriting'
   )
-  model: str = knob('', existing, changes='texts', path=True)
-  axes: tuple[str, ...] = knob(
-    PAPER_AXES, each(one_of(*AXES), least=1), changes='texts'
-  )
-  attributes: tuple[str, ...] = knob((), each(_an_attribute), changes='texts')
-  words: str = knob('', existing, changes='texts', path=True)
+  by: str = knob('rules', one_of('rules', 'word', 'dictionary', 'model'))
+  model: str = knob('', existing, path=True)
+  axes: tuple[str, ...] = knob(PAPER_AXES, each(one_of(*AXES), least=1))
+  attributes: tuple[str, ...] = knob((), each(_an_attribute))
+  words: str = knob('', existing, path=True)
   tested: int = knob(400, at_least(1), changes='measures')
 
 
