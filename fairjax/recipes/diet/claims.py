@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from fairjax.config import Config
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.report import findings, tables, verdict
 from fairjax.scores import rank_overlap, table
@@ -21,15 +20,10 @@ def of(e: Experiment, scores: pd.DataFrame, ours: str) -> list[dict]:
     sets, budget = e.contenders['none']['sets'], e.config.grid.budget
     aucs = {n: one['quality'].get('auc', {}) for n, one in sets.items()}
     out = costs_little(e.tests, ours, aucs, budget) + out
-  return out + of_seeds(e.config, scores)
-
-
-def of_seeds(config: Config, scores: pd.DataFrame) -> list[dict]:
-  """That probes of other seeds would choose the same rows by GE."""
-  if config.seeds < 2 or not table.seed_columns(scores, 'ge'):
-    return []
-  level = config.measures.confidence_level
-  return seeds_agree(rank_overlap.seeds(scores, 'ge'), level)
+  if e.config.seeds > 1 and table.seed_columns(scores, 'ge'):
+    # Probes of other seeds would choose the same rows by GE.
+    out += seeds_agree(rank_overlap.seeds(scores, 'ge'), e.how.level)
+  return out
 
 
 def costs_little(

@@ -74,9 +74,3 @@ def tables_of(
   elif kind == 'supplement':
     tables = supplement.supplement(tables, config)
   return schema.check(tables)
-
-
-def plain_or_plus(config: Config, name: str) -> Config:
-  """The config of a row: a + one reads vectors without a gender direction."""
-  gender = name.endswith('+') or config.net.remove_gender
-  return changed(config, net={'remove_gender': gender})

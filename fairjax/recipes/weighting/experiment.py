@@ -71,7 +71,9 @@ def trained(
   rows = pd.concat(rows, ignore_index=True).drop_duplicates('id')
   models = {}
   for name, own in tables_of.items():
-    config, plus = algorithm.plain_or_plus(e.config, name), name.endswith('+')
+    plus = name.endswith('+')  # reads vectors without a gender direction
+    without = plus or e.config.net.remove_gender
+    config = changed(e.config, net={'remove_gender': without})
     if plus not in models:  # of the words of all rows
       every = {**tables, 'train': rows}
       models[plus] = stages.prepare(config, every, e.log)
