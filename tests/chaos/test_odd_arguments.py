@@ -15,6 +15,7 @@ import pandas as pd
 
 import fairjax
 from fairjax.core import errors
+from fairjax.data.tables import inputs
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from test_mutations import no_fault, outcome
@@ -55,6 +56,7 @@ ODD = (
   lambda: (i for i in range(N)),
   lambda: np.array([10**5000, 1], object),
 )
+MODEL = lambda texts: [0.9 * ('she' in text) for text in texts]
 INFERENCE = {'confidence_level': 0.95, 'n_resamples': 20, 'random_state': 0}
 LABELLED = {'y_true': Y, 'y_score': P, 'groups': G, 'pos_label': None}
 AUDIT = {
@@ -97,10 +99,7 @@ DOORS = {
     | {'ranking': 'healthy_random', 'random_state': 0},
   ),
   'audit': (fairjax.audit, {'model': P, **AUDIT}),
-  'audit of a function': (
-    fairjax.audit,
-    {'model': lambda texts: [0.9 * ('she' in t) for t in texts], **AUDIT},
-  ),
+  'audit of a function': (fairjax.audit, {'model': MODEL, **AUDIT}),
 }
 CASES = [
   (door, name, k)
@@ -140,14 +139,14 @@ def test_what_is_odd_is_not_taken_for_something_else():
     'names': lambda: fairjax.swap('Mary ran', names=7),
     'a seed': lambda: fairjax.swap('he ran', random_state='x'),
     'a class': lambda: fairjax.audit(P, TABLE, classes='rude', n_resamples=0),
-    'edits of a function': lambda: fairjax.audit(
-      DOORS['audit of a function'][1]['model'],
-      TABLE,
-      edited='x.csv',
-      n_resamples=0,
-    ),
+    'edits of a function': lambda: fairjax.audit(MODEL, TABLE, edited='x.csv'),
+    'a set': lambda: fairjax.assess(Y, set(P)),
   }
   assert no_fault({k: outcome(v) for k, v in odd.items()})['fine'] == 0
+  views = [dict(enumerate(P)).values(), P]  # that has an order
+  one, other = (str(fairjax.assess(Y, v, n_resamples=0)) for v in views)
+  assert one == other
+  assert inputs.labels([1, 1], None)[0] == [0, 1]
 
 
 def test_faces_of_results_say_what_they_know():

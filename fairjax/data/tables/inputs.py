@@ -249,7 +249,7 @@ def _column(values: Any, name: str = 'groups') -> Sequence | np.ndarray:
     wanted = f'give the column itself, as in {name}=table[{values!r}]'
   elif callable(values) or hasattr(values, 'predict'):
     wanted = 'of a model give what it says, or ask it: audit(model, table)'
-  need(found is not None or is_listed(values), name, values, wanted)
+  need(found is not None or is_column(values), name, values, wanted)
   return list(values) if found is None else found
 
 
