@@ -90,7 +90,7 @@ def variant(config: Config, name: str) -> Config:
         'to change; write METHOD:FIELD=VALUE, as in substitute:ratio=0.5'
       )
     try:
-      values[field] = kinds[field](value)
+      values[field] = float(value) if kinds[field] is float else value
     except ValueError as error:
       raise UserError(
         f'method.compare has {name!r}, but {field} takes a number'

@@ -152,8 +152,8 @@ def config_of(asked: FairClassifier, groups: list[str]) -> Config:
     own['data.group'] = 'group' if 'group' in groups else ''
     own['measures.groups'] = ','.join(groups)
   given = {'train.epochs': asked.epochs, 'train.lr': asked.learning_rate}
-  given['model'] = asked.model or None
   own |= {knob: value for knob, value in given.items() if value is not None}
+  own |= {'model': asked.model} if asked.model else {}
   own |= dict(asked.options or {})
   leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
   # A model that can be written as a folder.

@@ -40,7 +40,7 @@ def run(e: Experiment) -> Results:
   n = len(twins)
   has_twin = schema.has_twin(tables['train']).to_numpy()
   every = pd.concat([tables['train'], twins], ignore_index=True)
-  pools = [stages.pool(model, t) for t in (every, tables['valid'])]
+  pools = stages.pools(model, {**tables, 'train': every})
   own, pair = np.arange(n), n + np.flatnonzero(has_twin)
   fits = {
     name: e.fit(model, pools, name, np.tile(rows, (config.seeds, 1)))

@@ -70,7 +70,7 @@ def run(e: Experiment) -> Results:
     sections.append(section(name, e.contenders, items))
   sections = [*axes_side_by_side(e.contenders, tables), *sections]
   for title, model in models.items() if config.data.path else ():
-    if model.kind in ('mask', 'write'):
+    if isinstance(model, judges.Judge) and model.kind in ('mask', 'write'):
       e.add(title, 'texts', perplexity(model, texts, config))
     if options.mitigations and 'embed' in model.able:
       probe = erasing.probe(model, texts, e.how, config.method.axis)
@@ -78,6 +78,7 @@ def run(e: Experiment) -> Results:
   if task is not None:
     scored = {}
     for title, model in models.items():
+      assert isinstance(model, judges.Judge)  # a table was refused
       scores = downstream.score(model, task, config)
       one = downstream.estimate(task, scores, e.how)
       e.add(title, 'task', results.plain(one))
@@ -157,7 +158,7 @@ def check(config: Config) -> None:
 
 def contenders(
   e: Experiment, tables: dict[str, pd.DataFrame]
-) -> dict[str, judges.Judge]:
+) -> dict[str, judges.Judge | word_judge.WordJudge]:
   """The model, the model after each mitigation, and another one.
 
   Of tables that nobody named, those that a model cannot be asked go.
@@ -165,7 +166,7 @@ def contenders(
   config, options = e.config, e.config.benchmarks
   own, against = asked.load(config.model, config), config.audit.against
   other = asked.load(against, config) if against else None
-  for model in filter(None, (own, other)):  # before long work
+  for model in [own] + ([other] if other else []):  # before long work
     for name, items in [*tables.items()]:
       try:
         benchmarks.capability(name, model.able)

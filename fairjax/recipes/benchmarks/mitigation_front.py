@@ -26,7 +26,7 @@ def distances(sets: Mapping[str, Mapping]) -> dict[str, float]:
   out = {}
   for name, (key, one) in headlines(sets).items():
     row, value = measures.MEASURES[key], one.get('value')
-    if value is not None:
+    if value is not None and row.ideal is not None:
       far = abs(value - row.ideal)
       largest = max(row.high - row.ideal, row.ideal - row.low)
       share = min(far, 1.0) if math.isinf(largest) else far / largest

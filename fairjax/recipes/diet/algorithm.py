@@ -67,8 +67,8 @@ def prepare(
     place = scores_folder or e.folder
     scores = scoring.probe(asked, model, tables, place, log)
   every = pd.concat([tables['train'], twins], ignore_index=True)
-  pools = (stages.pool(model, table) for table in (every, tables['valid']))
-  return Inputs(tables, model, scores, every, *pools, mitigated)
+  pool, valid = stages.pools(model, {**tables, 'train': every})
+  return Inputs(tables, model, scores, every, pool, valid, mitigated)
 
 
 def with_method(config: Config, name: str) -> Config:

@@ -47,7 +47,7 @@ def flat(cells: Sequence[Mapping], column: Callable = number) -> list[dict]:
 
 def choose(
   cells: Sequence[Mapping], fair: str, good: str, budget: float
-) -> tuple[dict[str, dict], list[str]]:
+) -> tuple[dict[str, Mapping], list[str]]:
   """The fairest cell of each ranking of experiment 2 within the AUC budget.
 
   Fairness is dp on the set `fair`, and the budget a share of the AUC of `none`
@@ -208,12 +208,12 @@ def sections(
       f'front_{one}',
       f'Every cell: quality on {sets[0]} and fairness on {one}. The steps '
       'join those that no other beats in both.',
-      series=series,
+      series=front,
       x_label=f'auc on {sets[0]}',
       y_label=f'dp on {one}',
     )
     for one in fair
-    if (series := _front(cells, sets[0], one))
+    if (front := _front(cells, sets[0], one))
   ]
   return [
     results.section(

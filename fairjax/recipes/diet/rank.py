@@ -71,8 +71,8 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     tested = e.sets
     e.sets = {**tested, **choosing(config, inputs.tables)}
     rows = [
-      diets.chosen(config, inputs, ranking, tuple(shares))
-      for _, ranking, *shares in every
+      diets.chosen(config, inputs, c.ranking, (c.factual, c.counterfactual))
+      for c in every
     ]
     keys = [key(config, inputs, e.sets, one) for one in rows]
     for k in numbers:

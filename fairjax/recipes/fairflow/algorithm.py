@@ -93,7 +93,7 @@ def corpus_of(e: Experiment) -> tuple[list[tuple[str, str]], bool]:
   if config.corpus.path:
     attributes.seed_words(options.first, options.second)
     known = word_lists.read(options.known).rows if options.known else []
-    return [row[:2] for row in known], False
+    return [(row[0], row[1]) for row in known], False
   if options.known:
     raise UserError(
       f'fairflow.known is {options.known!r}, but without a corpus of yours one '
@@ -141,8 +141,8 @@ def attribute_of(e: Experiment) -> Attribute:
       log.line(f'corpus: {value:,} {name}')
     every = attribute_words.embed(config, walk, chosen)
     seeds, pairs = attribute_words.seeds(config, every)
-    for name, value in pairs:
-      log.line(f'grown seeds: {name}, {value}')
+    for one, other in pairs:
+      log.line(f'grown seeds: {one}, {other}')
     if config.fairflow.grow and not pairs:
       log.line("no pair repeats the seeds' difference: they stand alone")
     rows, label = attribute_words.labelled(config, every, seeds)
@@ -237,7 +237,8 @@ def contend(
   grown: Sequence[tuple[str, str]],
 ) -> tuple[dict[str, Contender], dict[str, Any]]:
   """Every contender's votes and pairs; what the flow's latents look like."""
-  options, out, facts = m.config.fairflow, {}, {}
+  options, out = m.config.fairflow, {}
+  facts: dict[str, Any] = {}
   if fitted:
     out['flow'], facts = flow_ballots(m, fitted)
   asked = {*options.rivals, options.way}
@@ -260,7 +261,8 @@ def contend(
     out['no_factor'], _ = flow_ballots(without, other)
   if grown:
     pairs = pd.DataFrame(grown, columns=['first', 'second'])
-    out['grown'] = Contender([pairs], flow_words.ballots(*[[]] * 3))
+    nobody = [np.zeros(0, object)] * 3
+    out['grown'] = Contender([pairs], flow_words.ballots(*nobody))
     facts['seed pairs grown'] = len(grown)
   for name, one in out.items():
     e.log.line(f'{TITLES[name]}: {len(one.pairs[0])} pairs')

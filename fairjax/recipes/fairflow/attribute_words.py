@@ -274,9 +274,9 @@ def seeds(
   if not options.grow:
     return (first, second), []
   words, mean = word_means(every)
-  at = [np.flatnonzero(np.isin(words, side)) for side in (first, second)]
-  pairs = attributes.grow(mean, at, options.grow, least=options.grow_cosine)
-  pairs = [(str(words[a]), str(words[b])) for a, b in pairs]
+  a, b = (np.flatnonzero(np.isin(words, s)).tolist() for s in (first, second))
+  rows = attributes.grow(mean, (a, b), options.grow, least=options.grow_cosine)
+  pairs = [(str(words[a]), str(words[b])) for a, b in rows]
   return (first + [a for a, _ in pairs], second + [b for _, b in pairs]), pairs
 
 

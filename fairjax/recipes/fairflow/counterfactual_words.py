@@ -63,7 +63,7 @@ def material(
     corruption.vocabulary(model.tokenizer),
     every.take(rows),
     table,
-    np.float32(mean),
+    mean.astype(np.float32),
     np.isin(every.word[rows], [*sum(pairs, ())]) if pairs else None,
   )
 
@@ -123,8 +123,7 @@ def _tokens(m, names, sided, rows, side) -> tuple[np.ndarray, np.ndarray]:
     allowed &= np.array([sided.get(name) == -side for name in names])
   number = {name: k for k, name in enumerate(names) if name}
   own = [number.get(word, -1) for word in m.some.word[rows]]
-  own = np.array(own if kind != 'all' else [-1] * len(rows), np.int32)
-  return own, allowed
+  return np.array(own if kind != 'all' else [-1] * len(rows), np.int32), allowed
 
 
 def _nearest(m, x, rows, side) -> tuple[np.ndarray, np.ndarray]:
@@ -169,14 +168,14 @@ def by_discriminant(m: FlowInputs, alpha: float = 1.0) -> np.ndarray:
   discriminant analysis, Dudoit et al. 2002), w·x from the midpoint of the
   sides and m_other = ±w·δ / 2: a factor of one dimension without a flow.
   """
-  x, side = np.float64(m.some.vector), m.some.side
+  x, side = np.asarray(m.some.vector, np.float64), m.some.side
   known = np.ones(len(x), bool) if m.typical is None else m.typical
   mean = {s: x[(side == s) & known].mean(0) for s in (-1, 1)}
   gap, middle = mean[1] - mean[-1], (mean[1] + mean[-1]) / 2
   own = np.where((side > 0)[:, None], mean[1], mean[-1])
   w = gap / np.maximum(np.square(x - own).mean(0), 1e-9)
   along = (x - middle) @ w / (w @ gap)  # ±½ at the sides' means
-  return np.float32(x - (along + alpha * side / 2)[:, None] * gap)
+  return (x - (along + alpha * side / 2)[:, None] * gap).astype(np.float32)
 
 
 def by_procrustes(m: FlowInputs, pairs: pd.DataFrame) -> np.ndarray:
@@ -239,7 +238,7 @@ def by_masked_lm(m: FlowInputs) -> pd.DataFrame:
 
 
 def _windows(
-  m: FlowInputs, id: Sequence[str]
+  m: FlowInputs, id: np.ndarray
 ) -> tuple[Any, np.ndarray, np.ndarray]:
   """The window of text that each occurrence stands in, its place and size."""
   where = [one.rsplit(':', 2) for one in id]

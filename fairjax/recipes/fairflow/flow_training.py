@@ -109,7 +109,7 @@ def head_model(width: int) -> Bundle:
 
 @jax.jit
 def _logit(params: dict, vector: jax.Array) -> jax.Array:
-  logits = contextual.AttributeHead().apply({'params': params}, vector)
+  logits: Any = contextual.AttributeHead().apply({'params': params}, vector)
   return logits[:, 1] - logits[:, 0]
 
 
@@ -119,7 +119,7 @@ def _margin(params: dict, vector: np.ndarray) -> np.ndarray:
 
 def _head_quality(job: loop.Job, params) -> dict[str, np.ndarray]:
   vector, label = job.valid
-  result = {'loss': [], 'accuracy': []}
+  result: dict[str, list] = {'loss': [], 'accuracy': []}
   for s in range(len(job.seeds)):
     margin = _margin(jax.tree.map(lambda a, s=s: a[s], params), vector)
     signed = np.where(label > 0, margin, -margin)
@@ -130,7 +130,7 @@ def _head_quality(job: loop.Job, params) -> dict[str, np.ndarray]:
 
 HEAD = loop.Task(
   lambda job, _: instances.labelled(
-    *job.train, job.seeds, job.config.train.batch
+    job.train[0], job.train[1], job.seeds, job.config.train.batch
   ),
   (Player('head', CLASSES),),
   _head_quality,
@@ -149,11 +149,11 @@ def flow_model(
 ) -> Bundle:
   """Each seed's flow, its ActNorms started from `sample`."""
   shape.validate()
-  sample = jnp.asarray(sample, jnp.float32)
+  rows = jnp.asarray(sample, jnp.float32)
 
   def init(seed: int) -> dict:
     start = jax.jit(flow.init, static_argnums=(0, 3))
-    return start(shape, keys.key(seed, keys.INIT), sample, dtype)
+    return start(shape, keys.key(seed, keys.INIT), rows, dtype)
 
   module = FlowModule(shape, dtype)
   return Bundle(init, _flow_forward(module), module)
@@ -241,11 +241,11 @@ def _sums(model: Bundle, loss: Loss, device_mesh):
 
 def _mean_loss(job: loop.Job, params, loss: Loss) -> np.ndarray:
   """The mean loss of one pairing of the held-out instances, a number a seed."""
-  source = instances.paired(*job.valid, [0], 1024)
+  source = instances.paired(job.valid[0], job.valid[1], [0], 1024)
   sums = _sums(job.model.program, loss, job.device_mesh)
   parts = []
   for i in range(source.steps_per_epoch):
     batch = {name: value[0] for name, value in source[i].items()}
     parts.append(sums(params, batch))
   total = sum(np.asarray(value, np.float64) for value, _ in parts)
-  return total / sum(int(count) for _, count in parts)
+  return np.asarray(total / sum(int(count) for _, count in parts))

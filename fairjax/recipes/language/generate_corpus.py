@@ -178,7 +178,7 @@ def _write_shard(
       table = artefacts.stage(
         part_files[-1],
         artefacts.fingerprint(made_from, part),
-        lambda path, part=part, first_row=first_row: artefacts.write_table(
+        lambda path: artefacts.write_table(
           path, _pairs(config, model, source, str(name), part, first_row)
         ),
         artefacts.read_table,
@@ -228,7 +228,8 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
   longest = model.longest
   blank = np.array([not text.strip() for text in texts], bool)
   prompts = asked(config, texts)
-  truncated = tokens.encode(model.tokenizer, prompts, longest).cut
+  read = tokens.encode(model.tokenizer, prompts, longest)
+  truncated = np.asarray(read.cut, bool)
   if config.data.on_bad == 'error':
     for wrong, what in (
       (blank, 'is empty; give it a text'),
@@ -247,7 +248,7 @@ def _usable(config, model, source, texts, first) -> np.ndarray:
 
 def _write(
   config: Config, model: Bundle, texts: list[str], names: list[str]
-) -> tuple[list[str], Sequence[int]]:
+) -> tuple[list[str], Sequence[int] | np.ndarray]:
   """The texts written, and how many tokens each has."""
   module, params, tokenizer = model.module, model.params, model.tokenizer
   if not texts:
@@ -262,6 +263,7 @@ def _write(
     filled = fill.infill_texts(
       module, params, tokenizer, texts, options, knobs.slots
     )
+    assert filled.generated is not None  # by a BART
     texts, result = filled.texts, filled.generated
   else:
     prompts = asked(config, texts)

@@ -69,7 +69,7 @@ def encode(config: Config, model: Bundle, table: pd.DataFrame) -> Ragged:
   length = build.text_length(config, longest)
   texts = tokens.encode(model.tokenizer, list(table['text']), length)
   if texts.cut_lengths and not config.tokens.max_length:
-    row = table['id'].iloc[int(np.flatnonzero(texts.cut)[0])]
+    row = table['id'].iloc[int(np.flatnonzero(np.asarray(texts.cut))[0])]
     raise UserError(
       f'the text {row!r} of {config.data.path} has more tokens than '
       f'{config.model} has positions ({longest}); shorten it, or cut such '

@@ -224,10 +224,9 @@ def document_sums(
   result = np.concatenate([np.asarray(p, np.float64) for p in parts], axis=1)
   document = np.concatenate(documents)
   which = np.searchsorted(held_out.rows.document, document[document >= 0])
-  out = np.zeros(
-    (result.shape[0], len(held_out.rows.document), result.shape[2])
-  )
-  np.add.at(out, (slice(None), which), result[:, document >= 0])
+  out = np.zeros((len(result), len(held_out.rows.document), result.shape[2]))
+  for own, sums in zip(out, result):
+    np.add.at(own, which, sums[document >= 0])
   return out
 
 

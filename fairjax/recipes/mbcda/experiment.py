@@ -91,8 +91,8 @@ def generators(
   """What writes for each contender, facts, and a line each discriminator."""
   swap = texts.swapper(own, 'dictionary')
   writers = {'dictionary': [texts.Writer(swap)]}
-  if own.config.method.names:  # CDA2; then CDA1, which leaves names alone
-    without = own.of(changed(own.config, method={'names': False}))
+  if own.e.config.method.names:  # CDA2; then CDA1, which leaves names alone
+    without = own.of(changed(own.e.config, method={'names': False}))
     swaps = texts.swapper(without, 'dictionary')
     writers[WITHOUT_NAMES] = [texts.Writer(swaps)]
   if m.helpers:
@@ -102,16 +102,16 @@ def generators(
     writers['repaired'] = [texts.Writer(repair)]
   facts: dict = {}
   lines: list[dict] = []
-  for labels in m.config.adversary.labels:
+  for labels in m.e.config.adversary.labels:
     pairs = parallel.pairs_of(every, labels)
-    for seed, config in enumerate(texts.generator_configs(m.config)):
+    for seed, config in enumerate(texts.generator_configs(m.e.config)):
       trained = players(m, config, pairs, labels, seed, lines)
       for title, one in trained.items():
         name = f'{BART}{parallel.TITLES[labels]}{title}'
         writers.setdefault(name, []).append(texts.writer(config, one.model))
         loss = one.quality['loss']['value']
         facts[f'held-out token loss, {name}{_numbered(seed)}'] = loss
-        export = m.folder / 'generator' / stages.file_name(name)
+        export = m.e.folder / 'generator' / stages.file_name(name)
         export = export / f'export{_numbered(seed)}'
         if mesh.is_main():
           rewriter.save(one.model, export)
@@ -134,7 +134,7 @@ def players(
 
   And of the first a discriminator whose labels are shuffled, as a control.
   """
-  log, place = m.log, f'{labels}{_numbered(seed)}'
+  log, place = m.e.log, f'{labels}{_numbered(seed)}'
   at = lambda kind, part: m.e.of(config, f'{kind}/{place}/{part}')
   log.line(f'generator on {labels}, token loss alone, seed {config.seed}')
   plain = algorithm.generator(at('generator', 'tokens'), pairs)
@@ -144,8 +144,8 @@ def players(
   lines.append(_line(parallel.TITLES[labels], against))
   if note := blind(lines[-1]):
     log.line(f'warning: {note}')
-  if labels == m.config.adversary.labels[0] and not seed:
-    rng = np.random.default_rng([m.config.seed, 0xC0])
+  if labels == m.e.config.adversary.labels[0] and not seed:
+    rng = np.random.default_rng([m.e.config.seed, 0xC0])
     shuffled = pairs.assign(label=rng.permutation(pairs['label'].to_numpy()))
     own = at('discriminator', 'control')
     one = algorithm.discriminator(own, shuffled, plain.model)

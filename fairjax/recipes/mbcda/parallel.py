@@ -70,7 +70,7 @@ def parallel_text(m: texts.RewriteInputs, tables: Tables) -> Parallel:
         {
           'split': split,
           'source': sources,
-          'group': contenders.attribute(m.config, rows),
+          'group': contenders.attribute(m.e.config, rows),
           'dictionary': swaps,
           'repaired': repaired,
         }
@@ -80,7 +80,7 @@ def parallel_text(m: texts.RewriteInputs, tables: Tables) -> Parallel:
   every = pd.concat([rows['group'] for rows in tables.values()])
   names = dict(zip(frame['group'].tolist(), every.astype(str)))
   if m.helpers is None:
-    m.log.line(
+    m.e.log.line(
       'no detector is named (repair.detector), so the repaired texts are '
       'those of the dictionary'
     )
@@ -89,7 +89,7 @@ def parallel_text(m: texts.RewriteInputs, tables: Tables) -> Parallel:
     frame['group'].to_numpy(),
     {name: list(frame[name]) for name in ('source', 'repaired')},
     np.arange(len(frame)),
-    m.config.rewriters.folds,
+    m.e.config.rewriters.folds,
   )
   other = lambda name: np.where(
     frame['group'] == 1, 1 - chances[name], chances[name]
@@ -104,9 +104,9 @@ def parallel_text(m: texts.RewriteInputs, tables: Tables) -> Parallel:
     for split, rows in tables.items()
   ]
   hang = stages.clusters_of(pd.concat(every, ignore_index=True))[0]
-  accuracy = clusters.share_right(right, hang, options_of(m.config))
+  accuracy = clusters.share_right(right, hang, options_of(m.e.config))
   one = Parallel(frame, names, accuracy)
-  m.log.line(f'filter: {said(one)}')
+  m.e.log.line(f'filter: {said(one)}')
   return one
 
 
@@ -171,7 +171,7 @@ def halves(share: float, seed: int) -> tuple[list[tuple[str, str]], set[str]]:
   """
   known = word_lists.gender()
   pronouns = {w for side in word_lists.ENGLISH for w in side.split()}
-  rows = [row[:2] for row in known.rows]
+  rows = [(row[0], row[1]) for row in known.rows]
   draw = np.random.default_rng([seed, WITHHELD])
   out = draw.permutation(len(rows)) < round(share * len(rows))
   kept = [

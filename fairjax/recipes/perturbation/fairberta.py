@@ -200,7 +200,7 @@ def doses(e: Experiment) -> Results:
     e.log.line(f'association {association:g}, {share:.0%} perturbed')
     name, where = f'{100 * share:g} % perturbed', f'association {association:g}'
     place = path.parent.relative_to(e.folder)
-    _, model, fit = pretrain.fitted(e.of(of_text(config, path)), place)
+    _, model, fit = pretrain.fitted(e.of(of_text(config, path)), str(place))
     odds = log_odds(config, path.parent, items)
     sums = document_sums(model, fit.params, even.valid)
     facts[f'steps, {where}, {name}'] = fit.steps

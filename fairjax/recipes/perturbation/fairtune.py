@@ -57,7 +57,8 @@ def over_tasks(e: Experiment) -> Results:
       'fairscore.path is one paired file and each task needs its own; leave '
       'it empty, and each is written from the development set'
     )
-  parts, facts = {}, {}
+  parts = {}
+  facts: dict = {}
   for name in config.fairscore.tasks:
     own = glue.of_task(config, name)
     parts[name] = Experiment(own, e.folder / name, e.log)
@@ -142,6 +143,7 @@ def swept(e: Experiment, model: Bundle, tables: Tables, name: str) -> Fits:
       e.log.line(f'{part}: median validation {chosen} {median:.4f}')
     if best is None or value > best[0]:
       best = (value, Fits(fit.params, lr, batch))
+  assert best is not None  # there is one rate and batch at least
   return best[1]
 
 
@@ -168,7 +170,8 @@ def graded(e: Experiment) -> None:
     for name, predicted in each.items():
       r = grades.pearson(label, predicted, own)
       e.contenders[name]['sets'][key]['quality']['pearson'] = r
-    one = grades.compare(label, *each.values(), own)
+    ours, theirs = each.values()
+    one = grades.compare(label, ours, theirs, own)
     sides = dict(zip(('ours', 'theirs'), who))
     e.tests.append({'set': key, **sides, 'measure': 'pearson', **one})
 

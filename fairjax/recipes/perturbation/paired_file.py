@@ -192,9 +192,9 @@ def measure(
       kept.append(preserved(some, by, name))
     if len(decided) == 2:  # the last contender's flips against the first's
       theirs, ours = decided
-      flips = (some.decided[name]['flips'] for name in (ours, theirs))
+      a, b = (some.decided[name]['flips'] for name in (ours, theirs))
       sides = {'set': where, 'ours': ours, 'theirs': theirs}
-      one = fairscore.compare(*flips, some.sample)
+      one = fairscore.compare(a, b, some.sample)
       one = {k: v for k, v in one.items() if not k.startswith('only_')}
       e.tests.append({**sides, 'measure': 'different', **one})
     by_part += _by_part(some, by)

@@ -68,7 +68,7 @@ def _shape(config: Config, tokenizer: Tokenizer) -> tuple[Any, str]:
   """The shape of the folder's body or of a size, and what it does of CAN."""
   folder = build.model_folder(config)
   source = hf.read_shape(folder) if folder else None
-  if folder and 'tag' in families.find(source.family).heads:
+  if source and 'tag' in families.find(source.family).heads:
     return source, 'tag'
   words = corruption.vocabulary(tokenizer)
   if folder:
@@ -187,7 +187,8 @@ def fitting(
 
   A text that was cut would be learned and judged without its end.
   """
-  out, facts = {}, {}
+  out = {}
+  facts: dict[str, int] = {}
   for split in ('train', 'valid', 'test'):
     rows = pairs[pairs['split'] == split]
     if not len(rows):

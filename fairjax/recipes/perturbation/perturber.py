@@ -187,11 +187,11 @@ def labelled(
     if not right:
       continue
     own, ok = (np.array(column) for column in zip(*right))
-    own = clusters.distinct(own)
+    code = clusters.distinct(own)
     out[name] = (
       of_share(int(ok.sum()), len(ok), how.level)  # Wilson's
-      if own is None
-      else fairscore.share(ok.astype(bool)[None], how.over(own))
+      if code is None
+      else fairscore.share(ok.astype(bool)[None], how.over(code))
     )
   return out
 
@@ -213,7 +213,7 @@ def measure(
       quality = rewrites.estimates(rows[mask], rewrites.measures, hang)
       if of is None:
         quality['exact'] = rewrites.exact(rows[mask], how)
-      some = np.array(written[who], object)[mask]
+      some = np.array(written[who], object)[mask].tolist()
       quality |= labelled(held[mask], some, of, how)
       e.add(who, part, {'rows': int(mask.sum()), 'quality': quality})
       exact[who] = rows[mask][:, 6].astype(bool)[None]

@@ -85,7 +85,7 @@ def _by_list(by: str, texts, words, spans, attributes) -> list[str]:
   out = []
   for text, new, span, attribute in zip(texts, swapped, spans, attributes):
     if by == 'rules' or perturb.AXIS[attribute] != 'gender':
-      new = perturb.by_rules(text, *span, attribute)
+      new = perturb.by_rules(text, span[0], span[1], attribute)
     elif by == 'word':  # no other mention: what a chain adds to
       new = chain.turn_words(text, {span[0]}, attribute)[0]
     out.append(new)
@@ -192,11 +192,12 @@ def perturbed(config: Config, texts: Sequence[str]) -> pd.DataFrame:
   parts = [part for own in cut for part in own]
   sources = [i for i, own in enumerate(cut) for _ in own]
   draws, model, new = drawn(config, parts), load(config), list(parts)
-  rows = able = [k for k, draw in enumerate(draws) if draw is not None]
+  found = {k: draw for k, draw in enumerate(draws) if draw is not None}
+  rows = able = [*found]
 
   def asked(rows: list[int]) -> tuple[list[str], ...]:
     """Texts, words and attributes."""
-    each = ((parts[k], draws[k][0].word, draws[k][1]) for k in rows)
+    each = ((parts[k], found[k][0].word, found[k][1]) for k in rows)
     return tuple(map(list, zip(*each)))
 
   if model is not None and rows:
@@ -205,7 +206,7 @@ def perturbed(config: Config, texts: Sequence[str]) -> pd.DataFrame:
     able = [k for k, one in zip(rows, fits) if one]
   if able:
     own, words, attributes = asked(able)
-    spans = [(draws[k][0].start, draws[k][0].end) for k in able]
+    spans = [(found[k][0].start, found[k][0].end) for k in able]
     if model is not None:  # which reads the word, and takes the first of them
       spans = list(map(chain.find, own, words))
     written = writer(config, model)(own, words, spans, attributes)
@@ -267,13 +268,12 @@ def pairs_perturbed(
   and is counted in `broken`.
   """
   table = perturbed(config, [perturb.join(a, b) for a, b in zip(one, two)])
-  halves = [perturb.split(text) for text in table['perturbed']]
-  broken = [half is None for half in halves]
+  parts = [perturb.split(text) for text in table['perturbed']]
   pairs = list(zip(one, two))
-  halves = [old if half is None else half for half, old in zip(halves, pairs)]
+  halves = [old if half is None else half for half, old in zip(parts, pairs)]
   table['text'], table['text_pair'] = list(one), list(two)
   table['perturbed'] = [a for a, _ in halves]
   table['perturbed_pair'] = [b for _, b in halves]
-  table['broken'] = broken
+  table['broken'] = [half is None for half in parts]
   table['changed'] = [new != old for new, old in zip(halves, pairs)]
   return table

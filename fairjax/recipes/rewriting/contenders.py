@@ -128,14 +128,14 @@ def measure(
 
   shows = attribute(config, test)
   for name, chances in transferred(config, tables, rewrites).items():
-    each = (counterfactual.transfer(shows, chance) for chance in chances)
-    add(name, TEXTS, *each)
+    told = (counterfactual.transfer(shows, chance) for chance in chances)
+    add(name, TEXTS, *told)
   if config.rewriters.fluency:
     model = fluent(config)
     for name, each in rewrites.items():
       e.log.line(f'perplexity of {name}')
-      sums = (totals(model, texts) for texts in each['test'])
-      add(name, TEXTS, *(counterfactual.perplexity(*one) for one in sums))
+      logs = (totals(model, texts) for texts in each['test'])
+      add(name, TEXTS, *(counterfactual.perplexity(*one) for one in logs))
   warnings = {}
   for name, each in rewrites.items():
     for of in (counterfactual.changes, counterfactual.kept):
@@ -188,7 +188,7 @@ def grid(
   for name, sets in parts.items():
     e.contenders.setdefault(name, {'sets': {}})
     for where, each in sets.items():
-      quality = {}
+      quality: dict[str, dict] = {}
       for one in each:
         quality |= counterfactual.estimates(one, options)
       if each:
@@ -288,7 +288,8 @@ def trained(
       part = f'{name}, version {k}' if len(versions) > 1 else name
       own = None if name == ORIGINAL else twins
       parts.append(answers(e, one, tables, part, own, reference))
-  return tuple(np.concatenate(each) for each in zip(*parts))
+  score, twin = map(np.concatenate, zip(*parts))
+  return score, twin
 
 
 def unread(

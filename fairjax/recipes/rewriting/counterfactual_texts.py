@@ -36,7 +36,6 @@ from fairjax.recipes.rewriting import (
   sampled,
 )
 from fairjax.recipes.rewriting.contenders import Rewrites
-from fairjax.recipes.rewriting.repairing import Helpers
 from fairjax.report import verdict
 from fairjax.report.written import sections
 from fairjax.results import Results, section, table, text
@@ -65,11 +64,7 @@ class RewriteInputs(NamedTuple):
 
   e: Experiment
   words: pathlib.Path | None = None  # FairFlow's dictionary
-  helpers: Helpers | None = None
-
-  config = property(lambda m: m.e.config)
-  folder = property(lambda m: m.e.folder)
-  log = property(lambda m: m.e.log)
+  helpers: tuple[Bundle, Bundle] | None = None  # repairing.load's
 
   def of(self, config: Config) -> 'RewriteInputs':
     return self._replace(e=self.e.of(config))
@@ -117,7 +112,7 @@ def read(e: Experiment) -> Tables:
 
 def report(m: RewriteInputs) -> dict:
   """Stages 4 to 6, measured into `m.e`; facts, verdicts and sections."""
-  tables, config = read(m.e), m.config
+  tables, config = read(m.e), m.e.config
   # FairFlow's dictionary is called by what moved the words, as in its table.
   called = {'dictionary': 'dictionary', 'fairflow': config.fairflow.way}
   swaps = {called[one]: swapper(m, one) for one in config.rewriters.contenders}
@@ -156,10 +151,10 @@ def twins_of(config: Config, test: pd.DataFrame) -> tuple[list[str], str]:
 
 def swapper(m: RewriteInputs, name: str) -> Write:
   """Texts swapped by the list by hand, or by FairFlow's dictionary."""
-  method = m.config.method
+  method = m.e.config.method
   if name != 'dictionary':  # names as the list by hand has them
     method = dataclasses.replace(method, words=str(m.words))
-  chosen = dictionary.options(method, m.config.seed)
+  chosen = dictionary.options(method, m.e.config.seed)
   return lambda texts: dictionary.swap(list(texts), **chosen).texts
 
 
@@ -186,10 +181,10 @@ def repairs_of(
 
   def make(split: str) -> pd.DataFrame:
     sources = tables[split]['text'].tolist()
-    frame = repairing.repaired(m.config, m.helpers, swap(sources))
+    frame = repairing.repaired(m.e.config, m.helpers, swap(sources))
     frame.insert(0, 'source', sources)
     frame.insert(0, 'id', tables[split]['id'].to_numpy())
-    m.log.line(
+    m.e.log.line(
       f'repair, {name}, {split}: {int((frame["odd"] > 0).sum()):,} of '
       f'{len(frame):,} texts had odd words'
     )
@@ -197,7 +192,7 @@ def repairs_of(
 
   words = artefacts.content(m.words) if m.words else ''
   texts = [words, *(list(one['text']) for one in tables.values())]
-  made_from = identity(m.config, ('repair', 'texts', 'data'), name, texts)
+  made_from = identity(m.e.config, ('repair', 'texts', 'data'), name, texts)
   return m.e.frames(f'repair/{name}', made_from, tables, make)
 
 
@@ -217,7 +212,7 @@ def writers_of(
       known = {s: r for f in frames for s, r in zip(f['source'], f['repair'])}
       repair = functools.partial(repair_by, m, swap, known)
       out[f'{name} + repair'] = [Writer(repair)]
-  if not m.config.rewriters.generator:
+  if not m.e.config.rewriters.generator:
     return out
   for name, swap in swaps.items():
     if name == 'dictionary' or name not in repairs:  # as Hall Maudslay et al.
@@ -236,7 +231,7 @@ def repair_by(
   """Texts swapped and repaired, but for those whose repair is known."""
   rest = [*dict.fromkeys(text for text in texts if text not in known)]
   if rest:
-    frame = repairing.repaired(m.config, m.helpers, swap(rest))
+    frame = repairing.repaired(m.e.config, m.helpers, swap(rest))
     known = {**known, **dict(zip(rest, frame['repair'], strict=True))}
   return [known[text] for text in texts]
 
@@ -251,7 +246,7 @@ def generator(
   """Stage 5: a model fine-tuned on source → target, as a writer a seed."""
   return [
     writer(config, tuned(m, config, tables, targets, name, facts))
-    for config in generator_configs(m.config)
+    for config in generator_configs(m.e.config)
   ]
 
 
@@ -277,9 +272,9 @@ def tuned(
   ]
   pairs = pd.concat(frames, ignore_index=True)
   pairs = pairs[pairs['target'].str.strip() != '']
-  more = config.seed - m.config.seed
+  more = config.seed - m.e.config.seed
   name = f'{name}-{more}' if more else name
-  m.log.line(f'generator on {name}')
+  m.e.log.line(f'generator on {name}')
   own = m.e.of(config, f'generator/{name}')
   one = rewriter.fit(own, pairs)
   facts[f'held-out loss of the generator, {name}'] = one.quality['loss'][
@@ -374,13 +369,13 @@ def once(
   columns = [f'twin_{k}' if k else 'twin' for k in range(len(writers))]
 
   def make(where: str) -> pd.DataFrame:
-    m.log.line(f'{name} writes {len(texts[where]):,} texts, {where}')
+    m.e.log.line(f'{name} writes {len(texts[where]):,} texts, {where}')
     twins = {c: one.write(texts[where]) for c, one in zip(columns, writers)}
     return beside[where].assign(**twins)
 
   models = [one.model for one in writers if one.model]
   made_from = identity(
-    m.config,
+    m.e.config,
     ('texts', 'repair', 'data'),
     name,
     artefacts.content(m.words) if m.words else '',
@@ -392,7 +387,7 @@ def once(
   kept = m.e.frames(path, made_from, texts, make)
   for where, some in texts.items():
     if over := _too_long(writers, some):
-      m.log.line(
+      m.e.log.line(
         f'{name}: {over:,} of {len(some):,} texts are too long for its model '
         f'and stay as they are, {where}'
       )
@@ -411,7 +406,7 @@ def against_gold(
   Tested against those of `against`; `unlisted` are words that no target turned.
   Returns the names of these sets.
   """
-  known = known_twins(m.config, test)
+  known = known_twins(m.e.config, test)
   texts = {where: [one for one, _ in rows] for where, rows in known.items()}
   beside = {
     where: pd.DataFrame(rows, columns=['text', 'known'])
@@ -447,7 +442,8 @@ def known_twins(
 
 def worse(e: Experiment, known: Sequence[str], first: str) -> list[dict]:
   """The table of known twins, and which contenders are below a plain swap."""
-  rows, errors = [], []
+  rows: list[dict] = []
+  errors: list[dict] = []
   for name, one in e.contenders.items():
     for where in known:
       parts = one['sets'].get(where, {}).get('quality', {})

@@ -7,7 +7,6 @@ goes no further, and of the others nothing but the masks is written.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,14 +29,7 @@ from fairjax.pairs.repair import Span
 SPAN = Options(min_span=1)  # a masked word is never just dropped
 
 
-class Helpers(NamedTuple):
-  """The models that a repair asks."""
-
-  detector: Bundle
-  filler: Bundle
-
-
-def load(config: Config) -> Helpers:
+def load(config: Config) -> tuple[Bundle, Bundle]:
   """The detector and the filler that the config names."""
   options, kind = config.repair, precision(config)
   known = families.find(hf.read_shape(options.detector).family)
@@ -52,7 +44,7 @@ def load(config: Config) -> Helpers:
     )
   family = families.find(hf.read_shape(folder).family)
   can = 'infill' if 'infill' in family.heads else 'mask'
-  return Helpers(detector, folders.load(name, can, kind))
+  return detector, folders.load(name, can, kind)
 
 
 def odd(
@@ -63,34 +55,36 @@ def odd(
     return []
   encodings = detector.tokenizer.encode_batch(list(texts))
   fits = [len(one.ids) <= detector.longest for one in encodings]
-  pieces = ragged([np.int32(e.ids) for e, ok in zip(encodings, fits) if ok])
+  ids = [np.array(e.ids, np.int32) for e, ok in zip(encodings, fits) if ok]
+  pieces = ragged(ids)
   logits = detect.logits(
     detector.module, detector.params, pieces, can=detector.can
   )
   each = iter(pieces.split(logits))
   words = lambda one: repair.odd_words(
-    one.offsets, one.word_ids, np.asarray(next(each)) > threshold
+    one.offsets, one.word_ids, (np.asarray(next(each)) > threshold).tolist()
   )
   return [words(one) if ok else [] for one, ok in zip(encodings, fits)]
 
 
 def repaired(
   config: Config,
-  helpers: Helpers,
+  helpers: tuple[Bundle, Bundle] | None,
   swaps: Sequence[str],
 ) -> pd.DataFrame:
   """A row a text: swap, mask, repair, how many words were odd, if it fits."""
   swaps = list(swaps)
-  spans = odd(helpers.detector, swaps, config.repair.threshold)
-  mask, _ = fill.mask_of(helpers.filler.tokenizer)
+  detector, filler = helpers or load(config)
+  spans = odd(detector, swaps, config.repair.threshold)
+  mask, _ = fill.mask_of(filler.tokenizer)
   # A BART takes masks side by side for one; a masked LM fills each by a token.
-  merge = helpers.filler.can == 'infill'
+  merge = filler.can == 'infill'
   masks = [
     # A text that holds a mask of its own stays as it is.
     repair.masked(text, [] if mask in text else one, merge, mask)
     for text, one in zip(swaps, spans)
   ]
-  texts = _written(config, helpers.filler, swaps, masks)
+  texts = _written(config, filler, swaps, masks)
   return pd.DataFrame(
     {
       'swap': swaps,
@@ -130,8 +124,8 @@ def _written(
     able &= np.array([attributes.is_word(name.strip()) for name in names])
     never = np.flatnonzero(~able).tolist()
     result = fill.fill_texts(*args, never=never)
-  for i, words in zip(rows, result.spans):
-    out[i] = repair.filled(masks[i], swaps[i], words)
+  for i, spans in zip(rows, result.spans):
+    out[i] = repair.filled(masks[i], swaps[i], spans)
   return out
 
 

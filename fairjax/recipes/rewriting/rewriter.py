@@ -159,20 +159,17 @@ def _pools(
 
   Those that are too long are counted.
   """
-  pools, texts, facts = {}, {}, {}
+  pools, texts = {}, {}
+  facts: dict[str, int] = {}
   for split in ('train', 'valid', 'test'):
     rows = pairs[pairs['split'] == split]
     if not len(rows):
       continue
-    column = lambda name, rows=rows: (
-      rows[name].tolist() if name in rows else None
-    )
+    plain = rows['original'].tolist() if 'original' in rows else None
     label = rows['label'].to_numpy(np.int32) if 'label' in rows else None
-    pools[split], fits = rewriting.pool(
-      model, *map(column, ('source', 'target', 'original')), label
-    )
-    plain = rows['original' if 'original' in rows else 'source']
-    texts[split] = plain[fits].tolist()
+    both = rows['source'].tolist(), rows['target'].tolist()
+    pools[split], fits = rewriting.pool(model, *both, plain, label)
+    texts[split] = [t for t, fit in zip(plain or both[0], fits) if fit]
     facts |= fitting(model, split, fits)
   log.line('pairs: ' + ', '.join(f'{v:,} {k}' for k, v in facts.items() if v))
   return pools, texts, facts
@@ -210,10 +207,10 @@ def sums(
   terms: Callable = objectives.rewrites,
 ) -> np.ndarray:
   """Of each pair the sums and counts of the terms: [s, n, 2 k]."""
-  out, measured = None, objectives.measured(model, terms)
+  out, measured = np.zeros((0, 0, 0)), objectives.measured(model, terms)
   with announce.counting(len(pairs.label), 'pairs read:') as add:
     for host, result in swept(measured, params, pairs, batch):
-      if out is None:
+      if not out.size:
         out = np.zeros((len(result), len(pairs.label), result.shape[2]))
       example = host['example']
       out[:, example[example >= 0]] = result[:, example >= 0]

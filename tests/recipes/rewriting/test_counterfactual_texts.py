@@ -178,7 +178,7 @@ def test_a_text_is_repaired_once(models, monkeypatch, tmp_path):
     assert read == swap(texts)
     more = repair.write(['His son left.', *texts, 'His son left.'])
   assert read == swap([*texts, 'His son left.'])
-  frame = plain(m.config, m.helpers, swap(['His son left.']))
+  frame = plain(m.e.config, m.helpers, swap(['His son left.']))
   wanted = [frame['repair'][0], *repairs['train']['repair']]
   assert more == [*wanted, frame['repair'][0]]
 
