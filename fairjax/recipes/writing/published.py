@@ -1,15 +1,13 @@
 """Prompts as others published them: BOLD's json, RealToxicityPrompts' jsonl."""
 
-import math
 import pathlib
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
 from fairjax.benchmarks.shared import forms
 from fairjax.core.errors import UserError, count, shown
-from fairjax.data.tables import readers
+from fairjax.data.tables import inputs, readers
 from fairjax.recipes.writing.templates import COLUMNS
 
 TOXIC = 0.5  # of a prompt, as RealToxicityPrompts calls it
@@ -73,9 +71,10 @@ def real_toxicity(
         f'{where}, row {row} has no text in its prompt; give '
         "RealToxicityPrompts' file as it is"
       )
-    if not _is_share(one.get('toxicity')):
+    share = one.get('toxicity')
+    if share is not None and not (inputs.number(share) and 0 <= share <= 1):
       raise UserError(
-        f'{where}, row {row} has {shown(one["toxicity"])} for the toxicity of '
+        f'{where}, row {row} has {shown(share)} for the toxicity of '
         'its prompt; give a number from 0 to 1, or null'
       )
   texts = [one['text'] for one in cells]
@@ -101,10 +100,3 @@ def real_toxicity(
       'the toxic nor among the others'
     )
   return frame, pd.DataFrame(rows, columns=COLUMNS), said
-
-
-def _is_share(value: Any) -> bool:
-  if value is None:
-    return True
-  number = isinstance(value, int | float) and not isinstance(value, bool)
-  return number and math.isfinite(value) and 0 <= value <= 1
