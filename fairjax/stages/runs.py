@@ -14,7 +14,7 @@ import pandas as pd
 
 import fairjax
 from fairjax.config import Config, doors, ignored_knobs, seed_list
-from fairjax.core import artefacts, knobs, lock
+from fairjax.core import artefacts, knobs, lock, strict_json
 from fairjax.core.errors import UserError, need
 from fairjax.data.tables import published
 from fairjax.data.tables.schema import Tables
@@ -72,8 +72,10 @@ def keep_config(config: Config, folder: pathlib.Path) -> None:
   path = folder / 'config.json'
   if path.exists():
     earlier = artefacts.read_text(path)
-    name = f'{artefacts.fingerprint(earlier)}.json'
-    artefacts.write_text(folder / 'configs' / name, earlier)
+    with contextlib.suppress(ValueError):  # one that is torn was no run's
+      strict_json.parse(earlier)
+      name = f'{artefacts.fingerprint(earlier)}.json'
+      artefacts.write_text(folder / 'configs' / name, earlier)
   artefacts.write_json(path, config)
   name = f'{artefacts.fingerprint(artefacts.read_text(path))}.json'
   artefacts.remove_file(folder / 'configs' / name)  # it is config.json again

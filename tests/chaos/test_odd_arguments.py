@@ -144,8 +144,7 @@ def test_what_is_odd_is_not_taken_for_something_else():
   }
   assert no_fault({k: outcome(v) for k, v in odd.items()})['fine'] == 0
   views = [dict(enumerate(P)).values(), P]  # that has an order
-  one, other = (str(fairjax.assess(Y, v, n_resamples=0)) for v in views)
-  assert one == other
+  assert len({str(fairjax.assess(Y, v, n_resamples=0)) for v in views}) == 1
   assert inputs.labels([1, 1], None)[0] == [0, 1]
 
 

@@ -371,6 +371,7 @@ def test_an_artefact_that_cannot_be_read_back_is_told(tmp_path, monkeypatch):
     artefacts.seal(tmp_path / 'a.txt', 'x')
   (tmp_path / 'config.json').write_bytes(b'\xff torn')
   runs.keep_config(Config(), tmp_path)
+  assert not (tmp_path / 'configs').exists()  # what is torn was no run's: 197
   monkeypatch.setattr(pathlib.Path, 'read_text', fails)  # trials 124 and 145
   with pytest.raises(UserError, match=r'cannot read .*config.json: Input/'):
     runs.keep_config(Config(), tmp_path)
