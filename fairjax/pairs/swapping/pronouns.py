@@ -166,7 +166,8 @@ def _object_of(
     return verb in SETS.move
   if verb in SETS.wish:
     return True
-  if verb in SETS.allow and word not in SETS.held:
+  thing = word in SETS.things_too and not closes  # let her phone ring
+  if verb in SETS.allow and word not in SETS.held and not thing:
     return word in SETS.bare_verbs or (closes and not word.endswith('s'))
   if word.isdigit() or word in SETS.numbers:
     if verb in SETS.give:
