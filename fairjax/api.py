@@ -20,7 +20,9 @@ from fairjax.core import announce
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need, same_index
 from fairjax.data.tables import inputs
-from fairjax.report.faces import SET, Comparison, Equalized, Face
+from fairjax.report.faces import SET, Face
+from fairjax.report.faces import Comparison as Comparison
+from fairjax.report.faces import Equalized as Equalized
 from fairjax.results import Results
 from fairjax.stages.assessed import Assessment as Assessment
 from fairjax.stages.classifier import Classifier as Classifier
