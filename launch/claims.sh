@@ -40,6 +40,7 @@ flags() {
     weighting_forest)
       tweets "$1"
       echo "net.glove=$data/glove.6B.50d.5k.txt"
+      echo "seeds=3"
       ;;
     weighting_base)
       tweets "$1"
