@@ -204,7 +204,7 @@ def _groups(results: Results, gap: findings.Finding) -> dict:
     {called(g): rates[g] for g in order}, f'of 100{label}, {done}', everyone
   )
   caption = (
-    f'Share{label} {done} of each group with '
+    f'Of 100 rows{label} in each group, how many are {done}, with '
     f'{tables.percent(results.level)} intervals; in brackets: rows.'
   )
   if len(rates) > MOST_GROUPS:
