@@ -10,20 +10,12 @@ from fairjax import config as c
 
 def get_config(model: str = '') -> c.Config:
   model = model or c.pretrained('tiny')
-  rate, epochs = (1e-3, 8.0) if model in c.SCRATCH else (1e-4, 2.0)
   return c.Config(
     recipe='diet',
     model=model,
     seeds=3,
     data=c.Data(name='file', on_bad='drop'),
-    train=c.Train(
-      lr=rate,
-      epochs=epochs,
-      batch=32,
-      warmup=0.1,
-      metric_for_best='mcc',  # the lowest loss of few positives is constant
-      patience=0,
-    ),
+    train=c.for_own_rows(model),
     scoring=c.Scoring(names=('ge', 'el2n'), epochs=1.0),
     diet=c.Diet(
       ranking='healthy_random',

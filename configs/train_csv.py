@@ -17,18 +17,10 @@ from fairjax import config as c
 
 def get_config(model: str = '') -> c.Config:
   model = model or c.pretrained('cnn')
-  rate, epochs = (1e-3, 8) if model in c.SCRATCH else (1e-4, 2)
   return c.Config(
     recipe='train',
     model=model,
     seeds=3,
     data=c.Data(name='file', on_bad='drop'),
-    train=c.Train(
-      lr=rate,
-      epochs=epochs,
-      batch=32,
-      warmup=0.1,
-      metric_for_best='mcc',  # the lowest loss of few positives is constant
-      patience=0,
-    ),
+    train=c.for_own_rows(model),
   )

@@ -21,14 +21,7 @@ def get_config(model: str = '') -> c.Config:
     model=model,
     seeds=3,
     data=c.Data(name='file', on_bad='drop'),
-    train=c.Train(
-      lr=1e-3 if model in c.SCRATCH else 1e-4,
-      epochs=8 if model in c.SCRATCH else 2,
-      batch=32,
-      warmup=0.1,
-      metric_for_best='mcc',  # the lowest loss of few positives is constant
-      patience=0,
-    ),
+    train=c.for_own_rows(model),
     weighting=c.Weighting(z='terms', n_estimators=100, max_depth=18, folds=5),
   )
   if model == 'lstm':

@@ -113,7 +113,7 @@ def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
     command = shlex.join(['fairjax', *made, f'{longer}{twice:g}'])
   elif again and ('quality', findings.BELOW) in known:
     text = 'Next, say which label is positive, by its name or number:'
-    command = f'{again} --config.measures.pos_label=0'
+    command = f'{again} --config.measures.pos_label={1 - results.pos_label}'
   elif trained and ((folder / 'export').is_dir() or one_fit):
     text = 'Next, audit what was trained, on data of your own:'
     command = f'fairjax audit {name} {_rows(folder, "groups")}'
@@ -152,11 +152,8 @@ def _picture(results: Results, found) -> list[dict]:
   """One picture of what leads."""
   kinds = {one.kind: one for one in reversed(found)}
   held = kinds.get('contest')
-  if (
-    len(results.contenders) > 1
-    and results.sets
-    and (held or 'score' not in kinds)
-  ):
+  several = len(results.contenders) > 1 and results.sets
+  if several and (held or 'score' not in kinds):
     of = held.set if held else next(iter(results.sets))
     if shown := _contenders(results, of):
       return shown

@@ -114,11 +114,12 @@ def _triggers(
 
 def documents(results: Results) -> dict[str, str]:
   """The records as json and as a page of markdown, if there are any."""
-  rows, draft = of(results), said('draft')
+  if not (rows := of(results)):
+    return {}
+  draft = said('draft')
   record = plain({'draft': draft, 'scenarios': rows})
   page = render.template('bias_scenarios.md', {'estimate': tables.estimate})
-  texts = {
+  return {
     'bias_scenarios.json': json.dumps(record, ensure_ascii=False, indent=2),
     'bias_scenarios.md': page.render(rows=rows, results=results, draft=draft),
   }
-  return texts if rows else {}

@@ -18,12 +18,7 @@ from scipy import special
 from fairjax.core.errors import UserError, shown
 from fairjax.metrics.inference import row_weights, tails
 from fairjax.metrics.inference.estimates import of_value
-from fairjax.metrics.inference.intervals import (
-  REALS,
-  RowSample,
-  link,
-  unlink,
-)
+from fairjax.metrics.inference.intervals import REALS, RowSample, link, unlink
 
 FEW = 8  # clusters below which an interval is said to be a rough one
 

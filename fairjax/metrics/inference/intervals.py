@@ -39,12 +39,7 @@ import numpy as np
 from jaxtyping import Float
 
 from fairjax.config import Config
-from fairjax.metrics.inference.estimates import (
-  VAGUE,
-  estimate,
-  noted,
-  too_few,
-)
+from fairjax.metrics.inference.estimates import VAGUE, estimate, noted, too_few
 from fairjax.metrics.inference.resampling import SEEDS, SIGNS, quantile
 from fairjax.metrics.inference.sample import RowSample
 
