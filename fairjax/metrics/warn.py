@@ -107,12 +107,13 @@ def sentences(
   for name, member in zip(names, members):
     own = row_weights.of(weight, member)
     if few := _few(labels[member], classes, min_group, own):
-      small.append(f'{name!r} ({few})')
+      out_of_all = row_weights.rows(own, member[member]) < min_group
+      small.append((f'{name!r} ({few})', out_of_all))
   if small:
     by = '' if weight is None else ' by weight'
-    said, rest = '; '.join(small[:NAMED]), small[NAMED:]
-    if rest:
-      out_of = sum('in no gap' in one for one in rest)
+    said = '; '.join(told for told, _ in small[:NAMED])
+    if rest := small[NAMED:]:
+      out_of = sum(gone for _, gone in rest)
       said += f'; and {count(len(rest), "more group")}, {out_of} in no gap'
     out.append(f'Few rows{by}, so wide intervals: {said}.')
   for kind in dict.fromkeys(attributes):
@@ -143,8 +144,7 @@ def _few(
     return f'{_shown(total)}, fewer than {min_group}; in no gap'
   counts = {c: row_weights.rows(weight, labels == c) for c in classes}
   few = {c: rows for c, rows in counts.items() if rows < FEW}
-  each = (f'{_shown(rows)} of label {c}' for c, rows in few.items())
-  said = ', '.join(each)
+  said = ', '.join(f'{_shown(n)} of label {c}' for c, n in few.items())
   if any(rows < min_group for rows in few.values()):
     said += f', fewer than {min_group}; in no gap of it'
   return said

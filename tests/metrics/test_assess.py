@@ -103,18 +103,18 @@ def test_one_constant_seed_among_others_is_named():
 
 def test_an_empty_group_is_left_out_and_named():
   labels, scores, members = some()
-  with_empty = np.concatenate([members, np.zeros((1, len(labels)), bool)])
+  with_empty = np.vstack([members, np.zeros(len(labels), bool)])
   found = assess(labels, scores, with_empty, [*'abc'], options=draws(100))
   plain = assess(labels, scores, members, ['a', 'b'], options=draws(100))
   assert values(found, 'fairness') == values(plain, 'fairness')
   assert found['groups']['c']['tpr']['value'] is None
   assert found['groups']['c']['tpr']['note'] == 'no rows'
   assert any("'c' (no rows" in w for w in found['warnings'])
-  each = np.arange(len(labels)) == np.arange(6)[:, None]
-  small = np.concatenate([members, each])
-  found = assess(labels, scores, small, [*'ab012345'], options=draws(0))
-  (said,) = (w for w in found['warnings'] if w.startswith('Few rows'))
-  assert said.endswith('and 3 more groups, 3 in no gap.') and "'3'" not in said
+  small = np.vstack([members, np.eye(6, len(labels), dtype=bool)])
+  for least, none in (1, 0), (2, 3):  # a row is in the gaps of its own label
+    found = assess(labels, scores, small, [*'ab012345'], min_group=least)
+    (said,) = (w for w in found['warnings'] if w.startswith('Few rows'))
+    assert said.endswith(f'3 more groups, {none} in no gap.')
 
 
 def test_a_sum_of_two_groups_distances_is_at_most_1():
