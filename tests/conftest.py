@@ -5,12 +5,16 @@ import importlib.metadata
 import os
 import pathlib
 
+import threadpoolctl
+
 os.environ.setdefault('JAX_PLATFORMS', 'cpu')
 os.environ.setdefault('TRANSFORMERS_VERBOSITY', 'error')
 os.environ.setdefault('HF_HUB_OFFLINE', '1')
-# A worker has a core: BLAS's other threads only wait, at full load.
+# A worker has a core: BLAS's other threads only wait, at full load. Plugins
+# load numpy before this is read, where there are no workers that inherit it.
 for name in ('OPENBLAS', 'OMP', 'MKL'):
   os.environ.setdefault(f'{name}_NUM_THREADS', '1')
+threadpoolctl.threadpool_limits(1)
 # Compiling is most of a test's time: what one test compiled, others read.
 os.environ.setdefault(
   'JAX_COMPILATION_CACHE_DIR',

@@ -31,6 +31,7 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from fairjax.api import thresholds
+from fairjax.data import word_tables
 from fairjax.metrics import contrasts, counts, grades, own, paired
 from fairjax.metrics.assess import assess
 from fairjax.metrics.group_thresholds import CRITERIA
@@ -522,73 +523,8 @@ def measured(world, sets, seed=0, **options):
 
 def table():
   """(world, options) of every row."""
-  rates = 0.0, 0.02, 0.5, 1.0
-  yield from ((shares, {'n': n, 'p': p}) for n in SIZES for p in rates)
-  for seeds in (2, 5):
-    for n in (60, 1000):
-      for sd in (0.0, 0.2):
-        yield shares, {'n': n, 'p': 0.5, 'seeds': seeds, 'sd': sd}
-        yield shares, {'n': n, 'p': 0.98, 'seeds': seeds, 'sd': sd}
-  for seeds in (1, 3, 5):
-    for n in SIZES:
-      yield sizes, {'n': n, 'differ': 0.1, 'seeds': seeds}
-      yield sizes, {'n': n, 'differ': 0.1, 'seeds': seeds, 'shift': 0.6}
-    yield sizes, {'n': 300, 'differ': 0.02, 'seeds': seeds}
-  for n in (300, 1000):
-    yield two_sizes, {'n': n, 'ours': 0.02, 'theirs': -0.02}
-    yield two_sizes, {'n': n, 'ours': 0.1, 'theirs': 0.0}
-  for kind in ('few changes', 'small', 'even'):
-    yield from ((bounded, {'n': n, 'kind': kind}) for n in SIZES)
-  for groups in (8, 20, 100):
-    for p, icc in ((0.5, 0.1), (0.1, 0.1), (0.02, 0.05), (0.98, 0.0), (1, 0)):
-      yield clustered, {'groups': groups, 'p': p, 'icc': icc}
-
-  for n, positive in ((80, 0.5), (300, 0.13), (1000, 0.04), (1000, 0.3)):
-    yield ranked, {'n': n, 'positive': positive}
-  yield ranked, {'n': 300, 'positive': 0.13, 'kind': 'outliers'}
-  yield ranked, {'n': 1000, 'positive': 0.04, 'kind': 'outliers'}
-  yield ranked, {'n': 600, 'positive': 0.3, 'copies': 3}
-  yield ranked, {'n': 200, 'positive': 0.25, 'auc': 0.99}
-  for seeds in (2, 3, 5):  # seeds that dominate
-    yield shares, {'n': 1000, 'p': 0.7, 'seeds': seeds, 'sd': 0.3}
-  for seeds in (1, 2, 5):
-    yield two_runs, {'n': 400, 'seeds': seeds}
-  for seeds in (1, 2, 5):
-    for n in SIZES:
-      yield every, {'n': n, 'seeds': seeds}
-      yield every, {'n': n, 'seeds': seeds, 'apart': 0.0}
-  for kind in ('lognormal weights', 'weights of selection'):
-    for n in SIZES:
-      yield weighted, {'n': n, 'kind': kind}
-      yield weighted, {'n': n, 'kind': kind, 'apart': 0.0}
-  for seeds in (1, 5):
-    for n in (60, 300):
-      yield users, {'n': n, 'seeds': seeds}
-      yield users, {'n': n, 'seeds': seeds, 'apart': 0.0}
-  for groups in (8, 20, 60):
-    yield clustered, {'groups': groups, 'dominant': True}
-  for shared in (True, False):
-    yield own_of_clusters, {'groups': 8, 'shared': shared}
-    yield own_of_clusters, {'groups': 20, 'shared': shared}
-  yield many_contrasts, {'groups': 8, 'rows': 100, 'others': 100}
-  yield many_contrasts, {'groups': 2, 'rows': 30, 'others': 400}
-  for n in (300, 1000):
-    yield from ((closed, {'n': n, 'mirrored': at}) for at in (0.0, 0.05))
-  for positive in (0.05, 0.2):
-    yield chosen, {'n': 1000, 'positive': positive}
-  for criterion in CRITERIA:
-    if criterion != 'equal_fpr':
-      yield equalized, {'n': 1200, 'criterion': criterion}
-  for groups in (2, 3, 5, 8, 12):
-    for n in (300, 1000):
-      yield alike, {'n': n, 'groups': groups}
-      yield alike, {'n': n, 'groups': groups, 'differ': 0.3}
-  yield from ((controlled, {'n': n}) for n in (300, 1000))
-  yield from ((controlled, {'n': n, 'differ': 0.2}) for n in (300, 1000))
-  for tails in ('normal', 'heavy'):
-    for r in (0.0, 0.5, 0.9):
-      yield correlated, {'n': 60, 'r': r, 'tails': tails}
-      yield correlated, {'n': 1000, 'r': r, 'tails': tails}
+  for world, options in word_tables.table_rows(__file__, 'coverage_table.csv'):
+    yield globals()[world], ast.literal_eval(options)
 
 
 def goals(sets: int, worlds: list[str]) -> None:

@@ -34,106 +34,19 @@ import pandas as pd
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from test_kill import ROOT, SMALL
 
+from fairjax.data import word_tables
+
 KILLS, SEED = int(os.environ.get('KILLS', 20)), int(os.environ.get('SEED', 0))
 WITH_CLOCK = ('log.txt', 'report.html', 'versions.json')
 LIMIT = float(os.environ.get('LIMIT', 'inf'))
 LONGEST = float(os.environ.get('LONGEST', 300))  # seconds of a run
 
-PEOPLE = '--config.data.path={sources}/people'
+# name -> the words of its command; folders of what it needs by name.
 JOBS = {
-  'train': [
-    '--config=configs/quickstart.py',
-    *SMALL,
-    '--config.train.epochs=3',
-  ],
-  'diet': [
-    *('--config=configs/quickstart_diet.py', *SMALL, '--config.recipe=rank'),
-    *('--config.train.epochs=3', '--config.grid.rankings=healthy_random'),
-    *('--config.grid.factual=0.5', '--config.grid.counterfactual=0.25'),
-    *('--config.grid.augment=ge', '--config.grid.shares=0.0,1.0'),
-    '--config.grid.budget=0.5',
-  ],
-  'weighting': [
-    *('--config=configs/weighting_planted.py', *SMALL),
-    *('--config.train.epochs=3', '--config.weighting.n_estimators=10'),
-  ],
-  'pretraining': [
-    *('--config=configs/pretrain_bart_mini.py', '--config.model=tiny'),
-    *('--config.seeds=1', f'{PEOPLE}.txt', '--config.tokens.vocab_size=120'),
-    *('--config.pretrain.length=32', '--config.pretrain.steps=30'),
-    *('--config.pretrain.held_out=0.1', '--config.train.batch=16'),
-    *('--config.train.save_every=5', '--config.measures.resamples=50'),
-  ],
-  'fairflow': [
-    *('--config=configs/fairflow_planted.py', '--config.planted.rows=700'),
-    *('--config.seeds=1', '--config.tokens.vocab_size=800'),
-    *('--config.pretrain.steps=60', '--config.fairflow.cap=8'),
-    *('--config.fairflow.head_epochs=2', '--config.fairflow.threshold=0'),
-    *('--config.fairflow.word_share=0.1', '--config.fairflow.steps=2'),
-    *('--config.fairflow.hidden=8', '--config.fairflow.grow_cosine=0'),
-    *('--config.fairflow.min_along=-1', '--config.train.save_every=5'),
-    '--config.measures.resamples=50',
-  ],
-  'mbcda': [
-    *('--config=configs/mbcda_planted.py', '--config.planted.rows=120'),
-    *('--config.planted.test_rows=60', '--config.tokens.vocab_size=300'),
-    *('--config.rewriters.epochs=2', '--config.rewriters.seeds=1'),
-    '--config.rewriters.generators=1',
-    '--config.rewriters.classifier_epochs=1',
-    *('--config.adversary.labels=filtered', '--config.adversary.epochs=2'),
-    *('--config.adversary.vectors=', '--config.train.save_every=2'),
-    '--config.measures.resamples=20',
-  ],
-  'generation': [
-    *('--config=configs/generate.py', '--config.corpus.path={sources}/texts'),
-    '--config.model={pretraining}/export/seed_0',
-    *('--config.corpus.workers=1', '--config.generate.chunk=20'),
-    *('--config.generate.max_length=24', '--config.generate.num_beams=1'),
-  ],
-  'perturber': [
-    '--config=configs/perturber_mini.py',
-    *('--config.model=tiny', '--config.rewrite.family=gpt2'),
-    *('--config.data.limit=24', '--config.tokens.vocab_size=300'),
-    *(
-      '--config.perturb.data={sources}/panda',
-      '--config.perturb.sources=panda',
-    ),
-    *('--config.perturb.tested=6',),
-    *('--config.train.batch=8', '--config.train.epochs=2'),
-    *('--config.train.save_every=3', '--config.measures.resamples=50'),
-  ],
-  'fairtune': [
-    '--config=configs/fairtune_sst2.py',
-    *('--config.data.name=planted', '--config.planted.rows=160'),
-    *('--config.planted.test_rows=60', '--config.model=tiny'),
-    *('--config.seeds=1', '--config.tokens.vocab_size=300'),
-    *('--config.train.lr=1e-3', '--config.train.batch=16'),
-    *('--config.train.epochs=2', '--config.train.save_every=5'),
-    '--config.measures.resamples=50',
-  ],
-  'mitigations': [
-    '--config=configs/mitigations.py',
-    *('--config.model={mlm}/export/seed_0', '--config.data.name=file'),
-    *(f'{PEOPLE}.csv', '--config.benchmarks.task={sources}/people.csv'),
-    '--config.benchmarks.names=twins',
-    '--config.benchmarks.mitigations=leace,counterfactual,self_debias',
-    *('--config.pretrain.length=16', '--config.pretrain.steps=12'),
-    *('--config.pretrain.held_out=0.2', '--config.train.batch=4'),
-    *('--config.train.save_every=4', '--config.measures.resamples=50'),
-  ],
-  'audit': [
-    '--config=configs/audit.py',
-    *('--config.audit.model={train}', f'{PEOPLE}.csv'),
-    *('--config.audit.groups=gender', '--config.measures.resamples=50'),
-  ],
+  name: words.replace('SMALL', ' '.join(SMALL)).split()
+  for name, words in word_tables.table_rows(__file__, 'jobs.csv')
 }
-MLM = [
-  *('--config=configs/pretrain_mlm_mini.py', '--config.model=tiny'),
-  *(f'{PEOPLE}.txt', '--config.tokens.vocab_size=200'),
-  *('--config.pretrain.length=32', '--config.pretrain.steps=20'),
-  *('--config.pretrain.held_out=0.1', '--config.train.batch=16'),
-  '--config.measures.resamples=50',
-]
+MLM = {'mlm': JOBS.pop('mlm')}  # that others read, and no job
 
 # name -> (changes of the environment, words of bash before the command)
 CIRCUMSTANCES = {
@@ -271,11 +184,11 @@ class Job:
 def filled(name: str, place: pathlib.Path) -> list[str]:
   """A job's words, with the folders of what it needs."""
   words, known = JOBS[name], {'sources': sources(place)}
-  for other in JOBS | {'mlm': MLM}:
+  for other, words_of in (JOBS | MLM).items():
     if any('{' + other + '}' in word for word in words):
       known[other] = place / f'for_{other}'
       if not known[other].exists():
-        own = [w.format(**known) for w in (JOBS | {'mlm': MLM})[other]]
+        own = [w.format(**known) for w in words_of]
         part = place / f'part_of_{other}'
         shutil.rmtree(part, ignore_errors=True)
         finish(own, part)
