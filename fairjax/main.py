@@ -406,6 +406,7 @@ def main(argv: list[str]) -> None:
       'no command and no --config; try --config=configs/quickstart.py, or '
       'fairjax help'
     )
+  sys.argv[1:] = TYPED or sys.argv[1:]  # as the run's folder remembers it
   config = CONFIG.value
   if not isinstance(config, Config):
     refuse('the config file must return a fairjax.config.Config')

@@ -44,14 +44,10 @@ def of(results: Results) -> dict[str, str]:
   if groups := group_table(results):
     out['groups.tex'] = groups
   if results.tests:
-    out['tests.csv'] = escape.csv(
-      [
-        {k: t[k] for k in ('set', 'ours', 'theirs', 'measure')}
-        | {k: t['difference'].get(k) for k in ('value', 'low', 'high')}
-        | {k: t.get(k) for k in ('p', 'p_at_floor', 'p_adjusted', 'test')}
-        for t in results.tests
-      ]
-    )
+    first = 'set', 'ours', 'theirs', 'measure'
+    rest = 'p', 'p_at_floor', 'p_adjusted', 'test'
+    rows = [tables.test_row(t, first, rest) for t in results.tests]
+    out['tests.csv'] = escape.csv(rows)
   for k, (title, rows) in enumerate(_tables(results.sections), 1):
     name = re.sub(r'\W+', '_', title.lower()).strip('_')[:40] or 'table'
     file = name if title == words.IMPACT else f'{k:02}_{name}'
@@ -105,11 +101,9 @@ def _flat(row: Mapping) -> dict:
   """A row with an Estimate as three cells."""
   out = {}
   for key, value in row.items():
-    if tables.is_estimate(value):
-      out[key] = value['value']
-      out |= {f'{key}, {end}': value.get(end) for end in ('low', 'high')}
-    else:
-      out[key] = value
+    ends = ('low', 'high') if tables.is_estimate(value) else ()
+    out[key] = value['value'] if ends else value
+    out |= {f'{key}, {end}': value.get(end) for end in ends}
   return out
 
 

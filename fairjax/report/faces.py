@@ -19,6 +19,7 @@ from fairjax.core.errors import UserError, is_listed, need, same_index, shown
 from fairjax.data.tables import answers
 from fairjax.metrics.gate import ALSO
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
+from fairjax.report import tables
 from fairjax.results import Results, write
 
 if TYPE_CHECKING:
@@ -133,15 +134,9 @@ class Comparison:
 
   def to_frame(self) -> pd.DataFrame:
     """One row a test: measure, difference, its interval, p, the test."""
-    keep = ('value', 'low', 'high')
-    return pd.DataFrame(
-      [
-        {'measure': test['measure']}
-        | {k: test['difference'].get(k) for k in keep}
-        | {k: test.get(k) for k in ('p', 'p_at_floor', 'test')}
-        for test in self.tests
-      ]
-    )
+    rest = 'p', 'p_at_floor', 'test'
+    rows = [tables.test_row(t, ['measure'], rest) for t in self.tests]
+    return pd.DataFrame(rows)
 
   def plot(self) -> 'matplotlib.figure.Figure':
     """The differences with their intervals."""
@@ -197,15 +192,9 @@ class Equalized:
     """Accuracy and the criterion, before, after, and the difference."""
     rows = []
     for name in ('accuracy', CRITERIA[self.rule.criterion]):
-      test = self.comparison[name]
-      one = {'measure': name}
-      for side in ('before', 'after'):
-        one[side] = getattr(self, side)[name]['value']
-      rows.append(
-        one
-        | {k: test['difference'][k] for k in ('value', 'low', 'high')}
-        | {'p': test['p']}
-      )
+      sides = {'before': self.before[name], 'after': self.after[name]}
+      row = {'measure': name, **{k: v['value'] for k, v in sides.items()}}
+      rows.append(row | tables.test_row(self.comparison[name], (), ['p']))
     return pd.DataFrame(rows).rename(columns={'value': 'difference'})
 
   def __repr__(self) -> str:

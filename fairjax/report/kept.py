@@ -53,7 +53,7 @@ def origin(folder: pathlib.Path, found: Results) -> dict:
   return {
     **named,
     'data': _data(folder, found),
-    'command': shlex.join(f'{k}{equals}{_short(v)}' for k, equals, v in flags),
+    'command': shlex.join(_short(k) + is_ + _short(v) for k, is_, v in flags),
     **{name: versions[name] for name in FACTS if name in versions},
     **{name: machine[name] for name in ('cpu', 'class') if name in machine},
   }

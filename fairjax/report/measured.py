@@ -181,9 +181,8 @@ def in_full(results: Results, predictions: pd.DataFrame | None) -> list[dict]:
   """A section for each test set of the contender in focus."""
   out = []
   for name, one in results.sets.items():
-    scores = predictions is not None and _scores(
-      name, predictions, results, one
-    )
+    known = predictions is not None
+    scores = known and _scores(name, predictions, results, one)
     out += written.sections(
       'test_set.txt',
       name=name,
@@ -193,7 +192,7 @@ def in_full(results: Results, predictions: pd.DataFrame | None) -> list[dict]:
       most=MOST_GROUPS,
       **_numbers(one),
       **_groups(name, one.get('groups') or {}),
-      ungrouped=predictions is not None and not one.get('fairness'),
+      ungrouped=known and not one.get('fairness'),
       **scores or {'roc': None},
     )
   return [section for section in out if section['parts']]
@@ -231,11 +230,9 @@ def _measures(values: Mapping) -> dict:
 
 def _groups(name: str, groups: Mapping) -> dict:
   """A picture of the rates of the largest groups, and every number."""
-  keys = [
-    key
-    for key in dict.fromkeys(key for g in groups.values() for key in g)
-    if any(tables.is_estimate(g.get(key)) for g in groups.values())
-  ]
+  columns = dict.fromkeys(key for g in groups.values() for key in g)
+  known = lambda k: any(tables.is_estimate(g.get(k)) for g in groups.values())
+  keys = [*filter(known, columns)]
   of_rates = [k for k in keys if k in measures.rates()]
   rates = measures.leading(of_rates, pictured=True) or keys
   largest = sorted(groups, key=lambda g: -groups[g].get('rows', 0))
@@ -248,16 +245,13 @@ def _groups(name: str, groups: Mapping) -> dict:
     for g in groups
     if g in largest[:MOST_GROUPS]
   }
-  columns = dict.fromkeys(key for g in groups.values() for key in g)
   heads = {'group': 'group'} | {k: heading(k) for k in columns}
   if 'effective_rows' in heads:
     heads['effective_rows'] = 'rows by weight'
+  each = [{'group': g, **values} for g, values in groups.items()]
   return {
     'rates': rates and drawn(f'rates_{name}', plots.rates(rows), ''),
-    'groups': groups
-    and parts.table(
-      [{'group': g, **values} for g, values in groups.items()], heads
-    ),
+    'groups': groups and parts.table(each, heads),
   }
 
 
@@ -314,9 +308,8 @@ def tests(results: Results) -> list[dict]:
     body.append(parts.heading(title))
     own = next(iter(rows[0]))
     for key in measures.leading({r['measure'] for r in rows}, pictured=True):
-      effects = {
-        row[own]: row['difference'] for row in rows if row['measure'] == key
-      }
+      of = [row for row in rows if row['measure'] == key]
+      effects = {row[own]: row['difference'] for row in of}
       label = measures.label(key)
       caption = (
         f'{title}: {label}; {_better(key)}. A hollow point: the interval holds '

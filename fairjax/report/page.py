@@ -7,8 +7,10 @@ tables; method and settings. Pictures' png files go to plots/.
 """
 
 import dataclasses
+import math
 import os
 import pathlib
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -84,36 +86,36 @@ def first_screen(
   lines = words.lines(results, found)
   if not lines:  # what else a run has stands in its sections
     none = [] if results.sections else [parts.text('Nothing was compared.')]
-    return [*none, *_next(results, found, folder)]
+    return [*none, *next_command(results, found, folder)]
   said = [parts.text(lines[0], 'lead'), *map(parts.text, lines[1:])]
   out = [{'part': 'first', 'words': said, 'picture': _picture(results, found)}]
   if lights := words.lights(found, results):
     out.append({'part': 'lights', 'lights': lights})
-  return [*out, *_next(results, found, folder)]
+  return [*out, *next_command(results, found, folder)]
 
 
-def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
+def next_command(results: Results, found, folder: pathlib.Path) -> list[dict]:
   """The command that a reader of this page may want next."""
   row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
   name = shlex.quote(folder.name)
   made = (kept.described(folder, kept.VERSIONS) or {}).get('command') or []
-  longer = '--config.train.epochs='
-  again = shlex.join(['fairjax', *made[1:]]) if made else ''
+  config, again = kept.described(folder, kept.CONFIG) or {}, _again(made)
+  leaf = re.search(r'--config\.([\w.]+)', row.command if row else '')
+  asked = leaf and _flat(config).get(leaf[1])  # this run has done so
   known = {(one.kind, one.verdict) for one in found}
   gap = ('gap', findings.ABOVE) in known and 'quality' in kinds
   trained = row and row.exports and (folder / kept.METRICS).exists()
   one_fit = len([*folder.glob('training/*/weights.safetensors')]) == 1
   # Of quality and gaps: a score may have nothing to be held against.
   void = {kind for kind, of in known if of == findings.VOID} - {'score'}
+  then = row and not (asked or void) and row.then
   if trained and again and void:
     text = 'Next, train longer, or a pretrained folder (--config.model=…):'
-    made = [word for word in made[1:] if not word.startswith(longer)]
-    config = kept.described(folder, kept.CONFIG) or {}
     twice = 2 * config.get('train', {}).get('epochs', 5)
-    command = shlex.join(['fairjax', *made, f'{longer}{twice:g}'])
+    command = _again(made, 'train.epochs', f'{twice:g}')
   elif again and ('quality', findings.BELOW) in known:
     text = 'Next, say which label is positive, by its name or number:'
-    command = f'{again} --config.measures.pos_label={1 - results.pos_label}'
+    command = _again(made, 'measures.pos_label', 1 - results.pos_label)
   elif trained and ((folder / 'export').is_dir() or one_fit):
     text = 'Next, audit what was trained, on data of your own:'
     command = f'fairjax audit {name} {_rows(folder, "groups")}'
@@ -124,14 +126,35 @@ def _next(results: Results, found, folder: pathlib.Path) -> list[dict]:
     text = 'Next, train a fairer classifier:'
     texts = any('texts' in one for one in results.sets.values())
     command = f'fairjax diet {_rows(folder, "group") if texts else "my.csv"}'
-  elif row and row.then and (again or '{again}' not in row.command):
-    parity = 'eqodd' if 'quality' in kinds else 'dp'  # without labels
-    named = {'run': name, 'again': again, 'parity': parity}
+  elif then and (again or row.command[0] != '{'):
+    named = {'run': name, 'again': again, 'gate': _gate(results, kinds)}
     text, command = row.then, row.command.format(**named)
   else:
     text = 'To see this page again, and its numbers in a terminal:'
     command = f'fairjax report {name}'
   return [{'part': 'command', 'text': text, 'command': command}]
+
+
+def _again(made: Sequence[str], leaf: str = '', value: Any = '') -> str:
+  """The command of a run as it was typed, with another value of an option."""
+  options = {f'--config.{leaf}', f'--{leaf.rpartition(".")[2]}'}
+  out, left = ['fairjax'], iter(made[1:])
+  for word in left:
+    flag, equals, _ = word.partition('=')
+    if flag not in options:
+      out.append(word)
+    elif not equals:
+      next(left, None)
+  out += [f'--config.{leaf}={value}'] if leaf else []
+  return shlex.join(out) if made else ''
+
+
+def _gate(results: Results, kinds: set[str]) -> str:
+  """A bound just below the interval of this run, which a worse one fails."""
+  parity = 'eqodd' if 'quality' in kinds else 'dp'  # without labels
+  known = [one.get('fairness', {}) for one in results.sets.values()]
+  low = next((one[parity].get('low') for one in known if parity in one), None)
+  return f'{parity}<{math.floor(100 * low) / 100 if low else 0.8:g}'
 
 
 def _rows(folder: pathlib.Path, group: str) -> str:
@@ -381,22 +404,18 @@ def _hygiene(facts: Mapping | None) -> dict:
 def provenance(config: Mapping | None, versions: Mapping | None) -> dict:
   """Options and versions."""
   default = _flat(dataclasses.asdict(Config()))
-  rows = [
-    {'option': key, 'value': _shown(value)}
-    for key, value in _flat(config or {}).items()
+  listed = lambda tree, *columns: [
+    dict(zip(columns, (key, _shown(value))))
+    for key, value in _flat(tree).items()
   ]
+  rows = listed(config or {}, 'option', 'value')
   usual = lambda row: _shown(default.get(row['option'], object()))
   return {
     'config': config,
     'options': rows,
     'own': [row for row in rows if row['value'] != usual(row)],
     'versions': versions,
-    'made_by': parts.table(
-      [
-        {'part': key, 'version': _shown(value)}
-        for key, value in _flat(versions or {}).items()
-      ]
-    ),
+    'made_by': parts.table(listed(versions or {}, 'part', 'version')),
   }
 
 

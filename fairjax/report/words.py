@@ -108,8 +108,8 @@ def lines(results: Results, found: Sequence[Finding] | None = None) -> list:
   """The sentences of a first screen, what leads first."""
   found = findings.of(results) if found is None else found
   out = [sentence(results, one) for one in found]
-  if len([one for one in found if one.kind == 'contest']) > 1:
-    first = [s for s, one in zip(out, found) if one.kind == 'contest']
+  first = [s for s, one in zip(out, found) if one.kind == 'contest']
+  if len(first) > 1:
     rest = [s for s, one in zip(out, found) if one.kind != 'contest']
     out = [' '.join(first[:4]), *rest]
   return [line for line in dict.fromkeys(out) if line]

@@ -1,10 +1,16 @@
 """The page: whole, balanced, escaped, the same for the same run."""
 
+import ast
 import html.parser
 import itertools
+import json
+import pathlib
 import re
+import shlex
+import types
 
 import drawn
+import pandas as pd
 import pytest
 
 from fairjax import results
@@ -12,6 +18,7 @@ from fairjax.core.errors import UserError
 from fairjax.report import measured, page, render, tables
 from fairjax.report.__main__ import main as report_main
 
+NEXT = pathlib.Path(__file__).with_name('next_commands.csv')
 VOID = {'meta', 'br', 'hr', 'img', 'link', 'input'}
 
 
@@ -99,6 +106,27 @@ def test_every_page_has_one_order(reported):
   assert places == sorted(places)
   first = html[: html.index('</section>')]
   assert first.rstrip().endswith('</code></p>')
+
+
+@pytest.mark.parametrize(
+  'case', pd.read_csv(NEXT, keep_default_na=False).to_dict('records')
+)
+def test_the_first_screen_ends_with_what_is_next(case, tmp_path):
+  folder = tmp_path / 'run'
+  words = ['fairjax', *shlex.split(case['typed'])][: 9 * bool(case['typed'])]
+  kept = {'versions.json': {'command': words}}
+  kept['config.json'] = ast.literal_eval(case['config'])
+  for name in [*case['files'].split(), *kept]:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps(kept.get(name, '')))
+  found = [one.split() for one in case['findings'].split('|') if one]
+  found = [types.SimpleNamespace(kind=k, verdict=v) for k, v in found]
+  own = {'texts': 9, 'fairness': {'eqodd': {'low': 0.557}, 'dp': {'low': None}}}
+  run = results.Results(
+    recipe=case['recipe'], contenders={'m': {'sets': {'data': own}}}
+  )
+  (one,) = page.next_command(run, found, folder)
+  assert case['text'] in one['text'] and one['command'] == case['command']
 
 
 def test_a_figure_that_cannot_be_drawn_is_one_sentence(run_folder):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
   from matplotlib.axes import Axes
   from matplotlib.figure import Figure
 
+OVER = {'y': np.mean, 'low': np.min, 'high': np.max}  # seeds
 Series = Mapping[str, Mapping[str, Any]]
 
 
@@ -161,9 +162,7 @@ def learning_series(rows: Sequence[Mapping]) -> dict[str, dict[str, dict]]:
     steps = sorted(at)
     measures.setdefault(measure, {})[split] = {
       'x': np.array(steps),
-      'y': np.array([np.mean(at[s]) for s in steps]),
-      'low': np.array([np.min(at[s]) for s in steps]),
-      'high': np.array([np.max(at[s]) for s in steps]),
+      **{k: np.array([of(at[s]) for s in steps]) for k, of in OVER.items()},
     }
   return measures
 
@@ -220,8 +219,6 @@ def best_front(points: np.ndarray) -> np.ndarray:
   """
   order = np.lexsort((-points[:, 1], -points[:, 0]))
   order = order[~np.isnan(points[order]).any(1)]
-  if not len(order):
-    return order
   y = points[order, 1]
   before = np.r_[-np.inf, np.maximum.accumulate(y)[:-1]]
   return order[y > before][::-1]

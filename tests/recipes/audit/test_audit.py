@@ -51,16 +51,9 @@ def rows(n=240, seed=0):
 
 def scorer(texts):
   """Women are called toxic; 'large' for 'big' changes a little."""
-  p = np.array(
-    [
-      0.15
-      + 0.6 * ('awful' in t)
-      + 0.5 * ('she ' in t.lower()[:4])
-      + 0.02 * ('large' in t)
-      for t in texts
-    ]
-  )
-  return np.clip(p, 0, 1)
+  of = pd.Series([*texts], dtype=str).str
+  p = 0.15 + 0.6 * of.contains('awful') + 0.5 * of.match('she ', case=False)
+  return np.clip(p + 0.02 * of.contains('large'), 0, 1).to_numpy()
 
 
 def config(**audit):
@@ -112,12 +105,9 @@ def test_rows_that_flip_show_different_words(monkeypatch):
   aunts = [f'My aunt said it was happy {k}.' for k in frame.index[::7]]
   frame.loc[::7, 'text'] = aunts
   frame.loc[1, 'text'] = 'Donald Marsh said it was happy.'
-  loud = lambda texts: (
-    np.array(
-      [0.9 if t[:3] == 'She' else 0.7 if 'aunt' in t else 0.1 for t in texts]
-    )
-    + [0.89 * ('Donald' in t) for t in texts]
-  )
+  said = {'She': 0.9, 'My aunt': 0.7, 'Donald': 0.99}
+  first = lambda t: next((p for w, p in said.items() if t.startswith(w)), 0.1)
+  loud = lambda texts: np.array([*map(first, texts)])
   monkeypatch.setattr(audit_page, 'EXAMPLES', 2)
   found, _ = audited(frame, loud, groups=('gender',))
   (shown,) = (
@@ -202,11 +192,7 @@ def check_scenarios(folder, known):
 @pytest.mark.parametrize(
   'rule, code, words',
   [
-    (
-      'eqodd<0.8',
-      1,
-      r"the gate 'eqodd<0.8' failed: eqodd is 0\.\d+ \[.* fails",
-    ),
+    ('eqodd<0.8', 1, r"gate 'eqodd<0.8' failed: eqodd is 0\.\d+ \[.* fails"),
     ('eqodd<0.05', 0, ''),
     # The group of three rows is in no gap, so site has none.
     (
@@ -270,13 +256,7 @@ def test_predictions_need_no_model_and_edits_can_be_scored_elsewhere(tmp_path):
   found = recipe.run(made, tmp_path / 'second')
   here, _ = audited(rows(), scorer, groups=('gender',))
   known = found.measured(found.focus, 'predictions')
-  for name in (
-    'flips',
-    'control_flips',
-    'excess_flips',
-    'tprd',
-    'score_change',
-  ):
+  for name in 'flips control_flips excess_flips tprd score_change'.split():
     assert known[name]['value'] == pytest.approx(measured(here)[name]['value'])
   edited.head(5).to_csv(tmp_path / 'scored.csv', index=False)
   with pytest.raises(UserError, match='no prediction of the edited text'):
