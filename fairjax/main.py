@@ -51,6 +51,7 @@ from fairjax.core.errors import (
 
 # Exit codes.
 FAILED, MISTAKE, UNDECIDED, RESUME, INTERRUPTED = 1, 2, 3, 75, 130
+ENDS = {Failed: FAILED, Undecided: UNDECIDED, Interrupted: RESUME}
 AGAIN = 0.2  # seconds until a stop that nobody heard is said again
 HELP = {'-h', '--help', '-help', '-?'}
 LEAVES = {leaf.name: leaf.type for leaf in knobs.leaves(Config)}
@@ -80,10 +81,9 @@ DISTRIBUTED = flags.DEFINE_bool(
 
 def find_config(name: str) -> str:
   """A config file by path, or by its name among the shipped ones."""
-  path = pathlib.Path(name)
   if os.path.isfile(name):
     return name
-  shipped = config_folder() / path.name
+  shipped = config_folder() / pathlib.Path(name).name
   if not shipped.suffix:
     shipped = shipped.with_name(shipped.name + '.py')
   if os.path.isfile(shipped):
@@ -122,46 +122,61 @@ def tidy(argv: list[str]) -> list[str]:
 
   The flags library wants the file before its overrides, tuples as Python
   source, and answers a wrong name with a traceback; here a wrong name or
-  type is one sentence.
+  type is one sentence, and so is a flag with two values.
   """
-  file, overrides, rest = None, {}, []  # of a leaf given twice the last
-  leaves = LEAVES
-  todo = list(argv[1:])
+  given: dict[str, str] = {}
+  rest, todo = [], list(argv[1:])
   while todo:
     word = todo.pop(0)
     name, equals, value = word.lstrip('-').partition('=')
     if not word.startswith('-'):
       rest.append(word)
-    elif name == 'config':
-      if not equals and not todo:
-        raise UserError('--config needs a file, as in --config=configs/x.py')
-      file = find_config(value if equals else todo.pop(0))
-    elif name.startswith(('config.', 'noconfig.')):
-      leaf = name.partition('config.')[2]
-      if leaf not in leaves:
-        raise UserError(f'there is no --config.{leaf}{instead(leaf, leaves)}')
-      if leaves[leaf] is bool and not equals:
-        value = str(name.startswith('config.'))
-      elif not equals:
-        if not todo:
-          raise UserError(f'--config.{leaf} needs a value')
-        value = todo.pop(0)
-      overrides[leaf] = f'--config.{leaf}={typed(leaf, leaves[leaf], value)}'
-    elif name in flags.FLAGS or name.removeprefix('no') in flags.FLAGS:
-      rest.append(word)
-    else:
-      raise UserError(f'there is no flag --{name}{instead(name, leaves)}')
-  if overrides and file is None:
+      continue
+    off = name[:2] == 'no' and (name[2:] in flags.FLAGS or 'config.' in name)
+    name = name[2:] if off else name
+    known: Any = flags.FLAGS
+    start, leaf = 'flag --', name
+    if name.startswith('config.'):
+      known, start, leaf = LEAVES, '--config.', name[7:]
+    if leaf not in known:
+      raise UserError(f'there is no {start}{leaf}{instead(leaf, LEAVES)}')
+    kind = known[leaf]
+    if not equals and (kind is bool or getattr(kind, 'boolean', False)):
+      value = str(not off)
+    elif not (equals or todo):
+      hint = ', as in --config=configs/x.py' * (name == 'config')
+      raise UserError(f'--{name} needs a value{hint}')
+    elif not equals:
+      value = todo.pop(0)
+    if known is LEAVES:
+      value = typed(leaf, kind, value)
+    once(given, name, find_config(value) if name == 'config' else value)
+  path, flag = given.pop('config', ''), '--{}={}'.format
+  overrides = [flag(*one) for one in given.items() if 'config.' in one[0]]
+  if overrides and not path:
     raise UserError(
-      f'{next(iter(overrides.values()))} changes a config, but none is named; '
+      f'{overrides[0]} changes a config, but none is named; '
       'add --config=configs/x.py'
     )
-  first = [f'--config={file}'] if file else []
-  model = overrides.get('model', '').partition('=')[2]
-  own = pathlib.Path(file).read_text('utf-8') if file and model else ''
+  model = given.get('config.model', '')
+  own = pathlib.Path(path).read_text('utf-8') if path and model else ''
   if 'def get_config(model' in own:
-    first = [f'--config={file}:{model}']  # whose other values suit the model
-  return [argv[0], *first, *overrides.values(), *rest]
+    path += f':{model}'  # whose other values suit the model
+  given = {'config': path} | given if path else given
+  return [argv[0], *(flag(*one) for one in given.items()), *rest]
+
+
+def once(given: dict[str, str], flag: str, value: str) -> None:
+  """Keeps a flag; of two values one would be lost without a word."""
+  both = given.setdefault(flag, value), value
+  if both[0] == value:
+    return
+  kind = LEAVES.get(flag.removeprefix('config.'))
+  if getattr(kind, '__origin__', None) is tuple:
+    every = ','.join(str(x) for one in both for x in ast.literal_eval(one))
+    raise UserError(f'--{flag} is given twice; write --{flag}={every}')
+  told = ' and as '.join(map(short, both))
+  raise UserError(f'--{flag} is given twice, as {told}; keep one of the two')
 
 
 def instead(name: str, leaves) -> str:
@@ -204,10 +219,8 @@ def typed(leaf: str, kind, value: str) -> str:
   try:
     if kind is bool:
       return str({'true': True, 'false': False}[value.lower()])
-    if kind is int:
-      return str(int(value))
-    if kind is float:
-      return repr(float(value))
+    if kind in (int, float):
+      return repr(kind(value))
     if getattr(kind, '__origin__', None) is tuple:
       one = kind.__args__[0]
       if value.strip().startswith(('(', '[')):
@@ -225,16 +238,14 @@ def typed(leaf: str, kind, value: str) -> str:
     ) from error
 
 
-FIELDS = dataclasses.fields(Config)
-
-
 def misspelt(error: AttributeError) -> str:
   """The sentence for a field that a config file names and we do not have."""
   found = re.search(r"'(\w+)' object has no attribute '(\w+)'", str(error))
   if not found:
     return str(error)
   kind, name = found.groups()
-  sections = {getattr(f.type, '__name__', ''): f.name for f in FIELDS}
+  fields = dataclasses.fields(Config)
+  sections = {getattr(f.type, '__name__', ''): f.name for f in fields}
   start = f'{sections[kind]}.' if kind in sections else ''
   leaves = {k: v for k, v in LEAVES.items() if k.startswith(start)}
   return f'a config.{kind} has no {name}{instead(start + name, leaves)}'
@@ -441,14 +452,8 @@ def main(argv: list[str]) -> None:
       DISTRIBUTED.value,
     )
     recipe(config, folder)
-  except UserError as error:
-    refuse(error)
-  except Failed as failed:
-    end(failed, FAILED)
-  except Undecided as open_question:
-    end(open_question, UNDECIDED)
-  except Interrupted as stopped:
-    end(stopped, RESUME)
+  except (UserError, Failed, Undecided, Interrupted) as error:
+    end(error, ENDS.get(type(error), MISTAKE))
   except KeyboardInterrupt:
     end('interrupted', INTERRUPTED)
   except Exception:

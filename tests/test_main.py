@@ -43,7 +43,7 @@ def told(words) -> str:
 MISTAKEN = word_tables.table_rows(__file__, 'mistaken_flags.csv')
 FILES = {
   ('--config.train.lr=1',): 'none is named | --config=',
-  ('--config',): 'needs a file',
+  ('--config',): 'needs a value, as in',
   ('--config=configs/quickstrat.py',): 'quickstrat | quickstart.py?',
   ('--config=/nowhere/zzz.py',): 'zzz.py | --list',
   **{
@@ -515,12 +515,16 @@ def test_every_section_knows_its_fields():
     config.no_such_field = 1
 
 
-def test_of_a_flag_given_twice_the_last_counts():
-  """The flags library appends tuples and replaces all else."""
-  words = ['main', '--config=configs/quickstart.py']
-  for leaf, *values in (('audit.groups', 'a,b', 'c'), ('train.lr', '.1', '.2')):
-    flags = [f'--config.{leaf}={value}' for value in values]
-    assert main.tidy([*words, *flags]) == main.tidy([*words, flags[-1]])
+def test_a_flag_with_two_values_is_one_sentence():
+  """Of a flag given twice the last would count, without a word."""
+  for one, other, sentence in (
+    ('config.audit.groups=a,b', 'c', '; write --config.audit.groups=a,b,c'),
+    ('config.train.lr=.1', '.2', "as '0.1' and as '0.2'; keep one of the two"),
+    ('workdir=a', 'b', "--workdir is given twice, as 'a' and as 'b'"),
+  ):
+    flag, words = one.partition('=')[0], [QUICK, f'--{one}']
+    assert sentence in told([*words, f'--{flag}', other])
+    assert main.tidy(['', *words, *words]) == main.tidy(['', *words])
 
 
 def test_processes_without_an_address_do_not_train_alone(monkeypatch):

@@ -61,7 +61,7 @@ def flags_of(words: list[str]) -> list[str]:
     return [f'--config=configs/{command.bare}.py', *rest]
   knobs = command.places[len(behind) - 1]
   named = [f'--config.{k}={word}' for k, word in zip(knobs, behind)]
-  if 'data.path' in knobs:
+  if 'data.path' in knobs and '--config.data.name' not in ' '.join(rest):
     named.append('--config.data.name=file')
   if name == 'audit':
     rest = [SERVE.sub(_served, word) for word in rest]

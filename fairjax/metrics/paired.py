@@ -122,10 +122,9 @@ def of_draws(
   Of `sizes` draws are of the signed numbers, each on the side of its value.
   """
   both, each = np.concatenate(values), np.concatenate(draws, 1)
-  beyond, gaps = (0.0, 0.0), None
-  if sizes:
-    beyond, gaps = _beyond(both, np.abs(each - both), options), np.abs(each)
-  one = _leading(name, both, each, options, 1, True, beyond=beyond, gaps=gaps)
+  gaps = np.abs(each) if sizes else None
+  beyond = _beyond(both, np.abs(each - both), options) if sizes else None
+  one = _leading(name, both, each, options, 1, True, None, beyond, gaps)
   return {key: value for key, value in one.items() if key != 'values'}
 
 
@@ -138,15 +137,7 @@ def _width(measure: str, count: int) -> float:
 
 
 def _leading(
-  name,
-  both,
-  draws,
-  options,
-  count,
-  paired,
-  alike=None,
-  beyond=(0.0, 0.0),
-  gaps=None,
+  name, both, draws, options, count, paired, alike=None, beyond=None, gaps=None
 ) -> dict:
   """The test of a measure [2s] over examples and seeds.
 
@@ -168,10 +159,10 @@ def _leading(
     out = intervals.difference(value, noise, options, width, null)._asdict()
     if out['p'] is not None:
       if gaps is not None:
-        if gaps is not draws:
-          noise = _noise(ours, theirs, gaps, options, paired)
+        noise = _noise(ours, theirs, gaps, options, paired)
         out |= _of_either_side(gaps, noise, options, out)
-      low, high = max(value - beyond[0], -width), min(value + beyond[1], width)
+      below, above = beyond or (0.0, 0.0)
+      low, high = max(value - below, -width), min(value + above, width)
       # The end beside 0 stays where p says that 0 is outside.
       held = out['p'] > 1 - options.level
       if held or value < 0:

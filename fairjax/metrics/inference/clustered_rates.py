@@ -49,7 +49,7 @@ def drawn(
   apart /= np.sqrt(number * (number - 1))
   variance = (apart**2).sum(0)
   least = 1 / (top / all_ * (1 - top / all_) * (all_ / row))
-  missing = np.sqrt(np.maximum(least - variance, 0)).max(0)  # k, g1, rate
+  missing = np.sqrt(np.maximum(least - variance, 0))  # s, k, g1, rate
   number = np.minimum(row_weights.equal_clusters(below), resampling.BLOCKS)
   scale = heavy(number.min((0, 1)), options)  # resample, g1, rate
   rng = np.random.default_rng([options.seed, CLUSTERS])
@@ -63,10 +63,10 @@ def drawn(
   for some in resampling.chunks(options.resamples):
     z = rng.standard_normal((some.stop - some.start, len(flat)), np.float32)
     line = (z @ flat).reshape(-1, *shape)
-    own = rng.standard_normal((len(z), *missing.shape), np.float32)
+    own = rng.standard_normal((len(z), *shape[1:]), np.float32)
     # 1 − rate is drawn as the rate is: tnr with fpr, fnr with tpr.
     own = own[..., groups.PSEUDO_OF] * np.where(groups.SWAPPED, -1, 1)
-    line += (own * missing)[:, None]
+    line += own[:, None] * missing
     line *= scale[some, None, None]
     line += centre + undefined
     out[some] = 1 / (1 + np.exp(-np.clip(line, -80, 80)))
