@@ -4,8 +4,6 @@ import json
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 import warnings
 
 import flax.linen as nn
@@ -13,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import programs
 import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
 
@@ -47,9 +46,7 @@ def test_import_is_light():
     'print(time.perf_counter() - t, "jax" in sys.modules, "assess" in '
     'dir(fairjax))'
   )
-  out = subprocess.run(
-    [sys.executable, '-c', code], capture_output=True, text=True, check=True
-  ).stdout.split()
+  out = programs.printed('-c', code).split()
   assert float(out[0]) < 0.3 and out[1:] == ['False', 'True']
   with pytest.raises(AttributeError, match='no attribute'):
     fairjax.asses  # noqa: B018

@@ -4,9 +4,8 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 
+import programs
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -222,12 +221,7 @@ def copy(tmp_path_factory):
 
 
 def python(folder, *arguments):
-  out = subprocess.run(
-    [sys.executable, *arguments],
-    cwd=folder,
-    capture_output=True,
-    text=True,
-  )
+  out = programs.python(*arguments, cwd=folder)
   said = out.stdout[-3000:] + out.stderr[-3000:]
   assert out.returncode == 0, said
   return said

@@ -1,18 +1,15 @@
 """On an accelerator: the same numbers as on the CPU (pytest --device)."""
 
 import json
-import os
 import pathlib
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
+import programs
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = [
-  *(sys.executable, '-m', 'fairjax.main'),
+  *('-m', 'fairjax.main'),
   '--config=configs/quickstart_diet.py',
   '--config.planted.rows=300',
   '--config.planted.test_rows=100',
@@ -28,14 +25,7 @@ def run(folder: pathlib.Path, platform: str) -> tuple[list, pd.DataFrame, str]:
   """Losses of the evaluations, the scores, and what they were computed on."""
   exact = {'JAX_PLATFORMS': platform, 'JAX_DEFAULT_MATMUL_PRECISION': 'highest'}
   flags = {'XLA_FLAGS': ''}  # one device, not the four of conftest.py
-  done = subprocess.run(
-    [*COMMAND, f'--workdir={folder}'],
-    cwd=ROOT,
-    env=os.environ | exact | flags,
-    capture_output=True,
-    text=True,
-  )
-  assert done.returncode == 0, done.stderr
+  programs.printed(*COMMAND, f'--workdir={folder}', **exact, **flags)
   lines = (folder / 'metrics.jsonl').read_text().splitlines()
   losses = [json.loads(line)['loss'] for line in lines]
   backend = json.loads((folder / 'versions.json').read_text())['backend']
@@ -74,13 +64,7 @@ if jax.default_backend() == 'gpu':
 @pytest.mark.device
 def test_the_kernels_agree_on_this_gpu():
   """Where one does not, a process warns and takes the plain code."""
-  done = subprocess.run(
-    [sys.executable, '-c', KERNEL],
-    cwd=ROOT,
-    env=os.environ | {'JAX_PLATFORMS': '', 'XLA_FLAGS': ''},
-    capture_output=True,
-    text=True,
-  )
+  done = programs.python('-c', KERNEL, JAX_PLATFORMS='', XLA_FLAGS='')
   assert done.returncode == 0, done.stderr
   if not done.stdout:
     pytest.skip('no GPU on this machine')

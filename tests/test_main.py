@@ -12,6 +12,8 @@ import sys
 import tomllib
 
 import pytest
+from programs import CONFIG as QUICK
+from programs import ROOT, printed, python
 from small import changed
 from test_stated import refused
 
@@ -27,9 +29,6 @@ from fairjax.docs import __main__ as docs
 from fairjax.recipes import RECIPES
 from fairjax.report.__main__ import main as report
 from fairjax.train import mesh
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-QUICK = '--config=configs/quickstart.py'
 
 
 def told(words) -> str:
@@ -199,19 +198,8 @@ def test_a_long_value_is_not_repeated_whole():
   assert len(told([QUICK, '--config.seeds=' + '9' * 5000])) < 400
 
 
-def command(*words, **options):
-  return subprocess.run(
-    [sys.executable, '-m', 'fairjax.main', *words],
-    cwd=ROOT,
-    capture_output=True,
-    text=True,
-    env=os.environ | {'JAX_PLATFORMS': 'cpu'},
-    **options,
-  )
-
-
 def test_the_list_is_whole():
-  listed = command('--list').stdout
+  listed = printed('-m', 'fairjax.main', '--list')
   for word in ('quickstart.py', 'planted', 'augment', 'auc', 'train'):
     assert word in listed
 
@@ -289,15 +277,8 @@ print(json.dumps(ends))
 
 def ends(commands):
   """Exit codes and what is said of each command, in a process each."""
-  run = subprocess.run(
-    [sys.executable, '-c', COMMANDS, json.dumps(commands)],
-    cwd=ROOT,
-    stdout=subprocess.PIPE,
-    text=True,
-    check=True,
-    env=os.environ | {'JAX_PLATFORMS': 'cpu'},
-  )
-  return json.loads(run.stdout.splitlines()[-1])
+  said = printed('-c', COMMANDS, json.dumps(commands))
+  return json.loads(said.splitlines()[-1])
 
 
 OWN_CONFIGS = [  # of one's own that break, the code, and what is said of it
@@ -320,7 +301,7 @@ def test_a_mistake_ends_with_one_line_and_its_code(tmp_path):
     last = text.strip().splitlines()[-1]
     assert last.startswith('fairjax: ') and part in last
     assert 'Traceback' not in text
-  ended = command(*words[2])  # one from its start
+  ended = python('-m', 'fairjax.main', *words[2])  # one from its start
   assert ended.returncode == 2 and 'no.csv' in ended.stderr
 
 
@@ -373,8 +354,7 @@ except UserError as error:
 def test_weights_that_do_not_fit_the_disk_are_one_sentence(tmp_path):
   """safetensors has errors of its own, which are no OSError."""
   target = tmp_path / 'weights.safetensors'
-  run = [sys.executable, '-c', LIMITED, str(target)]
-  told = subprocess.run(run, capture_output=True, text=True, cwd=ROOT)
+  told = python('-c', LIMITED, str(target))
   line = f'cannot write {target}: File too large; raise the limit on a file'
   assert told.stdout.startswith(line), told.stderr
   assert not list(tmp_path.iterdir())
@@ -444,10 +424,9 @@ def test_a_release_is_described_and_whole():
 
 
 def test_a_swap_of_a_sentence_leaves_no_folder(tmp_path):
-  run = [sys.executable, '-m', 'fairjax.main', 'swap', 'She left.']
-  env = {**os.environ, 'TMPDIR': str(tmp_path), 'PYTHONPATH': str(ROOT)}
-  told = subprocess.run(run, capture_output=True, cwd=tmp_path, env=env)
-  assert told.stdout.startswith(b'He left.') and not told.returncode
+  own = {'TMPDIR': str(tmp_path), 'PYTHONPATH': str(ROOT)}
+  swap = ('-m', 'fairjax.main', 'swap', 'She left.')
+  assert printed(*swap, cwd=tmp_path, **own).startswith('He left.')
   assert not [*tmp_path.iterdir()]
 
 
@@ -554,16 +533,11 @@ def test_a_system_without_posix_audits_and_ends(tmp_path):
   rows = ''.join(f'{k % 2},{k % 3 % 2},{"mf"[k % 5 % 2]}\n' for k in range(60))
   (tmp_path / 'rows.csv').write_text('score,label,sex\n' + rows)
   for rule, code in (('accuracy<0.01', 0), ('accuracy<2', 1)):
-    done = subprocess.run(
-      [
-        *(sys.executable, '-c', WINDOWS, 'audit', str(tmp_path / 'rows.csv')),
-        *('--config.audit.groups=sex', '--config.measures.resamples=20'),
-        *(f'--config.audit.fail_if={rule}', f'--workdir={tmp_path / "run"}'),
-        str(tmp_path),
-      ],
-      cwd=ROOT,
-      capture_output=True,
-      text=True,
+    done = python(
+      *('-c', WINDOWS, 'audit', str(tmp_path / 'rows.csv')),
+      *('--config.audit.groups=sex', '--config.measures.resamples=20'),
+      *(f'--config.audit.fail_if={rule}', f'--workdir={tmp_path / "run"}'),
+      str(tmp_path),
     )
     assert done.returncode == code, done.stderr
     assert 'Traceback' not in done.stderr

@@ -1,13 +1,10 @@
 """Help is made from what is declared, whole, narrow, and light to start."""
 
-import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 import small
-from test_main import command
+from programs import printed, python
 
 import fairjax
 from fairjax import main
@@ -18,7 +15,6 @@ from fairjax.core import knobs
 from fairjax.core.errors import UserError
 from fairjax.recipes import RECIPES
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
 
 
@@ -28,7 +24,7 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize('words', [['--help'], ['audit', '-h'], ['--version']])
 def test_help_ends_with_0(words):
-  done = command(*words)
+  done = python('-m', 'fairjax.main', *words)
   assert done.returncode == 0 and done.stderr == ''
   want = {
     '--help': 'configs/quickstart.py',
@@ -46,15 +42,9 @@ def test_help_imports_nothing_heavy():
     'print(*sys.modules)'
   )
   names = ['', 'audit', 'train.lr', 'weighting', 'quickstart_diet']
-  done = subprocess.run(
-    [sys.executable, '-c', code, *names],
-    cwd=ROOT,
-    capture_output=True,
-    text=True,
-    check=True,
-  )
+  loaded = {*printed('-c', code, *names).split()}
   heavy = {'jax', 'numpy', 'pandas', 'scipy', 'sklearn', 'transformers'}
-  assert heavy & {*done.stdout.split()} == set()
+  assert heavy & loaded == set()
 
 
 def test_every_knob_is_explained():
@@ -143,5 +133,5 @@ def test_a_name_without_help_is_one_sentence():
     manual.explain('benchmrks')
   with pytest.raises(UserError, match='did you mean audit'):
     flags_of(['adit', 'my.csv'])
-  done = command('help', 'nosuch')
+  done = python('-m', 'fairjax.main', 'help', 'nosuch')
   assert done.returncode == 2 and done.stderr.count('\n') == 1

@@ -1,7 +1,6 @@
 """Two and four processes on this machine give what one gives."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -9,11 +8,11 @@ import time
 
 import numpy as np
 import pandas as pd
+import programs
 import pytest
 
 from fairjax import results
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARGUMENTS = [
   '--config=configs/quickstart.py',
   '--config.planted.rows=600',
@@ -25,14 +24,7 @@ ARGUMENTS = [
 
 
 def run(*words):
-  environment = os.environ | {
-    'JAX_PLATFORMS': 'cpu',
-    'XLA_FLAGS': '',
-    'PYTHON': sys.executable,
-  }
-  ended = subprocess.run(
-    words, cwd=ROOT, env=environment, capture_output=True, text=True
-  )
+  ended = programs.run(words, XLA_FLAGS='', PYTHON=sys.executable)
   assert ended.returncode == 0, ended.stderr[-2000:]
 
 
@@ -82,16 +74,13 @@ def test_two_processes_compile_the_same_programs(tmp_path):
   python.chmod(0o755)
   words = [*ARGUMENTS, '--config.model=tiny', '--config.planted.rows=200']
   words += ['--config.planted.test_rows=80', '--config.train.epochs=1']
-  subprocess.run(
+  ended = programs.run(
     ['bash', 'launch/local_multiprocess.sh', '2', '--', *words]
     + ['--config.measures.resamples=50', f'--workdir={tmp_path / "run"}'],
-    cwd=ROOT,
-    env=os.environ
-    | {'JAX_PLATFORMS': 'cpu', 'PYTHON': str(python)}
-    | {'XLA_FLAGS': '--xla_force_host_platform_device_count=2'},
-    capture_output=True,
-    check=True,
+    PYTHON=str(python),
+    XLA_FLAGS='--xla_force_host_platform_device_count=2',
   )
+  assert ended.returncode == 0, ended.stderr[-2000:]
   each = [
     [(path.name, path.read_text()) for path in sorted(process.iterdir())]
     for process in folder.iterdir()
@@ -125,7 +114,7 @@ def test_one_that_ends_takes_the_other_along(victim, by, tmp_path):
   environment = os.environ | {'JAX_PLATFORMS': 'cpu', 'XLA_FLAGS': ''}
   launched = subprocess.Popen(
     ['bash', 'launch/local_multiprocess.sh', '2', '--', *words],
-    cwd=ROOT,
+    cwd=programs.ROOT,
     env=environment | {'PYTHON': sys.executable},
     stdout=subprocess.DEVNULL,
     stderr=subprocess.PIPE,

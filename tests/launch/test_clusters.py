@@ -9,8 +9,7 @@ import sys
 
 import pytest
 import yaml
-
-from .programs import CONFIG, LAUNCH, ROOT, run, stand_in
+from programs import CONFIG, LAUNCH, ROOT, run, stand_in
 
 
 def slurm(tmp_path, code, words, **environment):

@@ -8,8 +8,7 @@ import sys
 import time
 
 import pytest
-
-from .programs import CONFIG, LAUNCH, run, stand_in
+from programs import CONFIG, LAUNCH, run, stand_in
 
 
 @pytest.fixture

@@ -7,11 +7,10 @@ import shutil
 import sys
 
 import pytest
+from programs import LAUNCH, run, stand_in
 
 from fairjax import config
 from fairjax.core import knobs
-
-from .programs import LAUNCH, run, stand_in
 
 SHELL = (
   'local_multiprocess.sh',

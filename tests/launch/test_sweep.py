@@ -8,8 +8,7 @@ import sys
 
 import pytest
 import small
-
-from .programs import CONFIG, LAUNCH
+from programs import CONFIG, LAUNCH
 
 
 @pytest.fixture(scope='module')

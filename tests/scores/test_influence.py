@@ -1,13 +1,11 @@
 """Gradient products against gradients of one example at a time."""
 
-import subprocess
-import sys
-
 import jax
 import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import programs
 import pytest
 
 import fairjax
@@ -195,14 +193,11 @@ def retrained(folder, name, frame):
     **{'train.lr': '1e-3', 'train.epochs': 4, 'train.warmup': 0.1},
     **{'train.patience': 0, 'train.export': True, 'measures.resamples': 100},
   }
-  done = subprocess.run(
-    [sys.executable, '-m', 'fairjax.main', '--config=configs/train_csv.py']
-    + [f'--config.{key}={value}' for key, value in flags.items()]
-    + [f'--workdir={run}'],
-    capture_output=True,
-    text=True,
+  programs.printed(
+    *('-m', 'fairjax.main', '--config=configs/train_csv.py'),
+    *(f'--config.{key}={value}' for key, value in flags.items()),
+    f'--workdir={run}',
   )
-  assert done.returncode == 0, done.stderr
   (one,) = results.read(run).contenders.values()
   return one['sets']['test']['fairness']['dp']['value']
 

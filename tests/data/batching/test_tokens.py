@@ -3,13 +3,11 @@
 import functools
 import itertools
 import json
-import os
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
+import programs
 import pytest
 import transformers
 from hypothesis import given, settings
@@ -154,17 +152,8 @@ def test_a_trained_vocabulary_is_the_same_in_every_process():
     'print(fingerprint(tokens.train_tokenizer(train(), 300).get_vocab()))'
   )
   code = 'from fairjax.core.artefacts import fingerprint\n' + code
-  runs = {
-    subprocess.run(
-      [sys.executable, '-c', code],
-      capture_output=True,
-      text=True,
-      check=True,
-      env={**os.environ, 'PYTHONPATH': os.getcwd()},
-    ).stdout
-    for _ in range(2)
-  }
-  assert len(runs) == 1
+  own = {'PYTHONPATH': f'{programs.ROOT}:{programs.ROOT}/tests'}
+  assert len({programs.printed('-c', code, **own) for _ in range(2)}) == 1
 
 
 def test_what_is_saved_is_read_by_us_and_by_transformers(tmp_path):

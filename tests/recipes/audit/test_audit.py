@@ -3,7 +3,6 @@
 import functools
 import json
 import os
-import pathlib
 import re
 import signal
 import subprocess
@@ -12,6 +11,7 @@ import time
 
 import numpy as np
 import pandas as pd
+import programs
 import pytest
 
 import fairjax
@@ -210,16 +210,11 @@ def test_a_gate_ends_the_process_with_its_exit_code(
   frame['site'] = np.where(frame.index < 3, 'a', 'b')
   groups = 'gender,site' if 'site' in rule else 'gender'
   frame[['label', 'gender', 'site', 'score']].to_csv(path, index=False)
-  done = subprocess.run(
-    [
-      *(sys.executable, '-m', 'fairjax.main', 'audit', str(path)),
-      *(f'--config.audit.groups={groups}', f'--config.audit.fail_if={rule}'),
-      *('--noconfig.audit.intersections',),
-      *('--config.measures.resamples=100', f'--workdir={tmp_path / "run"}'),
-    ],
-    capture_output=True,
-    text=True,
-    cwd=pathlib.Path(fairjax.__file__).parents[1],
+  done = programs.python(
+    *('-m', 'fairjax.main', 'audit', str(path)),
+    *(f'--config.audit.groups={groups}', f'--config.audit.fail_if={rule}'),
+    *('--noconfig.audit.intersections', '--config.measures.resamples=100'),
+    f'--workdir={tmp_path / "run"}',
   )
   assert done.returncode == code, done.stderr
   lines = done.stderr.splitlines()
@@ -635,7 +630,7 @@ def audit_process(tmp_path, **options):
       *(str(tmp_path / 'rows.csv'), '--config.audit.groups=gender'),
       *('--config.measures.resamples=50', f'--workdir={tmp_path / "run"}'),
     ],
-    cwd=pathlib.Path(fairjax.__file__).parents[1],
+    cwd=programs.ROOT,
     env=os.environ | {'PYTHONPATH': str(tmp_path)},
     **options,
   )
@@ -988,16 +983,10 @@ def test_an_audit_of_predictions_starts_without_what_a_fit_needs(tmp_path):
     "assert one['dp']['value'] == 0.5\n"
     'print(*sys.modules)'
   )
-  done = subprocess.run(
-    [sys.executable, '-c', code],
-    cwd=pathlib.Path(fairjax.__file__).parent.parent,
-    capture_output=True,
-    text=True,
-    check=True,
-  )
+  loaded = {*programs.printed('-c', code).split()}
   heavy = {'jax', 'flax', 'optax', 'orbax', 'transformers', 'sklearn'}
   heavy |= {'scipy.stats', 'scipy.sparse', 'matplotlib'}
-  assert heavy & {*done.stdout.split()} == set()
+  assert heavy & loaded == set()
 
 
 def test_a_group_of_few_rows_is_in_no_gap_and_in_no_sentence_of_one():
