@@ -320,7 +320,7 @@ def test_names_of_groups_are_tidied_as_in_an_audit():
   typed = ['F', 'f ', 'm', 'nan', 'None', 'm'] * 10
   result = assess(groups=typed)
   assert set(result.groups.index) == {'F', 'm'}
-  assert any('are of no group' in words for words in result.warnings)
+  assert any('are in no group' in words for words in result.warnings)
 
 
 def test_scores_that_sort_the_wrong_way_are_named_first():

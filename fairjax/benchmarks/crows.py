@@ -176,7 +176,7 @@ def items(config) -> pd.DataFrame:
   for flag, count in table['flag'].value_counts().items():
     if flag:
       which = quoted(table['more'][table['flag'] == flag])
-      notes.append(f'{count} pairs are flagged: {flag} ({which})')
+      notes.append(f'flagged pairs: {count}, {flag} ({which})')
   table.attrs['notes'] = notes
   return table
 

@@ -234,7 +234,7 @@ def items(config) -> pd.DataFrame:
   for flag, count in table['flag'].value_counts().items():
     if flag:
       out = ', and left out' if flag == WORDLESS else ''
-      notes.append(f'{count} items are flagged: {flag}{out}')
+      notes.append(f'flagged items: {count}, {flag}{out}')
   # A word that is missing cannot be scored; the rest stays as published.
   table = table[table['flag'] != WORDLESS]
   table = table.reset_index(drop=True)

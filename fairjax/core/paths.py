@@ -73,6 +73,7 @@ def place(path: str | os.PathLike, kinds: tuple[str, ...] = ()) -> pathlib.Path:
   if stat.S_ISDIR(mode):
     names = sorted(os.listdir(where)) if os.access(where, os.R_OK) else []
     inside = [n for n in names if n.endswith(kinds)] if kinds else []
+    inside.sort(key=lambda n: 'predictions' not in n)  # of a run
     raise UserError(
       f'{shown(text)} is a folder; name a file in it'
       + (f', such as {text.rstrip("/")}/{inside[0]}' if inside else '')

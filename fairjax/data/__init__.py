@@ -49,7 +49,8 @@ def load_tables(config, trains: bool = True):
   if trains:
     remarks += labels.check(usable)
   for column in dict.fromkeys(('group', groups)):
-    remarks += group_names.tidy(usable, column)
+    theirs = data.group if column == 'group' else column
+    remarks += group_names.tidy(usable, column, theirs)
   used = splits.draw(usable, data.limit, data.split_seed)
   if trains:
     remarks += labels.unseen(usable, used)

@@ -27,6 +27,8 @@ installed('methods', METHODS, listed)
 
 _ALL = " ('' is training rows only, 'all' validation rows too)"
 
+MEANT = {'cda': 'augment', 'cds': 'substitute, of ratio 0.5'}
+
 # Methods that change what a model reads, so test sets must change with it.
 ON_TEST_SETS = ('blind',)
 
@@ -37,6 +39,8 @@ def chain(name: str) -> list[str]:
   if names == ['none']:
     return []
   for one in names:
+    if one in MEANT:
+      raise UserError(f'there is no method named {one!r}; write {MEANT[one]}')
     find(METHODS, 'method', one)  # or a sentence that names it
   return names
 

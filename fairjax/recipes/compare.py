@@ -57,6 +57,8 @@ def run(e: Experiment) -> Results:
     e.chances[name] = one.chances[own.method.name]
     remarks[name] = found.notes
   pairs = [(name, 'none') for name in chosen]
+  # Of methods that were named the first is compared with the others, too.
+  pairs += [(chosen[0], name) for name in e.config.method.compare[1:]]
   e.tests = stages.compare(e.config, e.sets, e.chances, pairs)
   return e.results(
     title=f'Methods on {e.config.data.name} with {e.config.model}',
@@ -129,14 +131,15 @@ def notes(remarks: dict[str, list[str]], tests: list[dict]) -> list[str]:
   out = [f'{name}: {one}' for name, own in remarks.items() for one in own]
   for test in tests:
     name, (low, high) = test['ours'], map(test['difference'].get, ENDS)
-    if 't-test' in test['test'] or low is None:
+    if 't-test' in test['test'] or low is None or test['theirs'] != 'none':
       continue
     parts = re.split(r'\s*\+\s*', name.split(':')[0])
     where = f'{name}, {test["set"]}'
     if test['measure'] == 'dp' and low <= 0:
       what = 'lowers dp' if high < 0 else 'may not raise dp at all'
-      why = (getattr(methods.METHODS.get(m), 'limits', '') for m in parts)
-      out.append(f'{where}: {what}: {"; ".join(filter(None, why))}')
+      own = (getattr(methods.METHODS.get(m), 'limits', '') for m in parts)
+      why = '; '.join(filter(None, own))
+      out.append(f'{where}: {what}' + (f': {why}' if why else ''))
     if test['measure'] == 'auc' and high < 0:
       out.append(f'{where}: the AUC is lower')
   return out

@@ -142,6 +142,6 @@ def test_the_pairs_that_are_flagged_are_told(tmp_path):
   )
   _, *told = crows.items(config).attrs['notes']
   assert told == [
-    '1 pairs are flagged: differ in case or punctuation only (‘Men work.’)',
-    '1 pairs are flagged: the same words in another order (‘The men saw us.’)',
+    'flagged pairs: 1, differ in case or punctuation only (‘Men work.’)',
+    'flagged pairs: 1, the same words in another order (‘The men saw us.’)',
   ]

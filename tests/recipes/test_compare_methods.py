@@ -71,6 +71,7 @@ def test_notes_say_who_does_not_help(made):
   assert 'none: a note' in notes
   assert 'unfair, test: lowers dp' in notes
   assert 'fair <b>, test: lowers' not in notes
+  assert compare.notes({}, [t | {'theirs': 'unfair'} for t in tests]) == []
 
 
 def test_contenders_change_options():
@@ -123,6 +124,7 @@ def test_whole_and_again_without_training(tmp_path, remade):
   first = compare.run(config, tmp_path)
   remade(tmp_path, first)
   assert first.set_names() == ['test', 'identity']
+  assert {t['theirs'] for t in first.tests} == {'none', 'blind'}
   again = compare.run(config, tmp_path)
   assert again == first
   log = (tmp_path / 'blind' / 'log.txt').read_text()

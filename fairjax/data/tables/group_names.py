@@ -18,16 +18,18 @@ NONE = frozenset(word.casefold() for word in MISSING)
 SHOWN = 6  # names in a sentence
 
 
-def tidy(tables: Tables, column: str) -> list[str]:
+def tidy(tables: Tables, column: str, called: str = '') -> list[str]:
   """Writes tidy group names into `column` of each table that has it.
 
   The spelling of a group is its commonest over all tables, and of equally
-  common ones the first in sorted order. Returns what there is to say.
+  common ones the first in sorted order. Returns what there is to say of it, as
+  it is `called` in the file.
   """
   mine = [split for split, table in tables.items() if column in table]
   if not mine:
     return []
-  names, remarks = tidied(column, pd.concat([tables[s][column] for s in mine]))
+  every = pd.concat([tables[s][column] for s in mine])
+  names, remarks = tidied(called or column, every)
   at = 0
   for split in mine:
     table = tables[split]
@@ -101,7 +103,8 @@ def _remarks(column: str, by_key: dict, counts: pd.Series) -> list[str]:
   if none:
     rows = int(counts[none].sum())
     remarks.append(
-      f'{rows} rows with {_list(none)} in column {column!r} are of no group'
+      f'{rows:,} rows have {_list(none)} in column {column!r} and are in no '
+      'group'
     )
   for words in WORDS.alike.values():
     alike = [names[0].strip() for k, names in by_key.items() if k in words]

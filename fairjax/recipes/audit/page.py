@@ -26,10 +26,9 @@ def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
     if len(focus.edits) > 1:
       swaps.append(results.heading(f'Swap {name}'))
     swaps += _one_swap(name, focus, classes)
-  error, worst = (
-    focus.set[part].get(name, {})
-    for part, name in (('quality', 'ece'), ('fairness', 'ece_max'))
-  )
+  error = focus.set['quality'].get('ece', {})
+  worst = focus.set['fairness'].get('ece_max', {})
+  each = {'everyone': focus.set['quality'], **focus.set['groups']}
   return written.sections(
     'audit.txt',
     swaps=swaps,
@@ -53,13 +52,10 @@ def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
     calibration=[
       {
         'group': name,
-        'calibration error (ece)': one.get('ece', ''),
+        'calibration error (ece)': one['ece'],
         'overconfidence': one.get('overconfidence', ''),
       }
-      for name, one in {
-        'everyone': focus.set['quality'],
-        **focus.set['groups'],
-      }.items()
+      for name, one in each.items()
       if 'ece' in one
     ],
     **_slices(focus.slices),
@@ -80,6 +76,7 @@ def _one_swap(name: str, focus: Measured, classes: Sequence[str]) -> list[dict]:
   values = focus.wordings.get(name, []) if 'fprd' in own else []
   examples = _examples(name, focus, classes)
   known = focus.words[name]
+  right = (f'{p:.3f} on {text}' for text, p in swap_eval.MEASURED.items())
   sure = [w for w in known if significance.is_significant(w['adjusted'])]
   return written.parts(
     'audit_swap.txt',
@@ -104,10 +101,7 @@ def _one_swap(name: str, focus: Measured, classes: Sequence[str]) -> list[dict]:
       for k, v in own.items()
     ],
     facts=results.facts(edits.facts),
-    agreement=', '.join(
-      f'{p:.3f} on {text}' for text, p in swap_eval.MEASURED.items()
-    )
-    * (name in ('gender', 'neutral')),
+    agreement=', '.join(right) * (name in ('gender', 'neutral')),
     quantiles=focus.quantiles[name],
   )
 
@@ -195,18 +189,14 @@ def _differences(rows: Sequence[Mapping]) -> dict:
 
   def line(r):
     rate = f'{measures.label(r["rate"])} ({r["rate"]})'
-    return {**r, 'rate': rate} | (
-      {'adjusted': 'too few rows'} if r['few'] else {}
-    )
+    few = {'adjusted': 'too few rows'} if r['few'] else {}
+    return {**r, 'rate': rate, **few}
 
   return {
     'contrasts': [line(r) for r in rows],
     'differences': [line(r) for r in [*once.values()][:WORST]],
-    **{
-      'tested': len(tested),
-      'sure': len(sure),
-      'alpha': f'{significance.SURE:g}',
-    },
+    **{'tested': len(tested), 'sure': len(sure)},
+    'alpha': f'{significance.SURE:g}',
     'reference': ' or '.join(references),
     'several': len(references) > 1,
   }
@@ -229,12 +219,9 @@ def _conditional(focus: Measured, names: str) -> list[dict]:
 def _thresholds(focus: Measured) -> dict | None:
   """Measures at every threshold, of an attribute where there are several."""
   of = f' of {focus.swept}' if focus.swept else ''
-  series = {
-    measures.label(k) + (of if k in thresholds.SHOWN else ''): [
-      None if np.isnan(x) else float(x) for x in v
-    ]
-    for k, v in focus.sweep.items()
-  }
+  called = lambda k: measures.label(k) + (of if k in thresholds.SHOWN else '')
+  known = lambda x: None if np.isnan(x) else float(x)
+  series = {called(k): [*map(known, v)] for k, v in focus.sweep.items()}
   return series and results.figure(
     *('over_thresholds', 'thresholds', ''),
     x=thresholds.POINTS,

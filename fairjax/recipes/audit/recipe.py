@@ -8,6 +8,7 @@ needs none, without a text no edits, without scores no calibration.
 
 import csv
 import dataclasses
+import os
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -109,9 +110,7 @@ def audit(
     seeds=list(range(len(focus.scores))) if len(focus.scores) > 1 else [],
     classes=names if len(names) == focus.chances.shape[2] else [],
     title=f'Audit of {model.name}',
-    contenders={
-      name: {'sets': {data: one.set}} for name, one in measured.items()
-    },
+    contenders={k: {'sets': {data: one.set}} for k, one in measured.items()},
     focus=model.name,
     tests=tests(measured),
     notes=written.lines(
@@ -176,7 +175,7 @@ def _models(
   second = against if against is not None else config.audit.against
   if not (isinstance(second, str) and not second):
     others = audited.load(second, config, table, classes)
-    models = _renamed([*models, *others])
+    models = _renamed([*models, *others], config.data.path, source, second)
   models = edited.apart(models, config.audit.edited)
   if config.audit.classes and all(one.label is None for one in models):
     raise UserError(
@@ -207,16 +206,19 @@ def _data(config: Config) -> str:
   return config.data.name if config.data.name != 'file' else 'data'
 
 
-def _renamed(models: Sequence[asking.AuditedModel]) -> list:
-  """Two models of one name get numbers."""
-  out = []
-  seen: dict[str, int] = {}
-  for model in models:
-    seen[model.name] = seen.get(model.name, 0) + 1
-    count = seen[model.name]
-    name = model.name if count == 1 else f'{model.name} ({count})'
-    out.append(dataclasses.replace(model, name=name))
-  return out
+def _renamed(models: Sequence[asking.AuditedModel], *sources: Any) -> list:
+  """Two models of one name are called as their files, folders, or numbers."""
+  names = [model.name for model in models]
+  named = [s for s in sources if isinstance(s, str | os.PathLike) and s]
+  paths = [*map(pathlib.Path, named[-2:])]
+  for own in ([p.stem for p in paths], [p.parent.name for p in paths]):
+    if len(models) == len(own) == 2 and len({*names}) == 1 and all(own):
+      names = own
+  count = lambda k: names[: k + 1].count(names[k])
+  names = [
+    n if count(k) == 1 else f'{n} ({count(k)})' for k, n in enumerate(names)
+  ]
+  return [dataclasses.replace(m, name=n) for m, n in zip(models, names)]
 
 
 TO_SCORE = 'to_score.csv'
@@ -273,6 +275,8 @@ def tests(measured: Mapping[str, Measured]) -> list[dict]:
   """Every other model against the first, on the same rows."""
   (first, own), *others = measured.items()
   given, groups, out = own.given, own.given.groups, []
+  none = np.zeros(len(given.table), np.int64)
+  labels = none if own.labels is None else own.labels
   for other, one in others:
     if one.scores.shape != own.scores.shape:
       raise UserError(
@@ -282,10 +286,7 @@ def tests(measured: Mapping[str, Measured]) -> list[dict]:
     lines: dict[tuple, dict] = {}
     for kind in groups.kinds or ['']:
       differences = paired_tests.compare(
-        np.zeros(len(given.table), np.int64)
-        if own.labels is None
-        else own.labels,
-        *(one.scores, own.scores, *groups.of(kind)),
+        *(labels, one.scores, own.scores, *groups.of(kind)),
         threshold=_limit(own, one),
         options=given.sample,
         min_group=given.least,

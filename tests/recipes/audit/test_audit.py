@@ -322,7 +322,7 @@ def test_each_model_is_asked_for_its_own_edits(tmp_path):
     assert 'edited texts by a, and none by b: what edits change' in note
 
 
-def test_models_are_compared_row_by_row_and_in_flips():
+def test_models_are_compared_row_by_row_and_in_flips(tmp_path):
   frame, made = rows(), config(groups=('gender',))
   plain = lambda texts: np.array([0.9 if 'awful' in t else 0.1 for t in texts])
   two = frame.assign(ours=scorer(frame['text']), other=plain(frame['text']))
@@ -338,6 +338,12 @@ def test_models_are_compared_row_by_row_and_in_flips():
   apart = gap['value']['value'] - theirs
   assert tried['difference']['value'] == pytest.approx(apart) != 0
   read = audit_table.of_frame(frame, made)
+  for name in ('ours', 'other'):  # of one column the files tell them apart
+    file = two[[name]].rename(columns={name: 'score'})
+    file.to_csv(tmp_path / f'{name}.csv', index=False)
+  new, old = tmp_path / 'ours.csv', tmp_path / 'other.csv'
+  by_file, _ = recipe.audit(made, new, read, against=old)
+  assert list(by_file.contenders) == list(found.contenders)
   found, _ = recipe.audit(made, scorer, read, against=plain)
   tests = {t['measure']: t for t in found.tests}
   assert tests['flips']['difference']['value'] < -0.3

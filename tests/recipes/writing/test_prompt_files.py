@@ -125,7 +125,7 @@ def test_groups_are_tidied_as_an_audit_s(tmp_path):
   frame, said = read(tmp_path / 'p.csv', text)
   assert frame['group'].tolist() == ['m', 'F', 'F', 'F', '']
   assert "'f '" in said[0] and "read as 'F'" in said[0]
-  assert "'None'" in said[1] and 'of no group' in said[1]
+  assert "'None'" in said[1] and 'in no group' in said[1]
 
 
 @pytest.mark.parametrize(
