@@ -112,7 +112,7 @@ def _turned(group: str, direction: str) -> str:
   """The group that a twin speaks of; '' where that is not known."""
   sides = {'male': 'female', 'female': 'male'}
   if group.lower() not in sides:
-    return ''
+    return ''  # a name of the user's own
   return {'opposite': sides[group.lower()], 'neutral': ''}.get(
     direction, direction
   )

@@ -49,7 +49,7 @@ def balance(tables: Tables, config: Config) -> Tables:
   else:
     rank = _rank_within(cell, rng.random(len(table)))
     inside = cell >= 0
-    times[inside] = (
+    times[inside] = (  # even copies, the rest by rank
       target[cell] // size[cell] + (rank < target[cell] % size[cell])
     )[inside]
   sizes = [f'{n} {a}→{b}' for n, a, b in zip(names, size, target)]
@@ -95,7 +95,7 @@ def cells(table: pd.DataFrame, by: str) -> tuple[np.ndarray, list[str]]:
     names = [
       f'{a} {column}={b}'.strip() for a, b in itertools.product(names, values)
     ]
-  cell[none] = -1
+  cell[none] = -1  # in no cell: they stay
   here = np.bincount(cell[~none], minlength=len(names)) > 0
   if not here.all():
     raise UserError(
@@ -118,7 +118,7 @@ def _repeated(table: pd.DataFrame, times: np.ndarray, note: str):
   """Each row `times` over: the rows in their order, then the copies."""
   row = np.repeat(np.arange(len(table)), times)
   copy = np.arange(len(row)) - np.repeat(np.cumsum(times) - times, times)
-  more = table.iloc[row[copy > 0]]
+  more = table.iloc[row[copy > 0]]  # copy 0 is the row itself
   number = pd.Series(copy[copy > 0] + 1, index=more.index).astype(str)
   more = more.assign(id=more['id'] + '~' + number, origin='copy')
   return augment.joined(table[times > 0], more, [note])

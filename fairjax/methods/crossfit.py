@@ -45,7 +45,8 @@ def distinct(z: np.ndarray) -> Distinct:
   row = np.zeros(len(z), np.int64)
   for column in z.T:
     code, kinds = pd.factorize(column)
-    if len(kinds) > 1:
+    if len(kinds) > 1:  # a constant column splits no group
+      # Numbered anew each time, so that the codes never overflow.
       row = pd.factorize(row * len(kinds) + code)[0]
   first = np.full(row.max() + 1, len(row))
   np.minimum.at(first, row, np.arange(len(row)))
@@ -83,11 +84,9 @@ def forest(
   criterion: str,
   seed: int,
 ) -> np.ndarray:
-  """Random forest probabilities [n, c]; trees, folds on all cores.
-
-  As there, every fold's forest starts from the same seed.
-  """
+  """Random forest probabilities [n, c]; trees, folds on all cores."""
   pairs = _pairs(z, label, classes)
+  # As sklearn's forest seeds its trees; every fold begins with the same seed.
   state = np.random.RandomState(seed)
   seeds = [state.randint(np.iinfo(np.int32).max) for _ in range(trees)]
   count = fold.max() + 1
@@ -136,22 +135,22 @@ def _rank(row: np.ndarray) -> np.ndarray:
 
 
 def _vote(pairs, queries, train, seeds, depth, criterion) -> np.ndarray:
-  """Summed votes [q, c] of one fold's trees for the z in `asked` [q, d].
+  """Summed votes [q, c] of one fold's trees for `queries` [q, d].
 
-  train [m] are the training rows' pairs. The bootstrap draws rows, as the
-  plain forest does, and is then counted per pair.
+  train [m] are the training rows' pairs.
   """
   total = 0.0
   with sklearn.config_context(
     skip_parameter_validation=True, assume_finite=True
   ):
     for seed in seeds:
+      # Rows are drawn, as sklearn's forest does, and counted by pair.
       sample = np.random.RandomState(seed).randint(0, len(train), len(train))
       weight = np.bincount(train[sample], minlength=len(pairs.label))
       tree = DecisionTreeClassifier(
         criterion=criterion,
         max_depth=depth or None,
-        max_features='sqrt',
+        max_features='sqrt',  # a forest's default in sklearn
         random_state=seed,
       )
       tree.fit(

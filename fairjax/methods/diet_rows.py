@@ -50,9 +50,7 @@ COMPARED = {'<': np.less, '=': np.equal, '>': np.greater}
 def with_twins(tables: Tables, config: Config) -> tuple[Tables, pd.DataFrame]:
   """The tables with a training column `twin`, and the twins as rows.
 
-  Of pairs of texts a column `twin_pair` too.
-
-  They are the data's own or, without any and with diet.twins='swap', made by
+  They are the data's own or, without any or with diet.twins='swap', made by
   the words of `config.method`. Row i of the second result is the twin of row i
   of the training table.
   """
@@ -73,13 +71,11 @@ def rows(
   config: Config,
   seeds: list[int],
 ) -> np.ndarray:
-  """[s, n]: what each seed trains on, of a pool of all rows, then all twins.
-
-  Sorted, so that rankings that choose the same rows are the same diet.
-  """
+  """[s, n]: what each seed trains on, of a pool of all rows, then all twins."""
   result = []
   for seed in seeds:
     own, twins = positions(table, scores, ranking, ratios, config, seed)
+    # Sorted: rankings that choose the same rows are the same diet.
     result.append(np.sort(np.concatenate([own, len(table) + twins])))
   return np.stack(result).astype(np.int32)
 
@@ -100,11 +96,11 @@ def positions(
   check(ranking, ratios)
   of_rows, of_twins = RANKINGS[ranking]
   by_id = np.argsort(table['id'].to_numpy(str), kind='stable')
-  draw = lambda half: np.random.default_rng([seed, STREAM, half])
+  draw = lambda half: np.random.default_rng([seed, STREAM, half])  # ratios nest
   usable = schema.has_twin(table).to_numpy() | config.method.keep_equal
   tails = np.zeros(len(table), bool)
-  tails[by_id] = draw(2).random(len(table)) < COIN
-  tails &= usable
+  tails[by_id] = draw(2).random(len(table)) < COIN  # whatever the table's order
+  tails &= usable  # without a twin: heads
 
   def take(rule, half, may):
     order, n = by_id[may[by_id]], quotas.part(len(table), ratios[half])
@@ -126,9 +122,9 @@ def positions(
       label = table['label'].to_numpy()
       return by_quota(label, order, values, n, draw(half))
     falling = -values if end == 'top' else values
-    return order[np.argsort(falling, kind='stable')][:n]
+    return order[np.argsort(falling, kind='stable')][:n]  # ties by id
 
-  twins = take(of_twins, 1, usable)
+  twins = take(of_twins, 1, usable)  # first: 'apart' avoids their rows
   free = np.ones(len(table), bool)
   if of_rows == 'apart':
     free[twins] = False

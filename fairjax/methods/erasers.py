@@ -36,4 +36,5 @@ def orthogonal(basis: Float[np.ndarray, 'd k'], **facts) -> Eraser:
 def span(columns: Float[np.ndarray, 'd k']) -> Float[np.ndarray, 'd r']:
   """An orthonormal basis of the columns' span."""
   u, s, _ = np.linalg.svd(columns, full_matrices=False)
+  # Smaller singular values are rounding.
   return u[:, s > s.max(initial=0) * 1e-8] if s.size else columns

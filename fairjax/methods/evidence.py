@@ -75,13 +75,12 @@ def identity_terms(config: Config) -> list[str]:
 def _gender(table: pd.DataFrame, config: Config) -> Evidence:
   """tf·idf of the gender words: tf is the count, idf = ln(n / (df + 1)).
 
-  n rows have a gender word, df of them have this one. P(y|z) is fitted on
-  those n rows; the others get the class prior.
+  n rows have a gender word, df of them have this one.
   """
   words = gender_words(config)
   counts, _ = count_terms(table['text'], words)
   counts, words = _used(counts, words, 'gender words')
-  some = counts.sum(1) > 0
+  some = counts.sum(1) > 0  # P(y|z) is fitted on these
   rows = (counts > 0).sum(0)
   idf = np.log(some.sum() / (rows + 1))
   values = (counts.toarray() * idf).astype(np.float32)
@@ -147,7 +146,7 @@ def _columns(table: pd.DataFrame, names: list[str]) -> Evidence:
         row = table['id'].iloc[int(np.isnan(parts[-1]).argmax())]
         raise UserError(
           f'column {name!r} of --config.weighting.z is empty in row {row}; '
-          f'fill it in'
+          'fill it in'
         )
     else:
       values, kinds = pd.factorize(table[name].fillna('').astype(str), True)

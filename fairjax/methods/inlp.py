@@ -41,6 +41,7 @@ def fit(
   x = np.asarray(x, np.float64)
   train, *halves = _parts(z, seed)
   mean = x[train].mean(0)
+  # One scale for all features: a penalty means the same everywhere.
   scale = max(np.sqrt(((x[train] - mean) ** 2).mean()), 1e-30)
   x = (x - mean) / scale
   basis = np.zeros((x.shape[1], 0))
@@ -51,12 +52,14 @@ def fit(
     each = [[_gain(m, left[h], z[h]) for m in models] for h in halves]
     means = np.mean([[one.mean() for one in half] for half in each], axis=0)
     best = [int(np.argmax([one.mean() for one in half])) for half in each]
+    # Each half by the penalty that the other chose.
     gain = np.concatenate([each[0][best[1]], each[1][best[0]]])
     model = models[int(means.argmax())]
     gains.append(float(gain.mean()))
     if choose and not _helps(gain):
       break
     wider = span(np.concatenate([basis, _rows(model, basis)], axis=1))
+    # Nothing was added, or nothing would be left.
     if wider.shape[1] in (basis.shape[1], x.shape[1]):
       break
     basis = wider
@@ -64,7 +67,7 @@ def fit(
     basis,
     method='inlp',
     rows=len(x),
-    rounds=len(gains) - 1 if choose else len(gains),
+    rounds=len(gains) - 1 if choose else len(gains),  # the last did not help
     gains=gains,
   )
 
@@ -107,7 +110,7 @@ def _helps(gain: np.ndarray) -> bool:
   """Whether the mean gain is above 0, at 5 %."""
   error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0.0
   if not error:
-    return bool(gain.mean() > 0)
+    return bool(gain.mean() > 0)  # equal gains: no t test
   return bool(tails.t_sf(gain.mean() / error, len(gain) - 1) < 0.05)
 
 

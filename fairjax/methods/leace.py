@@ -40,7 +40,7 @@ def fit(
   one_hot = (z[:, None] == classes).astype(np.float64)
   cross = centred.T @ (one_hot - one_hot.mean(0)) / len(x)
   values, vectors = np.linalg.eigh(centred.T @ centred / len(x))
-  real = values > values.max(initial=0) * 1e-10
+  real = values > values.max(initial=0) * 1e-10  # the data's own span
   root = np.sqrt(values[real])
   vectors = vectors[:, real]
   whiten = (vectors / root) @ vectors.T

@@ -113,7 +113,7 @@ def equalise(
   offset = both @ basis.T @ basis - within[:, None]
   length = np.linalg.norm(offset, axis=2, keepdims=True)
   offset = offset / np.where(length > 0, length, 1)
-  room = np.sqrt(np.maximum(1 - (v**2).sum(1), 0))
+  room = np.sqrt(np.maximum(1 - (v**2).sum(1), 0))  # else NaN by rounding
   out = vectors.copy()
   out[pairs] = v[:, None] + room[:, None, None] * offset
   return out

@@ -43,13 +43,12 @@ def check(tables: Tables, config: Config) -> None:
     if (column.isna() | (column == '')).all():
       raise UserError(
         f'column {name!r} of --config.weighting.z is empty in every training '
-        f'row; fill '
-        'it in, or name another'
+        'row; fill it in, or name another'
       )
 
 
 def put(tables: Tables, weights: pd.DataFrame) -> Tables:
-  """The tables with the weights `made`, found by id."""
+  """The tables with these weights, found by id."""
   weights = weights.set_index('id')['weight']
   out = dict(tables)
   for split in ('train', 'valid'):
@@ -67,16 +66,12 @@ def fitted_rows(tables: Tables) -> pd.DataFrame:
 
 
 def weights(table: pd.DataFrame, config: Config) -> pd.DataFrame:
-  """Columns id, weight, and p: the cross-predicted P(y|z) of the row's own y.
-
-  A forest's p of exactly 0 (no tree voted for the label) would give an
-  infinite weight; it counts as half a tree's vote, or as the smallest p there
-  is if that is smaller.
-  """
+  """Columns id, weight, and p: the cross-predicted P(y|z) of a row's own y."""
   knobs = config.weighting
   label = table['label'].to_numpy()
   p = own(cross_predict(evidence(table, config), label, config), label)
   if knobs.estimator == 'forest':
+    # No tree voted for y: half a vote, or the smallest p; 1/0 is infinite.
     p = np.where(p > 0, p, min(0.5 / knobs.n_estimators, p[p > 0].min()))
   weight = clip(label, ratio(label, p), knobs.max_weight)
   return pd.DataFrame({'id': table['id'].array, 'weight': weight, 'p': p})
@@ -108,7 +103,7 @@ def cross_predict(
   else:
     result = crossfit.count(*rows)
   out = np.tile(prior, (len(label), 1))
-  out[z.fitted] = result
+  out[z.fitted] = result  # no evidence: P(y|z) = P(y)
   return out
 
 
@@ -143,7 +138,7 @@ def clip(label: np.ndarray, weight: np.ndarray, limit: float) -> np.ndarray:
     # With the k largest at the limit, s spreads what is left over the others.
     excess = w.sum() - limit * np.arange(len(w))
     s = excess / np.cumsum(w[::-1])[::-1]
-    k = np.flatnonzero(s * w <= limit)[0]
+    k = np.flatnonzero(s * w <= limit)[0]  # the fewest at the limit
     out[rows] = np.minimum(s[k] * weight[rows], limit)
   return out
 
@@ -152,10 +147,7 @@ def clip(label: np.ndarray, weight: np.ndarray, limit: float) -> np.ndarray:
 
 
 def report(table: pd.DataFrame, weights: pd.DataFrame, config: Config) -> dict:
-  """What the weights do, for results.json and the page.
-
-  `made` is the result of `weights(table, config)`.
-  """
+  """What `weights(table, config)` do, for results.json and the page."""
   knobs = config.weighting
   label = table['label'].to_numpy()
   w, p = weights['weight'].to_numpy(), weights['p'].to_numpy()
@@ -212,7 +204,7 @@ def term_shares(z: Evidence, positive: np.ndarray, w: np.ndarray) -> list[dict]:
   def shares(mass):
     among = mass * positive
     return (
-      (among @ present) / max(among.sum(), 1e-300),
+      (among @ present) / max(among.sum(), 1e-300),  # no positives: 0
       (mass @ present) / mass.sum(),
     )
 

@@ -72,7 +72,7 @@ def output(two: Two, params: dict, batch: Batch, key=None) -> Output:
   """The logits of the target, not yet made."""
   own = params['generator']
   states = two.generator.apply({'params': own}, batch, key, method='written')
-  bias = lax.stop_gradient(own['bias']).reshape(-1)
+  bias = lax.stop_gradient(own['bias']).reshape(-1)  # as BART's: not trained
   return Output(states, own['word']['embedding'], bias)
 
 
@@ -120,8 +120,8 @@ def generator_loss(model: Bundle, params, batch: Batch, key):
 
 
 def discriminator_loss(model: Bundle, params, batch: Batch, key):
-  """Of logits without the generator's dropout, which is no sign of a group."""
-  read = output(model.module, params, batch)
+  """The total of a train.step.Loss."""
+  read = output(model.module, params, batch)  # dropout is no sign of a group
   scores = verdicts(model.module, params, batch, read, key)
   return doubts(scores, batch), {}
 

@@ -86,7 +86,7 @@ class Perceptron(nn.Module):
     for k in range(self.depth + 1):
       x = nn.leaky_relu(linear(x, self.hidden, f'linear_{k}'))
     x = linear(x, width, f'linear_{self.depth + 1}').astype(jnp.float32)
-    return jnp.tanh(x) if self.bounded else x
+    return jnp.tanh(x) if self.bounded else x  # so a scale is in (1/e, e)
 
 
 class Step(nn.Module):
@@ -232,9 +232,9 @@ def pair_loss(
   centre = objective.margin * side[:, None]
   one, two = first[:, :k] - centre, second[:, :k] - centre
   squares = lambda x: jnp.sum(x * x, -1)
-  factor = squares(one) + squares(two - rho * one) / (1 - rho**2)
+  factor = squares(one) + squares(two - rho * one) / (1 - rho**2)  # eq. 3
   rest = squares(first[:, k:]) + squares(second[:, k:])
-  real = (side != 0).astype(jnp.float32)
+  real = (side != 0).astype(jnp.float32)  # side 0 fills up the batch
   total = lambda x: jnp.sum(real * x)
   terms = {
     'factor': 0.5 * total(factor),
@@ -244,7 +244,7 @@ def pair_loss(
   loss = terms['factor'] + terms['rest'] - terms['logdet']
   if objective.leak:
     gap = _gap(z[:, k:], jnp.concatenate([side, side]))
-    terms['leak'] = gap * real.sum()
+    terms['leak'] = gap * real.sum()  # a mean, as the loss is a sum
     loss = loss + objective.leak * terms['leak']
   return loss, terms
 
@@ -268,7 +268,7 @@ def factor_size(
   both = np.concatenate([first, second])
   mean = both.mean(0)
   score = ((first - mean) * (second - mean)).mean(0).sum() / both.var(0).sum()
-  shares = np.exp([score, 1.0])
+  shares = np.exp([score, 1.0])  # the residual factor's score is 1
   return math.floor(shares[0] / shares.sum() * first.shape[1])
 
 
@@ -287,13 +287,14 @@ class Whitening(NamedTuple):
 
 
 def whitening(x: Float[np.ndarray, 'n d'], how: str = 'white') -> Whitening:
-  """'none'; 'white' Σ^-½, eigenvalues at least a thousandth of their mean."""
+  """'none'; 'white' Σ^-½."""
   width = x.shape[1]
   if how == 'none':
     one = np.eye(width)
     return Whitening(np.zeros(width), one, one)
   x = np.asarray(x, np.float64)
   values, vectors = np.linalg.eigh(np.cov(x, rowvar=False))
+  # A direction of hardly any variance would be all noise.
   root = np.sqrt(np.maximum(values, 1e-3 * values.mean()))
   return Whitening(
     x.mean(0), (vectors / root) @ vectors.T, (vectors * root) @ vectors.T

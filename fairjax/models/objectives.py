@@ -225,7 +225,7 @@ def loss(objective) -> tuple[Callable, Callable]:
       for name, term in objective(model, params, batch, key).items()
       if term.share is not None
     }
-    return sum(sums.values()), sums if len(sums) > 1 else {}
+    return sum(sums.values()), sums if len(sums) > 1 else {}  # one is the loss
 
   return total, _one
 

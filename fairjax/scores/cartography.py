@@ -17,7 +17,7 @@ from fairjax.core.errors import UserError
 def confidence(
   chance: Float[np.ndarray, 's e n'],
 ) -> Float[np.ndarray, 's n']:
-  return chance.mean(1, dtype=np.float64)
+  return chance.mean(1, dtype=np.float64)  # float32 sums drift
 
 
 def variability(
@@ -30,7 +30,7 @@ def variability(
       f'variability is a deviation over epochs and was given {epochs}; train '
       'the scoring run for at least 2'
     )
-  return chance.std(1, dtype=np.float64, ddof=ddof)
+  return chance.std(1, dtype=np.float64, ddof=ddof)  # as confidence
 
 
 def correctness(

@@ -64,7 +64,7 @@ def spearman(
 def _ends(scores: pd.DataFrame, by_id: pd.DataFrame, name: str) -> dict:
   """The rows at the top and at the bottom of a ranking, with their twins."""
   order = np.argsort(scores[f'{name}_rank'].to_numpy()).tolist()
-  show = min(ENDS, len(order) // 2)
+  show = min(ENDS, len(order) // 2)  # in the middle both ends would meet
   both = lambda one, two: one if two is None else f'{one} / {two}'
   pair = lambda own: own.get('twin_pair', own.get('text_pair'))
 

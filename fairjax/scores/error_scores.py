@@ -72,7 +72,7 @@ def wrong(
   logits: Float[np.ndarray, '*s n c'], label: Integer[np.ndarray, ' n']
 ) -> Float[np.ndarray, '*s n']:
   """1 where another label is predicted."""
-  return (logits.argmax(-1) != label).astype(np.float64)
+  return (logits.argmax(-1) != label).astype(np.float64)  # ties: smaller class
 
 
 def pvi_scores(predictions, config) -> Float[np.ndarray, 's n']:

@@ -27,7 +27,7 @@ def grand(
   model: Bundle, params, pool: Pool, device_mesh, batch: int = 64
 ) -> Float[np.ndarray, 's n']:
   """The norms of all examples under each seed's stacked parameters."""
-  one = loop.smallest(pool)
+  one = loop.smallest(pool)  # enough to look at shapes
   check(model, params, one)
   params = layer_params.as_read(model.module, params, one)
   norms = compiled(model, device_mesh)
@@ -58,7 +58,7 @@ def squares(model: Bundle, params, batch: dict) -> Float[jax.Array, ' b']:
     each = step.cross_entropy(
       model.module.apply(variables, batch), batch['label']
     )
-    return jnp.sum(jnp.where(real, each, 0.0))
+    return jnp.sum(jnp.where(real, each, 0.0))  # padding: no gradient
 
   result = jax.grad(loss)(probed.zero_probes(model.module, params, batch))
   return sum(jax.tree.leaves(result), jnp.zeros(()))

@@ -74,16 +74,13 @@ def dot(a, b) -> jax.Array:
 def conjugate_gradients(
   product: Callable[[Any], Any], u: Any, damping: float, steps: int
 ) -> Any:
-  """(A + λ)⁻¹ u of a tree, A v = product(v) (Hestenes and Stiefel 1952).
-
-  It ends where the residual is a thousandth of u, or after `steps`.
-  """
+  """(A + λ)⁻¹ u of a tree, A v = product(v) (Hestenes and Stiefel 1952)."""
   add = lambda a, b, c: jax.tree.map(lambda x, y: x + c * y, a, b)
   x = jax.tree.map(jnp.zeros_like, u)
-  residual = along_ = u
+  residual = along_ = u  # x begins at 0
   size = first = float(dot(u, u))
   for _ in range(steps):
-    if size <= 1e-6 * first:
+    if size <= 1e-6 * first:  # squares: the residual is a thousandth of u
       break
     image = add(product(along_), along_, damping)
     rate = size / float(dot(along_, image))

@@ -47,7 +47,7 @@ def fair(
 
 
 def _counts(fractions: Sequence[float], n: int) -> list[int]:
-  return [max(1, int(q * n)) for q in fractions]
+  return [max(1, int(q * n)) for q in fractions]  # an overlap divides by it
 
 
 def _among_first(values: np.ndarray, k: int) -> np.ndarray:

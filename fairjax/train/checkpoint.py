@@ -111,10 +111,8 @@ def checksum(state, meta: dict) -> str:
 
 @jax.jit
 def _sum_of_words(state) -> jax.Array:
-  """Σ over leaves of the sum of their bits as numbers, modulo 2³².
-
-  Whole numbers add up to the same in any order, on any number of devices.
-  """
+  """Σ over leaves of the sum of their bits as numbers, modulo 2³²."""
+  # Whole numbers add up to the same in any order, on any number of devices.
   words = {1: jnp.uint8, 2: jnp.uint16, 4: jnp.uint32}
   total = jnp.uint32(0)
   for leaf in jax.tree.leaves(state):
@@ -127,7 +125,7 @@ def _sum_of_words(state) -> jax.Array:
 def save(checkpoints, step: int, state, meta: dict) -> None:
   """Starts an asynchronous save of the state after `step` steps."""
   with _told(checkpoints):
-    checkpoints.wait_until_finished()
+    checkpoints.wait_until_finished()  # raises what befell the save before
     if mesh.is_main():  # once it is under way, a failure prints many tracebacks
       size = sum(leaf.nbytes for leaf in jax.tree.leaves(state))
       if shutil.disk_usage(checkpoints.directory).free < size:
@@ -138,7 +136,7 @@ def save(checkpoints, step: int, state, meta: dict) -> None:
         state=ocp.args.StandardSave(state),
         meta=ocp.args.JsonSave(meta | {'checksum': checksum(state, meta)}),
       ),
-      force=True,
+      force=True,  # the loop alone decides which steps are saved
     )
 
 
@@ -174,8 +172,8 @@ def restore(checkpoints, like, log):
       )
       if mesh.is_main():
         os.replace(place, checkpoints.directory / f'unreadable_{step}')
-      mesh.wait_for_all('put aside')
-      checkpoints.reload()
+      mesh.wait_for_all('put aside')  # else one reads what another moves
+      checkpoints.reload()  # orbax remembers its list
   return None
 
 

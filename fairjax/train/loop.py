@@ -112,19 +112,19 @@ def _by_row(function, params, pool, device_mesh, layout, doing):
   for i in every:
     host = sweep[i]
     result = function(params, put(host))
-    waiting.append((host['example'], result))
+    waiting.append((host['example'], result))  # asynchronous: not read yet
     while len(waiting) > (AHEAD if i + 1 < len(sweep) else 0):
       example, result = waiting.popleft()
       result = np.asarray(result, np.float32)
       if out is None:
         out = np.empty((result.shape[0], n, *result.shape[2:]), np.float32)
-      out[:, example[example >= 0]] = result[:, example >= 0]
+      out[:, example[example >= 0]] = result[:, example >= 0]  # padding: -1
   return out
 
 
 def losses(logits: np.ndarray, pool: Pool) -> np.ndarray:
   """Weighted mean cross-entropy of each seed."""
-  top = logits.max(-1, keepdims=True)
+  top = logits.max(-1, keepdims=True)  # exp does not overflow
   norm = np.log(np.exp(logits - top).sum(-1)) + top[..., 0]
   own = np.take_along_axis(logits, pool.label[None, :, None], 2)[..., 0]
   return ((norm - own) * pool.weight).mean(-1)
@@ -257,7 +257,7 @@ def train_to_the_end(
   job = job._replace(shapes=jax.eval_shape(lambda: params))
   source = job.task.source(job, rows)
   epoch = source.steps_per_epoch
-  total = max(1, round(options.epochs * epoch))
+  total = max(1, round(options.epochs * epoch))  # epochs may be 0.01
   due = evaluation_steps(total, epoch, options.evals)
   train_step, start = step.compiled(
     job.model, options, device_mesh, config.mesh.fsdp, job.task.players
@@ -452,7 +452,7 @@ def plateau(meta: dict, train: Train) -> np.ndarray:
   As PyTorch's ReduceLROnPlateau and so ParlAI: the factor after each
   PATIENCE + 1 evaluations in a row that are no better than the best.
   """
-  every = PATIENCE + 1
+  every = PATIENCE + 1  # torch lowers when bad exceeds its patience
   low = [
     bad > 0 and bad % every == 0 and not stopped
     for bad, stopped in zip(meta['bad'], meta['stopped'])
@@ -462,11 +462,8 @@ def plateau(meta: dict, train: Train) -> np.ndarray:
 
 @functools.partial(jax.jit, donate_argnums=2)
 def keep_better(better, new, old):
-  """Each seed's new weights where they are better, else the old.
-
-  They take the place of the old ones: a third copy would be the most that a
-  fit holds.
-  """
+  """Each seed's new weights where they are better, else the old."""
+  # `old` is donated: a third copy would be the most that a fit holds.
   return jax.tree.map(
     lambda a, b: jax.numpy.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b),
     new,

@@ -178,7 +178,7 @@ def make(
       )
     along = options.seed
   else:
-    along = int(np.gcd(count, seeds))
+    along = int(np.gcd(count, seeds))  # both divide: no seed is padded
   shape, names = (along, count // along), ('seed', 'data')
   kinds = (AxisType.Auto,) * 2
   tpus = [d for d in devices if d.platform == 'tpu']

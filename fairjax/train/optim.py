@@ -37,7 +37,7 @@ def transform(train: Train) -> optax.GradientTransformation:
     else None
   )
   held = held_factor() if train.schedule == 'plateau' else None
-  chain = clip, direction, decay, held
+  chain = clip, direction, decay, held  # AdamW: decay is not scaled by Adam
   return optax.chain(*(t for t in chain if t is not None))
 
 

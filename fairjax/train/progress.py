@@ -159,10 +159,8 @@ class Log:
       tracker.log(scalars | {'step': step})
 
   def evaluated(self, step: int, means: dict[str, float]) -> None:
-    """Says one line: the means over seeds of an evaluation, and the speed.
-
-    What is undefined there (of changed words, where none changes) is left out.
-    """
+    """Says one line: the means over seeds of an evaluation, and the speed."""
+    # Undefined, for one: a measure of changed words, where none changes.
     known = {k: v for k, v in means.items() if not math.isnan(v)}
     parts = [f'step {step:,}'] + [f'{k} {v:.4g}' for k, v in known.items()]
     if self.live and self.live[0].examples:
@@ -273,7 +271,7 @@ class Progress:
     self.began = (self.clock(), first)
     self.last = (*self.began, 0)  # when, and how far, at the last update
     self.drawn = -math.inf if self.draws else self.began[0]
-    self.wait = FIRST
+    self.wait = FIRST  # a sign of life soon, then rarely
     self.past: Any = collections.deque([(*self.began, 0)])
 
   def __enter__(self) -> Self:
@@ -287,17 +285,13 @@ class Progress:
   def speed(self, done: int) -> float:
     """Examples a second since the loop began."""
     then, first = self.began
-    seconds = max(self.clock() - then, 1e-9)
+    seconds = max(self.clock() - then, 1e-9)  # begun and asked in one tick
     return (done - first) * self.examples / seconds
 
   def update(
     self, done: int, tokens: int = 0, compiled: bool = False, **values: Any
   ) -> None:
-    """After step `done`, which read `tokens` tokens.
-
-    What was compiled for it says nothing of the speed of others: a GPU takes a
-    minute, of which hours were foretold.
-    """
+    """After step `done`, which read `tokens` tokens."""
     self.done = done
     self.tokens += tokens
     if not self.log.main:
@@ -305,6 +299,7 @@ class Progress:
     now = self.clock()
     here = now, done, self.tokens
     if compiled:
+      # Not part of the speed: of a GPU's minute hours were foretold.
       apart = [a - b for a, b in zip(here, self.last)]
       moved = [[a + b for a, b in zip(one, apart)] for one in self.past]
       self.past = collections.deque(map(tuple, moved))
@@ -336,7 +331,7 @@ class Progress:
   def draw(self, text: str) -> None:
     """Puts the text in the place of the live line."""
     text = text[: shutil.get_terminal_size().columns - 1]
-    blank = ' ' * (len(self.shown) - len(text))
+    blank = ' ' * (len(self.shown) - len(text))  # covers a longer line before
     self.log.speak('\r' + text + blank)
     self.shown = text
 
@@ -365,7 +360,7 @@ class Progress:
     """Clears the live line; the next update draws it again."""
     if self.shown:
       self.log.speak('\r' + ' ' * len(self.shown) + '\r')
-      self.shown, self.drawn = '', -math.inf
+      self.shown, self.drawn = '', -math.inf  # due at once
 
 
 def duration(seconds: float) -> str:

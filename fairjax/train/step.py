@@ -78,11 +78,9 @@ def gradients(
   accumulate: int,
   loss: Loss = CLASSES,
 ):
-  """((mean loss, mean terms), its gradient), summed over micro-batches.
-
-  The loss is divided, not the gradient: that would be one more pass over it.
-  """
-  count = jnp.maximum(loss.count(batch), 1)
+  """((mean loss, mean terms), its gradient), summed over micro-batches."""
+  # The loss is divided: dividing the gradient is one more pass over it.
+  count = jnp.maximum(loss.count(batch), 1)  # all padding: 0, not 0/0
 
   @functools.partial(jax.value_and_grad, has_aux=True)
   def grad(params, micro):
@@ -96,7 +94,7 @@ def gradients(
     (value, terms), grads = grad(params, micro)
     return jax.tree.map(jnp.add, total, (value, grads)), terms
 
-  zero = jax.tree.map(lambda p: jnp.zeros(p.shape), params)
+  zero = jax.tree.map(lambda p: jnp.zeros(p.shape), params)  # sums in float32
   (value, grads), terms = jax.lax.scan(add, (jnp.zeros(()), zero), batch)
   return (value, jax.tree.map(lambda term: term.sum(0), terms)), grads
 
@@ -149,10 +147,10 @@ def _gradient(
   own = parts(players, params)
   values: dict = {}
   grads: dict = {}
-  for loss in dict.fromkeys(players[i].loss for i in active):
+  for loss in dict.fromkeys(players[i].loss for i in active):  # once each
     ours = [i for i in active if players[i].loss == loss]
 
-    def total(model, mine, micro, dropout, loss=loss):
+    def total(model, mine, micro, dropout, loss=loss):  # bound in this round
       whole = functools.reduce(optim.combine, mine, params)
       return loss.total(model, whole, micro, dropout)
 
@@ -228,12 +226,12 @@ def _compiled(
     gradient = functools.partial(
       _gradient, model, players, microbatches, active
     )
-    params, opt = state['params'], dict(state['opt'])
+    params, opt = state['params'], dict(state['opt'])  # a copy, to be changed
     values, grads = mesh.over_seeds(device_mesh, gradient)(
       gathered(params, device_mesh, fsdp, dtype_of(model)),
       batch,
       seeds,
-      jnp.ones_like(seeds) * step,
+      jnp.ones_like(seeds) * step,  # one a seed, for the map
     )
     for i in active:
       # Stacked, as it lies: taking seeds apart here would copy the state.
@@ -253,8 +251,8 @@ def _compiled(
 
   run = jax.jit(
     program,
-    static_argnums=0,
-    donate_argnums=1,
+    static_argnums=0,  # a program for each set of players
+    donate_argnums=1,  # old and new state share their memory
     compiler_options=dict(compiler_options),
   )
 

@@ -41,7 +41,7 @@ class Recent:
 
   def check(self, ahead: int = 0) -> None:
     """Stops at the first loss or term that is not a finite number."""
-    going = ~np.array(self.meta['stopped'])
+    going = ~np.array(self.meta['stopped'])  # of others nothing more is kept
     while self.checked < len(self.parts) - ahead:
       for name, value in self.parts[self.checked].items():
         bad = ~np.isfinite(value) & going

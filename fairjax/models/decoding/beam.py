@@ -30,7 +30,7 @@ LOW = -1.0e9  # instead of -inf, as transformers: sums and products stay finite
 def blank(b: int, k: int, w: int) -> Beams:
   low = jnp.full((b, k), LOW, jnp.float32)
   return Beams(
-    running=low.at[:, 0].set(0.0),
+    running=low.at[:, 0].set(0.0),  # the others would write the same text
     scores=low,
     tokens=jnp.zeros((b, k, w), jnp.int32),
     lengths=jnp.ones((b, k), jnp.int32),
@@ -110,7 +110,7 @@ def _merge(
   """The best k of the finished hypotheses and of those that end now."""
   k = state.tokens.shape[1]
   length = state.length + 1
-  ends = ends & (jnp.arange(2 * k) < k)
+  ends = ends & (jnp.arange(2 * k) < k)  # as transformers: the best k only
   generated = (length - state.prompt).astype(jnp.float32)[:, None]
   scores = scores / generated**rules.length_penalty
   full = beams.finished.all(1, keepdims=True) & (rules.early == 1)

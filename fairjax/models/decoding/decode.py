@@ -185,9 +185,9 @@ def banned(
   starts = max(tokens.shape[1] - size + 1, 0)
   window = lambda j: tokens[:, j : j + starts]
   ends = length - (size - 1)  # where the last size - 1 tokens begin
-  same = jnp.arange(starts) + size <= length[:, None]
+  same = jnp.arange(starts) + size <= length[:, None]  # within what is written
   for j in range(size - 1):
-    at = jnp.maximum(ends + j, 0)[:, None]
+    at = jnp.maximum(ends + j, 0)[:, None]  # short rows: same is false
     same &= window(j) == jnp.take_along_axis(tokens, at, axis=1)
   return jnp.where(same, window(size - 1), vocab)
 
@@ -206,7 +206,7 @@ def constrain(
   if rules.no_repeat_ngram_size:
     out = banned(tokens, length, rules.no_repeat_ngram_size, scores.shape[1])
     row = jnp.arange(scores.shape[0])[:, None]
-    scores = scores.at[row, out].set(-jnp.inf, mode='drop')
+    scores = scores.at[row, out].set(-jnp.inf, mode='drop')  # v is no token
   short = (length < least)[:, None] & (vocab == rules.eos)
   scores = jnp.where(short, -jnp.inf, scores)
   for token, when in (

@@ -83,7 +83,7 @@ def draw(
     before = ahead_of(token)
     fine = inside(token, before)
     # Of what is behind the winner nothing is inside.
-    other = argmax(jnp.where(before, race, -1.0))
+    other = argmax(jnp.where(before, race, -1.0))  # below any p / e
     return jnp.where(fine, token, other), fine
 
   nobody = jnp.zeros(winner.shape, bool)
@@ -98,7 +98,7 @@ def waits(
   other = hash32(keys[:, 1] ^ start)
   token = jnp.arange(vocab, dtype=jnp.uint32) * jnp.uint32(GOLDEN)
   bits = hash32(hash32(token + start[:, None]) ^ other[:, None])
-  u = (bits.astype(jnp.float32) + 0.5) * 2.0**-32
+  u = (bits.astype(jnp.float32) + 0.5) * 2.0**-32  # above 0, for the log
   return -jnp.log(jnp.minimum(u, LAST))
 
 
@@ -119,7 +119,7 @@ def _largest(
   least = jnp.zeros((scores.shape[0], 1), jnp.uint32)
   least = lax.fori_loop(0, 32, set_bit, least)
   number = lax.bitcast_convert_type(least ^ jnp.uint32(1 << 31), jnp.int32)
-  number = number ^ ((number >> 31) & 0x7FFFFFFF)
+  number = number ^ ((number >> 31) & 0x7FFFFFFF)  # its own inverse
   return lax.bitcast_convert_type(number, jnp.float32)
 
 

@@ -159,7 +159,7 @@ def _weights(one: _Head, query, keys, places, first):
   )
   scores = jnp.dot(query, keys.T, preferred_element_type=jnp.float32)
   scores = scores * one.width**-0.5
-  scores = scores + jnp.where(visible != 0, 0.0, -1e9)
+  scores = scores + jnp.where(visible != 0, 0.0, -1e9)  # finite: no NaN
   scores = jnp.where(inside[None], scores, -2e9)  # no key at all
   weights = jnp.exp(scores - scores.max(-1, keepdims=True))
   weights = weights / weights.sum(-1, keepdims=True)

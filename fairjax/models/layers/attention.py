@@ -148,7 +148,7 @@ def attention(
   else:
     scores = product('rqhe,rhke->rhqk', query, memory.keys).astype(jnp.float32)
   scores = scores if bias is None else scores + bias
-  scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
+  scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]  # finite: no NaN
   dtype = memory.values.dtype
   weights = _dropped(softmax(scores, dtype), drop).astype(dtype)
   if platform_traits().by_library:
@@ -195,7 +195,7 @@ def received(
     'rqhe,rhke->rhqk', query, memory.keys, precision=exact(query.dtype)
   ).astype(jnp.float32)
   scores = scores if bias is None else scores + bias
-  scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]
+  scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]  # finite: no NaN
   return softmax(scores).mean(1).sum(1)
 
 

@@ -70,7 +70,7 @@ def is_direct(t: int, d: int, f: int, slots: int) -> bool:
   """
   if platform_traits().waits_for_memory or not slots:
     return False
-  return t * (d + f) > 1.2 * slots * d * f
+  return t * (d + f) > 1.2 * slots * d * f  # 1.2: written to memory
 
 
 def per_example(
@@ -80,7 +80,7 @@ def per_example(
   same = segment_ids[:, :, None] == segment_ids[:, None, :]
   sums = jnp.sum(jnp.where(same, pairs, 0.0), axis=-1)
   sums = jax.ops.segment_sum(sums.ravel(), segment_ids.ravel(), count + 1)
-  return sums[1:]
+  return sums[1:]  # 0 is padding
 
 
 def _squares_of_sums(
@@ -160,7 +160,7 @@ def _dense_backward(slots, residuals, g):
   dkernel = outer(flattened(x), flat, kernel.dtype)
   dbias = None
   if bias is not None:
-    dbias = flat.sum(tuple(range(last)), dtype=jnp.float32)
+    dbias = flat.sum(tuple(range(last)), dtype=jnp.float32)  # of r · t terms
   dsq = None
   if sq is not None:
     owners = segment_ids, sq.shape[0]
@@ -169,7 +169,7 @@ def _dense_backward(slots, residuals, g):
       if bias is not None:
         dsq = dsq + _squares_of_sums(g, *owners, slots)
     else:
-      pairs = (gram(x) + (bias is not None)) * gram(g)
+      pairs = (gram(x) + (bias is not None)) * gram(g)  # + 1: the bias's input
       dsq = per_example(pairs, *owners)
   return dx, dkernel, dbias, dsq, None
 
@@ -215,7 +215,7 @@ def norm(x, scale, bias, sq, segment_ids, eps, centre, slots=0):
 
 def statistics(x, eps, centre):
   """(mean, 1 / standard deviation) of each place."""
-  wide = x.astype(jnp.float32)
+  wide = x.astype(jnp.float32)  # bfloat16's 8 bits would lose x - mean
   mean = wide.mean(-1, keepdims=True) if centre else jnp.float32(0)
   centred = wide - mean
   return mean, lax.rsqrt(jnp.mean(centred * centred, -1, keepdims=True) + eps)
@@ -312,7 +312,7 @@ def _embed_backward(dtype, residuals, g):
     dtable = product(chosen, flat, 0, 0, jnp.float32)
   else:
     flat = flat.astype(table.dtype)
-    if backend.repeats():
+    if backend.repeats():  # a scatter adds in any order
       dtable = summed_by_id(ids.ravel(), flat, table.shape[0])
     else:
       dtable = jnp.zeros_like(table).at[ids.ravel()].add(flat, mode='drop')
