@@ -1,6 +1,6 @@
 """A run that was killed and then stopped ends as an undisturbed one.
 
-tests/chaos/faults.py kills every recipe, at random moments and in its fits.
+tests/chaos/trials.py kills every recipe, at random calls of the system.
 """
 
 import json

@@ -64,18 +64,25 @@ def test_a_mistake_names_where_what_and_the_remedy(words, parts):
 
 
 @pytest.mark.parametrize(
-  ('recipe', 'field', 'value'),
+  ('recipe', 'changes', 'says'),
   [
-    *((one, 'train.export', True) for one in ('rank', 'overlap', 'mbcda')),
-    *((one, 'method.name', 'blind') for one in ('fairtune', 'overlap')),
-    ('train', 'method.compare', ('augment',)),
+    *((r, {'train__export': True}, '') for r in ('rank', 'overlap', 'mbcda')),
+    *((r, {'method__name': 'blind'}, '') for r in ('fairtune', 'overlap')),
+    ('train', {'method__compare': ('augment',)}, ''),
+    # `--config.text=comment` of a training read the column text.
+    ('train', {'text': 'comment'}, r"^text is 'comment'.*config\.data\.text"),
+    ('writing', {'seeds': 3}, r'take --config\.writing\.samples'),
   ],
 )
-def test_what_a_recipe_would_not_do_is_said_first(recipe, field, value):
+def test_what_a_recipe_would_not_do_is_said_first(recipe, changes, says):
   """Such a knob did nothing, without a word."""
-  validate(config := Config(recipe=recipe))
-  with pytest.raises(UserError, match=f'{field} is .*recipe .?{recipe}'):
-    changed(config, **{field.replace('.', '__'): value})
+  plain = Config(recipe=recipe, seeds=1 if recipe == 'writing' else 5)
+  validate(plain)
+  (field,) = (name.replace('__', '.') for name in changes)
+  with pytest.raises(
+    UserError, match=says or f'{field} is .*recipe .?{recipe}'
+  ):
+    changed(plain, **changes)
 
 
 OTHER = {
@@ -110,19 +117,9 @@ def test_a_knob_that_a_recipe_does_not_read_is_refused(recipe):
       assert f'take --config.{own}, or leave' in str(error.value)
 
 
-def test_one_run_may_be_said_where_nothing_is_trained():
+def test_where_nothing_is_trained_one_run_may_be_said_and_a_text():
   validate(Config(recipe='audit', seeds=1))
-  with pytest.raises(UserError, match=r'take --config\.writing\.samples'):
-    validate(Config(recipe='writing', seeds=3))
-
-
-def test_the_sentence_of_a_swap_is_no_column_of_texts():
-  """`--config.text=comment` of a training read the column text."""
   validate(Config(recipe='swap', text='She left.'))
-  with pytest.raises(
-    UserError, match=r"^text is 'comment'.*config\.data\.text"
-  ):
-    validate(Config(text='comment'))
 
 
 @pytest.mark.parametrize('name', sorted(OF_SET))

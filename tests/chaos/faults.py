@@ -3,24 +3,17 @@
     python tests/chaos/faults.py PLACE [JOB[:FAULT] …]
 
 PLACE keeps what the jobs read and their calm runs, so that the table can be
-made in pieces, a job or a fault at a time; KILLS, SEED, LIMIT (seconds after
-which a fault is tried no further) and LONGEST (seconds after which a run is
-taken for a hang: more on a busy machine) are variables of the environment.
-Where a fault stops a run, the same command follows without it; every file that
-a run writes must then be that of the calm run, to the bit, but for logs and
-what holds a clock.
-
-Of eight jobs 112 cells take 95 minutes of one core that others use too
-(LIMIT=260 for 20 random kills a job, 130 for kills in a fit): 20 to 45 seconds
-most, 2 to 3 minutes SIGKILL and a full disk. `taskset -c 1` keeps them off
-another core.
+made in pieces, a job or a fault at a time; LONGEST (seconds after which a run
+is taken for a hang: more on a busy machine) is a variable of the environment.
+Every file that a run writes must be that of the calm run, to the bit, but for
+logs and what holds a clock. What a process meets at a call of its own (kills,
+full disks, files that are too large), trials.py tries of the same jobs.
 """
 
 import json
 import os
 import pathlib
 import pty
-import random
 import shutil
 import subprocess
 import sys
@@ -36,9 +29,7 @@ from test_kill import ROOT, SMALL
 
 from fairjax.data import word_tables
 
-KILLS, SEED = int(os.environ.get('KILLS', 20)), int(os.environ.get('SEED', 0))
 WITH_CLOCK = ('log.txt', 'report.html', 'versions.json')
-LIMIT = float(os.environ.get('LIMIT', 'inf'))
 LONGEST = float(os.environ.get('LONGEST', 300))  # seconds of a run
 
 # name -> the words of its command; folders of what it needs by name.
@@ -166,7 +157,6 @@ class Job:
       finish(self.words, folder)
       clock.write_text(str(time.monotonic() - began))
     self.seconds, self.calm = float(clock.read_text()), files(folder)
-    self.size = sum(p.stat().st_size for p in folder.rglob('*') if p.is_file())
 
   def same(self, folder, name=None) -> str:
     """'' where the folder holds what the calm run left."""
@@ -239,126 +229,7 @@ def closed_terminal(job: Job, place) -> str:
   return fault or f'ended with {code}; then the same'
 
 
-def killed(job: Job, place, number: int, wanted, times: int) -> str:
-  """At random moments, each time going on; a run that ends is compared."""
-  rng, kills, runs = random.Random(SEED), 0, 0
-  end = time.monotonic() + LIMIT
-  while kills < times and time.monotonic() < end:
-    folder = place / f'{number}_{runs}'
-    run = start(job.words, folder)
-    try:
-      run.wait(timeout=rng.uniform(0.1, 0.9) * min(job.seconds, 60))
-    except subprocess.TimeoutExpired:
-      run.send_signal(number)
-      kills += 1
-      code, said = ended(run)
-      if fault := told(code, said, (0, *wanted)):
-        return f'{fault} (at {number} number {kills})'
-      if code:
-        continue
-    code, said = ended(run) if run.returncode is None else (run.returncode, '')
-    if fault := told(code, said, (0,)) or job.same(folder):
-      return f'{fault} (after {kills} in {runs + 1} runs)'
-    shutil.rmtree(folder)
-    runs += 1
-  folder = place / f'{number}_{runs}'
-  fault = told(*ended(start(job.words, folder)), (0,)) or job.same(folder)
-  return fault or f'{kills} in {runs + 1} runs; the same'
-
-
-def saved(folder) -> set[str]:
-  """The checkpoints, by the folder of their fit and their step."""
-  try:
-    found = [*folder.glob('**/checkpoints/*/_CHECKPOINT_METADATA')]
-  except FileNotFoundError:  # a folder that was renamed just now
-    return set()
-  return {str(p.parent.relative_to(folder)) for p in found}
-
-
-def within_a_fit(job: Job, place, number: int, wanted) -> str:
-  """Stopped at each new checkpoint."""
-  folder, count = place / f'fit_{number}', 0
-  while count < KILLS // 4:
-    before = saved(folder)
-    run = start(job.words, folder)
-    end = time.monotonic() + LONGEST
-    while run.poll() is None and time.monotonic() < end:
-      if saved(folder) - before:
-        break
-      time.sleep(0.01)
-    if run.poll() is None:
-      run.send_signal(number)
-    code, said = ended(run)
-    if fault := told(code, said, (0, *wanted)):
-      return fault
-    if code == 0:
-      break
-    count += 1
-  if not count:
-    return 'it has no fit, or none long enough to be met in it'
-  fault = told(*ended(start(job.words, folder)), (0,)) or job.same(folder)
-  return fault or f'{count} within fits; the same'
-
-
-def small_files(job: Job, place, kb: int = 64) -> str:
-  """A limit on the size of files is met as a full disk is."""
-  limit = f'trap "" XFSZ; ulimit -f {kb}; '
-  code, said = ended(start(job.words, place / 'run', limit))
-  fault = job.goes_on(place / 'run', code, said, (0, 2))
-  return fault or f'ended with {code}; then the same'
-
-
-FULL = """
-mount -t tmpfs -o size=$1k none "$2" || exit 99
-cd "$3"; out=$4; place=$2; shift 4
-"$@" --workdir="$place/run" 2>"$out/first" >/dev/null; echo $? >"$out/code"
-mount -o remount,size=4g "$place"
-"$@" --workdir="$place/run" 2>"$out/second" >/dev/null; echo $? >>"$out/code"
-cp -r "$place/run" "$out/run"
-"""
-
-
-def full_disk(job: Job, place, times: int = KILLS // 5) -> str:
-  """A disk with room for a part of the run; then there is room."""
-  rng, codes = random.Random(SEED), []
-  end = time.monotonic() + LIMIT
-  for k in range(times):
-    if time.monotonic() > end:
-      break
-    out, disk = place / f'out_{k}', place / f'disk_{k}'
-    out.mkdir(), disk.mkdir()
-    size = round(rng.uniform(0.02, 0.98) * job.size / 1024) + 4
-    run = subprocess.run(
-      [
-        *('unshare', '-rm', 'bash', '-c', FULL, 'bash', str(size), str(disk)),
-        *(ROOT, str(out), sys.executable, '-m', 'fairjax.main', *job.words),
-      ],
-      env=os.environ | {'JAX_PLATFORMS': 'cpu'},
-      capture_output=True,
-      timeout=2 * LONGEST,
-    )
-    if not (out / 'code').exists():
-      return f'not tried: no file system can be mounted here {run.stderr[-80:]}'
-    first, second = map(int, (out / 'code').read_text().split())
-    fault = (
-      told(first, (out / 'first').read_text(), (0, 2))
-      or told(second, (out / 'second').read_text(), (0,))
-      or job.same(out / 'run', disk / 'run')
-    )
-    if fault:
-      return f'{fault} (with {size} kB)'
-    codes.append(first)
-    shutil.rmtree(out / 'run')
-  return f'ended with {codes}; then the same'
-
-
 FAULTS = {
-  'SIGKILL': partial(killed, number=9, wanted=(-9,), times=KILLS),
-  'SIGTERM': partial(killed, number=15, wanted=(75, -15), times=KILLS // 5),
-  'SIGKILL in a fit': partial(within_a_fit, number=9, wanted=(-9,)),
-  'SIGTERM in a fit': partial(within_a_fit, number=15, wanted=(75,)),
-  'full disk': full_disk,
-  'small files': small_files,
   'closed terminal': closed_terminal,
   **{name: partial(under, name=name) for name in CIRCUMSTANCES},
 }
@@ -379,7 +250,7 @@ def main(where: str, asked: list[str]) -> int:
         except subprocess.TimeoutExpired:
           said = f'FAULT: no end within {LONGEST:g} seconds'
       faults += said.startswith('FAULT')
-      row = {'job': name, 'fault': each, 'seed': SEED, 'came of it': said}
+      row = {'job': name, 'fault': each, 'came of it': said}
       row['seconds'] = round(time.monotonic() - began, 1)
       with open(place / 'table.jsonl', 'a', encoding='utf-8') as file:
         file.write(json.dumps(row) + '\n')

@@ -32,9 +32,18 @@ import faults
 KINDS = ('open', 'write', 'read', 'fsync', 'rename', 'unlink', 'mkdir')
 ALL = range(len(KINDS))
 COUNT, FAIL, SHORT, KILL, CLOCK = range(5)
-ERRORS = ('ENOSPC', 'EIO', 'EINTR', 'EDQUOT', 'EACCES', 'EMFILE', 'EROFS')
-SMALL = [*faults.SMALL, '--config.train.epochs=2']
-JOBS = {'predictions': 14, 'train': 1, 'weighting': 1}  # how often drawn
+ERRORS = (
+  'ENOSPC',
+  'EIO',
+  'EINTR',
+  'EDQUOT',
+  'EACCES',
+  'EMFILE',
+  'EROFS',
+  'EFBIG',
+)
+# How often each is drawn.
+JOBS = dict.fromkeys(faults.JOBS, 1) | {'predictions': 200, 'train': 9}
 
 
 class Told(ctypes.Structure):
@@ -55,10 +64,7 @@ def words(job: str, place: pathlib.Path) -> list[str]:
       '--groups=gender',
       '--config.measures.resamples=50',
     ]
-  if job == 'train':
-    return ['--config=configs/quickstart.py', *SMALL]
-  more = ['--config.weighting.n_estimators=10']
-  return ['--config=configs/weighting_planted.py', *SMALL, *more]
+  return faults.filled(job, place)
 
 
 def forked(run, folder: pathlib.Path, cache, armed, end='.said') -> int:
