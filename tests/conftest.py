@@ -26,6 +26,8 @@ if importlib.metadata.version('jax').startswith('0.10.'):
   # Six to ten times less compiling; a later jax may not know these.
   FLAGS.append('--xla_backend_optimization_level=0')
   FLAGS.append('--xla_cpu_use_fusion_emitters=false')
+  FLAGS.append('--xla_llvm_disable_expensive_passes=true')
+  FLAGS.append('--xla_cpu_parallel_codegen_split_count=1')
 os.environ['XLA_FLAGS'] = ' '.join([os.environ.get('XLA_FLAGS', ''), *FLAGS])
 
 import importlib.util

@@ -59,6 +59,18 @@ def config(**more) -> c.Config:
   return c.Config(**plain | more)
 
 
+def fitted() -> c.Config:
+  """Of the smallest fit, whose programs are compiled once."""
+  return c.Config(
+    model='tiny',
+    seeds=2,
+    planted=c.Planted(rows=24, test_rows=20),
+    tokens=c.Tokens(vocab_size=150, max_length=16),
+    train=c.Train(batch=12, epochs=1.0),
+    measures=c.Measures(resamples=50),
+  )
+
+
 def changed(made: c.Config, **changes) -> c.Config:
   """With other values, checked: `train__lr=1` is that of train.lr."""
   for name, value in changes.items():

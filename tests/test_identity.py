@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from small import cases, changed, heard
+from small import cases, changed, fitted, heard
 
 from fairjax import stages
 from fairjax.config import Config
@@ -93,19 +93,10 @@ HOW = {'train.save_every', 'mesh.fsdp', 'mesh.seed', 'reuse', 'train.export'}
 HOW |= {'measures.threshold', 'audit.choose', 'audit.equalize'}
 
 
-def small() -> Config:
-  config = Config(model='tiny', seeds=2)
-  config.planted.rows, config.planted.test_rows = 24, 20
-  config.tokens.vocab_size, config.tokens.max_length = 150, 16
-  config.train.batch, config.train.epochs = 12, 1.0
-  config.measures.resamples = 50
-  return config
-
-
 @pytest.fixture(scope='module')
 def fit(small_and_alone, tmp_path_factory):
   """A function that trains in a folder: what it finds, and what it said."""
-  tables = stages.load(small(), tmp_path_factory.mktemp('data'), heard()[0])
+  tables = stages.load(fitted(), tmp_path_factory.mktemp('data'), heard()[0])
 
   def fit(config, folder):
     log, said = heard()
@@ -122,7 +113,7 @@ def fit(small_and_alone, tmp_path_factory):
 def first(fit, tmp_path_factory):
   """The folder of a fit, and what it found."""
   folder = tmp_path_factory.mktemp('first') / 'run'
-  return folder, fit(small(), folder)[0]
+  return folder, fit(fitted(), folder)[0]
 
 
 @pytest.fixture
@@ -134,14 +125,14 @@ def run(first, tmp_path):
 def test_what_a_fit_reads_is_in_its_identity(fit, tmp_path, monkeypatch):
   read = set()
   monkeypatch.setattr(experiment, 'identity', lambda *a, **k: 'x')
-  fit(spied(small(), read), tmp_path / 'run')
+  fit(spied(fitted(), read), tmp_path / 'run')
   silent = read - HOW
   assert silent >= {'model', 'train.lr', 'net.dropout', 'seeds'}
   assert [n for n in silent if 'training' not in LEAVES[n].changes] == []
 
 
 def test_a_model_folder_is_known_by_content(fit, tmp_path):
-  config = small()
+  config = fitted()
   config.train.export = True
   with Log(tmp_path, main=False) as log:
     tables = stages.load(config, tmp_path, log)
@@ -163,7 +154,7 @@ def test_a_model_folder_is_known_by_content(fit, tmp_path):
 
 
 def test_export_and_saving_train_nothing_again(fit, run):
-  config = small()
+  config = fitted()
   config.train.export, config.train.save_every = True, 7
   _, said = fit(config, run)
   assert any('taken from' in line for line in said)
@@ -174,7 +165,7 @@ def test_a_flipped_byte_is_noticed(fit, first, run):
   data = bytearray(path.read_bytes())
   data[-5] ^= 64
   path.write_bytes(data)
-  again, said = fit(small(), run)
+  again, said = fit(fitted(), run)
   assert not any('taken from' in line for line in said)
   np.testing.assert_array_equal(first[1], again)
 
@@ -188,12 +179,12 @@ def test_damaged_or_missing_is_not_done(fit, first, run, damage):
     path.unlink()
   else:
     path.with_name('fit.json').write_text('{}')
-  again, _ = fit(small(), run)
+  again, _ = fit(fitted(), run)
   np.testing.assert_array_equal(first[1], again)
 
 
 def test_reuse_finds_the_same_artefact_anywhere(fit, run, tmp_path):
-  config = small()
+  config = fitted()
   run.rename(tmp_path / 'inner')
   config.reuse = str(tmp_path)
   _, said = fit(config, tmp_path / 'two')

@@ -289,6 +289,14 @@ def test_a_full_disk_under_the_log_is_a_sentence(tmp_path):
   ):
     log.line('a fact')
 
+  def full():
+    raise OSError(28, 'No space left')
+
+  with progress.Log(tmp_path / 'run', screen=io.StringIO()) as log:
+    log.events = types.SimpleNamespace(flush=full, close=full)
+    with pytest.raises(UserError, match='run/tensorboard: No space left; free'):
+      log.evaluated(1, {})
+
 
 def test_a_loop_inside_another_says_where_both_are(tmp_path, monkeypatch):
   monkeypatch.setattr(progress, 'TELL', 0.0)

@@ -9,6 +9,8 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
+import small
+import transformers
 
 import fairjax
 from fairjax import results, stages
@@ -116,7 +118,6 @@ def by_transformers(folder, model, texts):
   The logits are those of torch to 1e-5 (tests/models); what is made of them,
   and what config.json means, is transformers' own code here.
   """
-  transformers = pytest.importorskip('transformers')
   from transformers.pipelines.text_classification import (
     TextClassificationPipeline,
   )
@@ -370,8 +371,8 @@ def test_a_damaged_run_is_one_sentence(found, tmp_path):
 
 def unfitted(made, folder):
   """The model of a run in `folder` before any step, and its parameters."""
-  made.model, made.tokens.vocab_size = 'tiny', 150
-  made.planted.rows, made.planted.test_rows = 24, 20
+  made.model, made.planted = 'tiny', small.fitted().planted
+  made.tokens.vocab_size = 150
   stages.keep_config(made, folder)
   with Log(folder, main=False) as log:
     model = stages.prepare(made, stages.load(made, folder, log), log)
@@ -380,8 +381,9 @@ def unfitted(made, folder):
   return model, params
 
 
-def test_models_that_an_earlier_run_exported_are_not_those_of_a_run(tmp_path):
-  """Of two seeds the second, and both where nothing was exported, stayed."""
+def test_models_that_another_run_exported_are_not_those_of_a_run(tmp_path):
+  """Of two seeds the second, and both where nothing was exported, stayed; so
+  did those of another recipe."""
   for seeds in (2, 1):
     made = Config(seeds=seeds)
     made.train.export = True
@@ -394,12 +396,7 @@ def test_models_that_an_earlier_run_exported_are_not_those_of_a_run(tmp_path):
   for other, is_of_run in ((made, True), (same, True), (Config(), False)):
     artefacts.write_json(path, other)
     assert models.is_of_run(tmp_path) == is_of_run
-
-
-def test_models_that_another_recipe_exported_are_not_those_of_a_run(tmp_path):
-  made = Config(seeds=1)
-  made.train.export = True
-  unfitted(made, tmp_path)
+  artefacts.write_json(path, made)
   assert [one.name for one in models.exports(tmp_path)] == ['seed_0']
   artefacts.write_json(tmp_path / 'results.json', {'recipe': 'train'})
   fairscore.classifier(str(tmp_path))
@@ -424,6 +421,9 @@ def test_an_export_reads_as_much_of_a_text_as_its_run(tmp_path):
   folder = tmp_path / 'export' / 'seed_0'
   exported = fairjax.load(folder)
   np.testing.assert_allclose(exported.predict_proba(texts), trained, atol=1e-6)
+  theirs = transformers.AutoTokenizer.from_pretrained(folder)
+  ours = tokens.encode(model.tokenizer, texts[1:], model.longest).flat
+  assert theirs(texts[1], truncation=True)['input_ids'] == ours.tolist()
   file = folder / 'tokenizer_config.json'
   said = artefacts.read_json(file)
   assert said['model_max_length'] == 8
@@ -437,23 +437,17 @@ def test_an_export_reads_as_much_of_a_text_as_its_run(tmp_path):
       fairjax.load(folder)
 
 
-def test_transformers_cuts_where_our_exports_were_cut(tmp_path):
-  transformers = pytest.importorskip('transformers')
-  made = Config(seeds=1)
-  made.train.export, made.tokens.max_length = True, 8
-  model, _ = unfitted(made, tmp_path)
-  folder = tmp_path / 'export' / 'seed_0'
-  text = 'she is so rude and he is not, they said to us ' * 3
-  theirs = transformers.AutoTokenizer.from_pretrained(folder)
-  ours = tokens.encode(model.tokenizer, [text], model.longest).flat
-  assert theirs(text, truncation=True)['input_ids'] == ours.tolist()
-
-
-def test_a_blind_run_reads_blind_texts_where_it_is_audited(tmp_path):
-  """It read she and he, which were taken from what it was fitted on."""
-  made = Config(seeds=1)
+@pytest.fixture(scope='module')
+def blind(tmp_path_factory):
+  """The folder of a run that reads no gender, and its parameters."""
+  made, folder = Config(seeds=1), tmp_path_factory.mktemp('blind')
   made.method.name, made.train.export = 'blind', True
-  _, params = unfitted(made, tmp_path)
+  return folder, unfitted(made, folder)[1]
+
+
+def test_a_blind_run_reads_blind_texts_where_it_is_audited(blind, tmp_path):
+  """It read she and he, which were taken from what it was fitted on."""
+  shutil.copytree(blind[0], tmp_path, dirs_exist_ok=True)
 
   def of_run():
     (one,) = models.load(str(tmp_path), config(), rows(), ())
@@ -478,7 +472,7 @@ def test_a_blind_run_reads_blind_texts_where_it_is_audited(tmp_path):
   assert judge.fingerprint() != raw.fingerprint()
   artefacts.remove(tmp_path / 'export')
   fit = tmp_path / 'training' / 'a fit'
-  checkpoint.write_weights(fit / 'weights.safetensors', params)
+  checkpoint.write_weights(fit / 'weights.safetensors', blind[1])
   artefacts.seal(fit, 'a fit')
   artefacts.write_json(tmp_path / 'results.json', {'recipe': 'train'})
   for found in (exported, of_run()):
@@ -486,17 +480,17 @@ def test_a_blind_run_reads_blind_texts_where_it_is_audited(tmp_path):
     assert (found[:, 0] != found[:, 2]).any()
 
 
-def test_a_blind_run_reads_blind_texts_where_its_fairscore_is_asked(tmp_path):
+def test_a_blind_run_reads_blind_texts_where_its_fairscore_is_asked(
+  blind, tmp_path
+):
   """Its fairscore was that of words which it never read."""
-  made, run = Config(seeds=1), tmp_path / 'blind'
-  made.method.name, made.train.export = 'blind', True
-  unfitted(made, run)
   texts = [f'{word} was rude.' for word in ('She', 'A woman', 'Her mother')]
   twins = [f'{word} was rude.' for word in ('He', 'A man', 'His father')]
   path = tmp_path / 'paired.csv'
   frame = pd.DataFrame({'text': texts, 'perturbed': twins, 'label': 0})
   frame.assign(id=range(3)).to_csv(path, index=False)
-  flips, one = [], run / 'export' / 'seed_0'
+  flips, run = [], blind[0]
+  one = run / 'export' / 'seed_0'
   copied = shutil.copytree(one, tmp_path / 'copied')
   raw = shutil.copytree(one, tmp_path / 'raw')
   (raw / 'blind.json').unlink()
@@ -545,18 +539,14 @@ def test_a_run_reads_texts_as_it_did_where_its_data_have_changed(tmp_path):
 
 def test_a_run_of_ours_is_audited_by_its_weights(tmp_path):
   """The model of a run is made again; its predictions come out as kept."""
-  small = Config(model='tiny', seeds=2)
-  small.planted.rows, small.planted.test_rows = 24, 20
-  small.tokens.vocab_size, small.tokens.max_length = 150, 16
-  small.train.batch, small.train.epochs = 12, 1.0
-  small.measures.resamples = 50
-  artefacts.write_json(tmp_path / 'run' / 'config.json', small)
-  train.run(small, tmp_path / 'run')
+  of_run = small.fitted()
+  artefacts.write_json(tmp_path / 'run' / 'config.json', of_run)
+  train.run(of_run, tmp_path / 'run')
   kept = artefacts.read_table(tmp_path / 'run' / 'predictions.parquet')
   p = kept[['p0', 'p1']].to_numpy().T
   before = np.stack([1 - p, p], -1)
   made = config()
-  made.data, made.planted = small.data, small.planted
+  made.data, made.planted = of_run.data, of_run.planted
   found, parts = recipe.audit(
     made, str(tmp_path / 'run'), audit_table.read(made)
   )
