@@ -78,7 +78,7 @@ class LogitDiscriminator(nn.Module):
     dropout_key: UInt32[Array, ''] | None = None,
   ) -> Float[Array, 'b 2']:
     b = batch['example'].shape[0]
-    output = centre(output)
+    output = centre(output)  # softmax ignores a place's mean logit: so does D
     segment_ids, positions = (
       jnp.asarray(batch[name])
       for name in ('target_segment_ids', 'target_positions')

@@ -46,7 +46,7 @@ def run(e: Experiment) -> Results:
     name: e.fit(model, pools, name, np.tile(rows, (config.seeds, 1)))
     for name, rows in ((NONE, own), (CDA, np.append(own, pair)))
   }
-  partner = np.where(has_twin, n + own, -1)
+  partner = np.where(has_twin, n + own, -1)  # a place in `every`
   for weight in config.pairing.weights:
     fits[f'pairing {weight:g}'] = paired(e, model, pools, partner, weight)
   for name, fit in fits.items():
@@ -116,7 +116,7 @@ def loss(weight: float) -> step.Loss:
 
   def total(model: Bundle, params, batch: dict, dropout):
     logits = model.apply(params, batch, dropout)
-    own, twin = logits[0::2], logits[1::2]
+    own, twin = logits[0::2], logits[1::2]  # as `pairs` lays them
     ce = step.cross_entropy(own, batch['label'][0::2])
     centred = lambda z: z - z.mean(-1, keepdims=True)
     apart = jnp.abs(centred(own) - centred(twin)).sum(-1)

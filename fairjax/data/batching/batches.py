@@ -95,7 +95,7 @@ def pack(
 def _pack(lengths, width, head_columns):
   g, b = lengths.shape
   order = np.argsort(-lengths, axis=1, kind='stable')
-  size = np.uint16 if width < 1 << 16 else np.uint32
+  size = np.uint16 if width < 1 << 16 else np.uint32  # narrow: in the cache
   falling = np.take_along_axis(lengths, order, 1).T.astype(size, order='C')
   free = np.full((g, b), width, size)
   count = np.zeros((g, b), np.int32)
@@ -112,8 +112,8 @@ def _pack(lengths, width, head_columns):
     slot = count_flat[at]
     result[:, k] = row, width - need - room, slot
     count_flat[at] = slot + 1
-    free_flat[at] = np.where(slot + 1 == head_columns, 0, room)
-    window = min(max(window, int(row.max()) + 2), b)
+    free_flat[at] = np.where(slot + 1 == head_columns, 0, room)  # no slot left
+    window = min(max(window, int(row.max()) + 2), b)  # one row may be opened
   out = np.empty((3, g, b), np.int32)
   np.put_along_axis(
     out, np.broadcast_to(order, out.shape), result.transpose(0, 2, 1), 2
@@ -140,7 +140,7 @@ def plan(lengths: np.ndarray, example: np.ndarray, layout: Layout) -> Plan:
     example,
     place.reshape(example.shape),
     head_index.reshape(example.shape),
-    shapes[np.searchsorted(shapes, used)],
+    shapes[np.searchsorted(shapes, used)],  # the smallest that holds them
   )
 
 
@@ -180,7 +180,7 @@ def batch_of(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
     if values.ndim == 1:
       out[real] = values[row]
     else:
-      out[real] = values[real * len(values) // len(example), row]
+      out[real] = values[real * len(values) // len(example), row]  # by seed
     return out.reshape(*lead, b)
 
   head_columns = np.zeros(stack * r * m, np.int32)
@@ -276,7 +276,7 @@ def layout_of_steps(
   tried = {min(batch, round(about * k)) or 1 for k in (0.8, 0.9, 1, 1.1, 1.2)}
   of = lambda b: _of_sweep(some, b, rows_multiple)
   best = min((of(b) for b in sorted(tried)), key=lambda one: one[0])[1]
-  last = -(-best.batch // rows_multiple) * rows_multiple
+  last = -(-best.batch // rows_multiple) * rows_multiple  # one row each
   return best._replace(rows=tuple(sorted({*best.rows, last})))
 
 
@@ -315,14 +315,14 @@ def _draw(lengths: np.ndarray, b: int) -> np.ndarray:
   n = len(lengths)
   if n < b:
     return np.pad(lengths, (0, b - n))[None].astype(np.int32)
-  draw = np.random.default_rng([0, ORDER])
+  draw = np.random.default_rng([0, ORDER])  # shapes do not depend on the seed
   rounds = max(1, min(SAMPLE // n, 256 * b // n + 1))
   batches = [
     lengths[draw.permutation(n)[: n // b * b]].reshape(-1, b)
     for _ in range(rounds)
   ]
   sample = np.concatenate(batches)[: max(8, SAMPLE // b)].astype(np.int32)
-  sample[0, 0] = lengths[-1]
+  sample[0, 0] = lengths[-1]  # every width must hold it
   return sample
 
 
@@ -346,7 +346,7 @@ def _ladder(
     + values[middle] * (below[middle] - below[low])
     + values[-1] * (1 - below[middle])
   )
-  mean[low > middle] = np.inf
+  mean[low > middle] = np.inf  # each pair once
   best = np.unravel_index(mean.argmin(), mean.shape)
   rows = {int(values[low[best]]), int(values[middle[best]]), spare, last}
   return tuple(sorted(rows))[-SHAPES:], float(mean[best])

@@ -104,17 +104,16 @@ def choose(
 ) -> tuple[np.ndarray, np.ndarray]:
   """Units drawn until a row has its share of places: columns, and which count.
 
-  The unit that crosses the share is taken with the chance that makes the
-  expected number of places exactly share · n. Every place is as likely as any
-  other; of whole words in a short row, long ones are a little less likely
-  than short ones (14 to 16 % in a row of 100 tokens). Both results are [r, m].
+  Every place is as likely as any other; of whole words in a short row, long
+  ones are a little less likely than short ones (14 to 16 % in a row of 100
+  tokens). Both results are [r, m].
   """
   r, t = unit.shape
   row = np.arange(r)[:, None]
   lengths = np.bincount((row * t + unit)[unit >= 0], minlength=r * t)
   lengths = lengths.reshape(r, t)
-  key = np.where(unit >= 0, draw.random((r, t))[row, unit], 2.0)
-  column = np.argsort(key, axis=1, kind='stable')
+  key = np.where(unit >= 0, draw.random((r, t))[row, unit], 2.0)  # 2: last
+  column = np.argsort(key, axis=1, kind='stable')  # a unit stays together
   unit = np.take_along_axis(unit, column, 1)
   able = unit >= 0
   new = np.ones((r, t), bool)
@@ -122,6 +121,7 @@ def choose(
   before = np.maximum.accumulate(np.where(new, np.arange(t), 0), axis=1)
   size = lengths[row, unit]
   budget = share * able.sum(1, keepdims=True)
+  # That of the unit that crosses the share makes the mean share · n.
   chance = (budget - before) / np.maximum(size, 1)
   m = most(t, share)
   mask = able & (draw.random((r, 1)) < chance) & (before + size <= m)
@@ -227,9 +227,10 @@ def spans(
   is covered equally often, those at a row's ends too. A span that is cut lies
   at both ends: the last column holds the part at the beginning.
   """
+  # Rounded by chance: in the mean exactly the share.
   budget = np.floor(share * count + draw.random(len(count))).astype(np.int64)
   need = budget.max(initial=0) / mean
-  k = math.ceil(need + 6 * math.sqrt(need)) + 8
+  k = math.ceil(need + 6 * math.sqrt(need)) + 8  # six deviations more
   length = draw.poisson(mean, (len(count), k))
   before = np.cumsum(length, 1) - length
   used = before < budget[:, None]

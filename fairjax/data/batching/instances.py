@@ -173,7 +173,7 @@ def paired(
       shuffled = rows[draw.permutation(len(rows))]
       pairs.append(np.stack([shuffled[:half], shuffled[half : 2 * half]], 1))
     pairs = np.concatenate(pairs)
-    draw = np.random.default_rng([seed, PAIRS, epoch, 2])
+    draw = np.random.default_rng([seed, PAIRS, epoch, 2])  # 0 and 1: sides
     return pairs[draw.permutation(len(pairs))]
 
   def fill(pairs):

@@ -130,6 +130,7 @@ def read(rows: PackedCorpus, numbers: np.ndarray) -> dict[str, np.ndarray]:
     'tokens': np.where(segment_ids > 0, tokens, 0).astype(np.int32),
     'segment_ids': segment_ids,
     'positions': positions(segment_ids),
+    # In int32 and never -1, which is padding.
     'example': np.where(real, number & 0x7FFFFFFF, -1).astype(np.int32),
     'document': np.where(real, rows.document[index], -1),
   }
@@ -150,10 +151,7 @@ _OWNERS = ('segment_ids', 'asked', 'target_segment_ids')
 def finish(
   batch: dict, pieces: int, accumulate: int = 1, multiple: int = 1
 ) -> dict:
-  """Micro-batches with room for `multiple` devices and owners of their own.
-
-  Numbers of the whole batch are repeated for each micro-batch.
-  """
+  """Micro-batches with room for `multiple` devices and owners of their own."""
   r = len(batch['tokens']) // accumulate
   extra = -r % multiple
   before = np.arange(r, dtype=np.int32)[:, None] * pieces
@@ -162,12 +160,12 @@ def finish(
     if name == 'document':
       continue
     value = np.asarray(value)
-    if value.ndim == 0:
+    if value.ndim == 0:  # a share of the whole batch
       out[name] = np.full(accumulate, value) if accumulate > 1 else value
       continue
     value = value.reshape(accumulate, r, -1)
     if name in _OWNERS:
-      value = np.where(value > 0, value + before, 0)
+      value = np.where(value > 0, value + before, 0)  # unique in the batch
     fill = -1 if name == 'example' else 0
     value = np.pad(value, [(0, 0), (0, extra), (0, 0)], constant_values=fill)
     if name == 'example':
@@ -184,16 +182,12 @@ def training(
   accumulate: int = 1,
   multiple: int = 1,
 ) -> Batches:
-  """The batches of every step, for all seeds.
-
-  A seed's is a function of (seed, step): order of the rows, and their
-  corruption.
-  """
+  """The batches of every step, for all seeds."""
 
   def fill(numbers: np.ndarray, at: int, step: int) -> dict[str, np.ndarray]:
     each = []
     for seed, own in zip(seeds, numbers[at], strict=True):
-      draw = np.random.default_rng([seed, CORRUPT, step])
+      draw = np.random.default_rng([seed, CORRUPT, step])  # of the step alone
       each.append(
         finish(
           corrupt(read(rows, own), draw), rows.pieces, accumulate, multiple

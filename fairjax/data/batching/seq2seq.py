@@ -34,7 +34,7 @@ class PairPool(NamedTuple):
   def plain(self) -> Pool:
     """The pairs as texts of the lengths that are packed."""
     lengths = np.maximum(self.read.lengths, self.labels.lengths)
-    packed = Ragged(np.zeros(0, np.int32), offsets_of(lengths))
+    packed = Ragged(np.zeros(0, np.int32), offsets_of(lengths))  # never read
     weight = np.ones(len(lengths), np.float32)
     return Pool(packed, self.label, weight)
 

@@ -274,7 +274,7 @@ def cached_encode(
     digest.update(b'|none' if column is None else f'|{len(column)}'.encode())
     for text in column if column is not None else ():
       data = text.encode('utf-8', 'surrogatepass')
-      digest.update(len(data).to_bytes(8, 'little') + data)
+      digest.update(len(data).to_bytes(8, 'little') + data)  # ab, c ≠ a, bc
   file = pathlib.Path(cache) / f'tokens-{digest.hexdigest()[:24]}.npz'
   if file.is_file():
     try:

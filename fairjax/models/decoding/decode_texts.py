@@ -119,7 +119,7 @@ def generate(
           if len(share)
         ]
       for one in work:
-        one.result()
+        one.result()  # raises what its thread raised
   texts = data_tokens.ragged([outputs[i] for i in range(len(prompt))])
   return Generated(texts, texts.lengths - prompt)
 
@@ -205,7 +205,7 @@ def _run(
       holds[free[: len(entering)]] = entering
       new = queue.entries(entering, free[: len(entering)], b)
       state = decode_slots.admit(module, params, state, new)
-    want = -(-b // 4) if len(waiting) else b + 1
+    want = -(-b // 4) if len(waiting) else b + 1  # b + 1: until all are
     state = decode_slots.advance(module, params, state, rules, jnp.int32(want))
     done, length = jax.device_get((state.done, state.length))
     ready = np.flatnonzero(done & (holds >= 0))

@@ -79,7 +79,7 @@ def follow(fill: Fill, token: Int[Array, 'b k'], spans: FillerSpans) -> Fill:
   """The places after `token` was written."""
   inside = _at(fill, 0) == spans.mask
   leaves = token == wanted(fill, spans)[0]
-  move = jnp.where(inside, jnp.where(leaves, 2, 0), 1)
+  move = jnp.where(inside, jnp.where(leaves, 2, 0), 1)  # 2: mask and next
   span = jnp.where(inside & ~leaves, fill.span + 1, 0)
   return Fill(fill.source, fill.pointer + move, span)
 
@@ -92,7 +92,7 @@ def merged(sources: Ragged, mask: int) -> Ragged:
   again = np.zeros(len(sources.flat), bool)
   again[1:] = (sources.flat[1:] == mask) & (sources.flat[:-1] == mask)
   starts = sources.offsets[:-1]
-  again[starts[starts < len(again)]] = False
+  again[starts[starts < len(again)]] = False  # beside another text's end
   before = np.concatenate([[0], np.cumsum(again)])
   return Ragged(sources.flat[~again], sources.offsets - before[sources.offsets])
 
@@ -112,7 +112,7 @@ def limits(
       'infilling copies up to there'
     )
   masks = np.bincount(text[flat == mask], minlength=n)
-  limit = 1 + sources.lengths + masks * (most - 1)
+  limit = 1 + sources.lengths + masks * (most - 1)  # 1: the start token
   if (limit > longest).any():
     row = int((limit > longest).argmax())
     raise UserError(
@@ -126,7 +126,7 @@ def limits(
 def spans_of(
   source: np.ndarray, output: np.ndarray, mask: int, least: int
 ) -> list[list[int]]:
-  """The tokens in place of each mask; `written` is without its first one."""
+  """The tokens in place of each mask; `output` is without its first one."""
   spans: dict[int, list[int]] = {}
   at = 0
   for token in output.tolist():

@@ -180,7 +180,7 @@ def attend(
   drop = dropping(rate, key, at.identity, at.positions)
   if cache is not None:
     cache = memory = write(cache, memory, at.positions)
-    drop = None
+    drop = None  # decoding drops nothing
   return attention(query, memory, visible, drop), cache
 
 

@@ -141,7 +141,7 @@ class DebertaLayer(nn.Module):
     query, far_query, key, far_key, value = (
       _heads(a, s.heads) for a in (query, far_query, key, far_key, value)
     )
-    scale = (len(s.attends) + 1) ** -0.5
+    scale = (len(s.attends) + 1) ** -0.5  # attention divides by √e itself
     bias = _bias(s, query, key, far_query, far_key, index)
     visible = (
       at.rows.segment_ids[:, :, None] == places.rows.segment_ids[:, None, :]

@@ -96,9 +96,9 @@ class EncoderLayer(nn.Module):
       at.rows.segment_ids[:, :, None] == places.rows.segment_ids[:, None, :]
     )
     fused = (
-      read is x
-      and bias is None
-      and not is_heard(self)
+      read is x  # the kernel's queries are all places
+      and bias is None  # it adds none to the scores
+      and not is_heard(self)  # its weights never leave the chip
       and kernel_table.takes(
         'attention', x.shape[1], s.width // s.heads, self.dtype
       )

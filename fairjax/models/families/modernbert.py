@@ -87,6 +87,7 @@ class ModernBertLayer(nn.Module):
     use = lambda kind: fold(key, 3 * self.number + kind)
     first = lambda a: columns_of(a, head_columns)
 
+    # The embeddings' norm stands before the first layer.
     y = norm('attention_norm')(x, places.rows) if self.number else x
     y = dense(3 * s.width, 'attend', s.attention_bias)(y, places.rows)
     query, key_value = y[..., : s.width], y[..., s.width :]

@@ -59,8 +59,8 @@ def summed_by_id(
 ) -> Float[Array, 'count d']:
   """Σ of the values of each id below `count`."""
   n = ids.shape[0]
-  ids = jnp.minimum(ids, count)
-  order = jnp.argsort(ids, stable=True)
+  ids = jnp.minimum(ids, count)  # out of the table: dropped below
+  order = jnp.argsort(ids, stable=True)  # so the order of each sum is fixed
   ids, values = ids[order], values[order]
   changes = ids[1:] != ids[:-1]
   first = jnp.concatenate([jnp.ones(1, bool), changes])[:, None]

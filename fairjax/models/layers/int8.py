@@ -55,7 +55,7 @@ def rounded(
   """Each row as int8, and what its integers are to be multiplied by."""
   x = x.astype(jnp.float32)
   scale = jnp.max(jnp.abs(x), axis=-1, keepdims=True) / LIMIT
-  scale = jnp.where(scale > 0, scale, 1.0)
+  scale = jnp.where(scale > 0, scale, 1.0)  # a row of zeros: no 0 / 0
   return jnp.round(x / scale).astype(jnp.int8), scale
 
 

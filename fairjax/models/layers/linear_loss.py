@@ -69,7 +69,7 @@ def _forward(x, table, bias, labels, weights, size):
     losses = _losses(z, labels)
     hit = labels[:, None] == lax.iota(labels.dtype, z.shape[1])
     dz = weights[:, None] * (jax.nn.softmax(z, axis=1) - hit)
-    small = dz.astype(x.dtype)
+    small = dz.astype(x.dtype)  # the type of the products
     dx = small @ table.astype(x.dtype)
     dtable += jnp.einsum(
       'nv,nd->vd', small, x, preferred_element_type=jnp.float32
@@ -77,7 +77,7 @@ def _forward(x, table, bias, labels, weights, size):
     total += jnp.sum(weights * losses)
     return (total, dtable, dbias + dz.sum(0)), (dx, losses)
 
-  zero = (
+  zero = (  # float32: sums over all chunks
     jnp.float32(0),
     jnp.zeros(table.shape, jnp.float32),
     jnp.zeros(bias.shape, jnp.float32),
@@ -89,7 +89,7 @@ def _forward(x, table, bias, labels, weights, size):
     flat(dx),
     dtable.astype(table.dtype),
     dbias.astype(bias.dtype),
-    flat(losses),
+    flat(losses),  # the cotangent of the weights
   )
 
 

@@ -88,7 +88,7 @@ def word_vectors(
   pairs/attributes.py:spans finds them.
   """
   layer = layer_number(layer, module.shape.depth)
-  layer_number(layer - layers + 1, module.shape.depth)
+  layer_number(layer - layers + 1, module.shape.depth)  # and the first one
   params = placement.params(params)
   used, row = np.unique(text, return_inverse=True)
   layout = packing.layout(
@@ -178,7 +178,7 @@ def decode(
   tokens, chances = [], []
   for first in range(0, len(x), ROWS):
     part, mine = x[first : first + ROWS], own[first : first + ROWS]
-    spare = ROWS - len(part)
+    spare = ROWS - len(part)  # one compiled shape
     log_p, token = _best(
       module,
       params,

@@ -100,17 +100,14 @@ def weighs(config: Config) -> bool:
 
 
 def with_weights(config: Config, inputs: Inputs, rows: np.ndarray) -> Inputs:
-  """The inputs whose pools have weights [s, n], if the config asks for them.
-
-  Each seed's are those of the rows that it takes, and of the validation rows
-  beside them.
-  """
+  """The inputs whose pools have weights [s, n], if the config asks for them."""
   if not weighs(config):
     return inputs
   valid = inputs.tables['valid']
   pools = inputs.pool, inputs.valid
   weight = [np.tile(pool.weight, (len(rows), 1)) for pool in pools]
   for seed, own in enumerate(rows):
+    # Each seed's own: P(y|z) is that of the rows that it takes.
     table = pd.concat([inputs.every.iloc[own], valid], ignore_index=True)
     weights = reweight.weights(table, config)['weight'].to_numpy()
     weight[0][seed, own] = inputs.pool.weight[own] * weights[: len(own)]

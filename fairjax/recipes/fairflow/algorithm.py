@@ -222,10 +222,8 @@ def fit(e: Experiment, m: moves.FlowInputs, part: str = 'flow') -> FittedFlow:
 def learned(
   m: moves.FlowInputs, white: flow.Whitening
 ) -> tuple[np.ndarray, np.ndarray]:
-  """The whitened embeddings that a flow learns from, and their sides.
-
-  Over partners, where some are known, the sides differ in the attribute.
-  """
+  """The whitened embeddings that a flow learns from, and their sides."""
+  # Over partners the sides differ in nothing but the attribute.
   rows = slice(None) if m.typical is None else m.typical
   return white(m.some.vector)[rows], m.some.side[rows]
 
@@ -242,6 +240,7 @@ def contend(
   if fitted:
     out['flow'], facts = flow_ballots(m, fitted)
   asked = {*options.rivals, options.way}
+  # These draw nothing, so one result stands for all seeds.
   alone = lambda ballots: Contender([moves.entries(m, ballots)], ballots)
   if {'difference', 'procrustes'} & asked:
     x = moves.by_difference(m)
@@ -255,13 +254,13 @@ def contend(
   if 'masked' in asked:
     out['masked'] = alone(moves.by_masked_lm(m))
   if 'no_factor' in asked:
-    plain = dict.fromkeys(('rho', 'margin', 'leak'), 0.0)
+    plain = dict.fromkeys(('rho', 'margin', 'leak'), 0.0)  # K is in no term
     without = m._replace(config=configs.changed(m.config, fairflow=plain))
     other = fit(e, without, 'flow without factor')
     out['no_factor'], _ = flow_ballots(without, other)
   if grown:
     pairs = pd.DataFrame(grown, columns=['first', 'second'])
-    nobody = [np.zeros(0, object)] * 3
+    nobody = [np.zeros(0, object)] * 3  # nothing votes: the pairs are given
     out['grown'] = Contender([pairs], flow_words.ballots(*nobody))
     facts['seed pairs grown'] = len(grown)
   for name, one in out.items():
@@ -278,7 +277,7 @@ def flow_ballots(
     ballots.append(moves.read(m, moved.x))
     pairs.append(moves.entries(m, ballots[-1]))
     gaps.append((moved.gap, moved.leak))
-    if not s:
+    if not s:  # one seed is enough for a picture
       drawn = moves.word_map(m, moved.x, pairs[0], MAPPED)
   x, side = learned(m, fitted.white)
   factor, estimate = flow_training.factor_size(m.config, x, side)
@@ -296,16 +295,12 @@ def flow_ballots(
 def write(
   e: Experiment, m: moves.FlowInputs, contender: Contender
 ) -> pd.DataFrame:
-  """dictionary.csv: the pairs that the votes of all seeds make.
-
-  Where the seeds are of gender pairs of first names are left to `names=`, as
-  the list by hand leaves them (rewriting/counterfactual_texts.py).
-  """
+  """dictionary.csv: the pairs that the votes of all seeds make."""
   options = e.config.fairflow
   pairs = moves.entries(m, contender.ballots)
   seeds = attributes.seed_words(options.first, options.second)
   sides, left = word_lists.sides_of(*seeds), 0
-  if sides:
+  if sides:  # gender: first names are left to `names=`, as by hand
     chosen = e.config.method.names_file or True
     pairs, left = flow_words.without_names(pairs, names.load(chosen))
   about = (

@@ -89,6 +89,7 @@ def _sample(
   for numbers, texts in _blocks(source, config, shard):
     ids = tokens.encode(model.tokenizer, texts, None, special=False)
     result = attributes.spans(ids, vocabulary.begins, vocabulary.special)
+    # A word that a window cuts has no embedding of its own.
     whole = result.start // inner == (result.start + result.size - 1) // inner
     result = result.take(np.flatnonzero(whole))
     names, which = attributes.spelled(model.tokenizer, ids, result)
@@ -108,7 +109,7 @@ def _sample(
       config.seed, shard, some['row'].to_numpy(), some['start'].to_numpy()
     )
     sample = some if sample is None else pd.concat([sample, some])
-    sample = capped(sample, seeds, options)
+    sample = capped(sample, seeds, options)  # now: memory holds `cap` a word
     counts['rows'] += len(texts)
     counts['tokens'] += len(ids.flat)
     counts['words'] += len(rows)
@@ -193,7 +194,7 @@ def windows(
   ids: Ragged, inner: int, words: corruption.Vocabulary
 ) -> tuple[Ragged, np.ndarray]:
   """Texts cut to `inner` tokens each, framed; the first window of each text."""
-  each = np.maximum(-(-ids.lengths // inner), 1)
+  each = np.maximum(-(-ids.lengths // inner), 1)  # an empty text has one
   text = np.repeat(np.arange(len(each)), each)
   first = np.cumsum(each) - each
   number = np.arange(len(text)) - first[text]
@@ -283,7 +284,7 @@ def seeds(
 def word_means(every: Instances) -> tuple[np.ndarray, np.ndarray]:
   """The words, sorted, and the mean embedding of each."""
   words, which = np.unique(every.word, return_inverse=True)
-  mean = np.zeros((len(words), every.vector.shape[1]))
+  mean = np.zeros((len(words), every.vector.shape[1]))  # sums in float64
   np.add.at(mean, which, every.vector)
   return words, mean / np.bincount(which)[:, None]
 
@@ -291,14 +292,10 @@ def word_means(every: Instances) -> tuple[np.ndarray, np.ndarray]:
 def labelled(
   config: Config, every: Instances, seeds: tuple[list[str], list[str]]
 ) -> tuple[np.ndarray, np.ndarray]:
-  """The occurrences that the head learns from, and their side, 0 or 1.
-
-  Where seeds were grown every word has at most `cap` of them, so that none
-  outweighs the others.
-  """
+  """The occurrences that the head learns from, and their side, 0 or 1."""
   label = np.select([np.isin(every.word, side) for side in seeds], [0, 1], -1)
   if config.fairflow.grow:
     rank = pd.Series(every.word).groupby(every.word).cumcount().to_numpy()
-    label[rank >= config.fairflow.cap] = -1
+    label[rank >= config.fairflow.cap] = -1  # so that no seed outweighs others
   rows = np.flatnonzero(label >= 0)
   return rows, label[rows]

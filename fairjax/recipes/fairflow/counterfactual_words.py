@@ -102,17 +102,14 @@ def read(m: FlowInputs, x: np.ndarray) -> pd.DataFrame:
 
 
 def _along(m: FlowInputs, x: np.ndarray, candidate: np.ndarray) -> np.ndarray:
-  """The cosine of a word's mean move with its difference to the candidate.
-
-  A candidate without a mean was not looked at: -1.
-  """
+  """The cosine of a word's mean move with its difference to the candidate."""
   number = {word: k for k, word in enumerate(m.table['word'])}
   own = np.array([number[word] for word in m.some.word])
   other = np.array([number.get(word, -1) for word in candidate])
   move = np.zeros(m.mean.shape)
-  np.add.at(move, own, x - m.some.vector)
+  np.add.at(move, own, x - m.some.vector)  # a sum: cosines know no scale
   cosine = attributes.cosine(m.mean[other] - m.mean[own], move[own])
-  return np.where(other < 0, -1.0, cosine)
+  return np.where(other < 0, -1.0, cosine)  # no mean: it was not looked at
 
 
 def _tokens(m, names, sided, rows, side) -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +119,7 @@ def _tokens(m, names, sided, rows, side) -> tuple[np.ndarray, np.ndarray]:
   if kind == 'side':
     allowed &= np.array([sided.get(name) == -side for name in names])
   number = {name: k for k, name in enumerate(names) if name}
-  own = [number.get(word, -1) for word in m.some.word[rows]]
+  own = [number.get(word, -1) for word in m.some.word[rows]]  # -1: of pieces
   return np.array(own if kind != 'all' else [-1] * len(rows), np.int32), allowed
 
 
@@ -136,7 +133,7 @@ def _nearest(m, x, rows, side) -> tuple[np.ndarray, np.ndarray]:
   best, cosine = contextual.nearest(x, m.mean[able], min(2, len(able)))
   first = np.zeros(len(rows), int)
   if kind == 'others' and len(able) > 1:
-    first = (words[best[:, 0]] == m.some.word[rows]) * 1
+    first = (words[best[:, 0]] == m.some.word[rows]) * 1  # itself: the second
   at = np.arange(len(rows))
   return words[best[at, first]], cosine[at, first]
 
@@ -181,8 +178,7 @@ def by_discriminant(m: FlowInputs, alpha: float = 1.0) -> np.ndarray:
 def by_procrustes(m: FlowInputs, pairs: pd.DataFrame) -> np.ndarray:
   """x mapped by the rotation that takes the first words of pairs to the second.
 
-  R = U Vᵀ of the product of the centred embeddings (Schönemann 1966), which a
-  little of the identity keeps from turning where the pairs say nothing.
+  R = U Vᵀ of the product of the centred embeddings (Schönemann 1966).
   """
   number = {word: k for k, word in enumerate(m.table['word'])}
   x, side = m.some.vector, m.some.side
@@ -198,8 +194,9 @@ def by_procrustes(m: FlowInputs, pairs: pd.DataFrame) -> np.ndarray:
   )
   product = np.float64(a.T @ b)
   spread = np.square(x - x.mean(0)).mean()
+  # The identity: no turn where the pairs say nothing.
   u, _, v = np.linalg.svd(product + spread * np.eye(x.shape[1]))
-  turn = {-1: u @ v, 1: (u @ v).T}
+  turn = {-1: u @ v, 1: (u @ v).T}  # a rotation's transpose turns back
   out = np.empty_like(x)
   for s in (-1, 1):
     out[side == s] = (x[side == s] - mean[s]) @ turn[s] + mean[-s]
@@ -241,7 +238,7 @@ def _windows(
   m: FlowInputs, id: np.ndarray
 ) -> tuple[Any, np.ndarray, np.ndarray]:
   """The window of text that each occurrence stands in, its place and size."""
-  where = [one.rsplit(':', 2) for one in id]
+  where = [one.rsplit(':', 2) for one in id]  # a shard's name may have colons
   shard = np.array([w[0] for w in where], object)
   row, start = (np.array([int(w[k]) for w in where]) for k in (1, 2))
   root, column = pathlib.Path(m.config.corpus.path), m.config.data.text
@@ -369,10 +366,10 @@ def against_known(
 
   Over words of the first side and over seeds; one-way pairs over the words that
   they turn. A pair is judged if one of its words is in a known pair; where the
-  known pairs are `closed` every pair is, but for names. Coverage is recall
-  weighed by the occurrences of both words. Known words that the corpus lacks
-  are left out.
+  known pairs are `complete` every pair is. Coverage is recall weighed by the
+  occurrences of both words.
   """
+  # What the corpus lacks nothing could find.
   known = [(a, b) for a, b in known if a in counts and b in counts]
   firsts, seconds = {a for a, _ in known}, {b for _, b in known}
   truth = set(known)
@@ -403,7 +400,7 @@ def _ratio(above: np.ndarray, below: np.ndarray, config: Config) -> dict:
   size = some.mean() if len(some) else 1.0
   edges = np.array([size, size]), np.array([0.0, size])
   rows = np.stack([above, below], -1)
-  with np.errstate(invalid='ignore'):
+  with np.errstate(invalid='ignore'):  # 0 / 0: no pair to judge
     share = lambda sums: {'share': sums[..., 0] / sums[..., 1]}
     values, draws = ratios.drawn(rows, share, how, edges)
   known = np.isfinite(values['share'])

@@ -173,7 +173,7 @@ def flow_loss(objective: flow.FlowObjective) -> Loss:
     shape, dtype = model.module
     return flow.pair_loss(shape, objective, params, batch, dtype)
 
-  return Loss(total, lambda batch: jnp.sum(batch['side'] != 0))
+  return Loss(total, lambda batch: jnp.sum(batch['side'] != 0))  # real pairs
 
 
 def factor_size(
@@ -185,7 +185,7 @@ def factor_size(
   first, second = pairs['first'][0], pairs['second'][0]
   estimate = flow.factor_size(first, second)
   width = vector.shape[1]
-  estimate = min(max(estimate, 1), width - 1)
+  estimate = min(max(estimate, 1), width - 1)  # a flow needs both parts
   size = config.fairflow.factor
   # ⌈d/10⌉ is the first chunk of FairFlow's program.
   return {0: estimate, -1: -(-width // 10)}.get(size, size), estimate
@@ -241,6 +241,7 @@ def _sums(model: Bundle, loss: Loss, device_mesh):
 
 def _mean_loss(job: loop.Job, params, loss: Loss) -> np.ndarray:
   """The mean loss of one pairing of the held-out instances, a number a seed."""
+  # Seed 0: each evaluation is of the same pairs.
   source = instances.paired(job.valid[0], job.valid[1], [0], 1024)
   sums = _sums(job.model.program, loss, job.device_mesh)
   parts = []

@@ -52,7 +52,6 @@ class Pushed:
 
 def two(config: Config, generator: Bundle) -> Bundle:
   """Both players, the discriminator as the config has it."""
-  # Softmax ignores the mean logit of a place, so the discriminator must too.
   rate = config.adversary.dropout
   return adversary.model(generator, rate=rate)
 
@@ -60,11 +59,8 @@ def two(config: Config, generator: Bundle) -> Bundle:
 def discriminator(
   e: Experiment, pairs: pd.DataFrame, generator: Bundle
 ) -> FittedDiscriminator:
-  """Learns the group of a target from a generator's teacher-forced logits.
-
-  By its own schedule; the last weights are kept.
-  """
-  own = {'patience': 0, 'load_best': False}
+  """Learns the group of a target from a generator's teacher-forced logits."""
+  own = {'patience': 0, 'load_best': False}  # the last weights are kept
   own |= {'lr': e.config.adversary.lr, 'epochs': e.config.adversary.epochs}
   config = changed(e.config, train=own | {'evals': 1 / own['epochs']})
   model = two(config, generator)
@@ -92,10 +88,7 @@ def discriminator(
 def accuracy(
   config: Config, model: Bundle, params, pairs: pd.DataFrame
 ) -> tuple[dict, float]:
-  """The share of held-out targets whose group is seen, over distinct texts.
-
-  And the share of the larger group, which is seen without looking.
-  """
+  """The share of held-out targets whose group is seen, and chance's share."""
   split = 'test' if (pairs['split'] == 'test').any() else 'valid'
   rows = pairs[pairs['split'] == split]
   texts = rows['source'].tolist(), rows['target'].tolist()
@@ -108,9 +101,10 @@ def accuracy(
   judging = judging.replace(device_mesh=mesh.make(config.mesh, config.seeds))
   right = np.zeros(len(pool.label), bool)
   for host, scores in rewriter.swept(judging, params, pool, config.train.batch):
-    real = host['example'] >= 0
+    real = host['example'] >= 0  # others fill up the batch
     guess = scores[0, real].argmax(-1)
     right[host['example'][real]] = guess == host['label'][real]
+  # Who always names the larger group is right that often.
   chance = np.bincount(pool.label).max() / len(pool.label)
   # Rows of one source, or of one target, are asked the same.
   of = lambda own: clusters.of_texts([t for t, fit in zip(own, fits) if fit])
@@ -129,7 +123,7 @@ def generator(
   start = rewriter.start(e.config, pairs)
   if against is None:
     return rewriter.fit(e, pairs, model=start)
-  known = jax.tree.map(lambda leaf: leaf[0], against.params)
+  known = jax.tree.map(lambda leaf: leaf[0], against.params)  # one seed's
   init = lambda seed: {'generator': start.init(seed), 'discriminator': known}
   player = step.Player('generator', GENERATOR, OWN[0], turns=(1,))
   result = rewriter.fit(

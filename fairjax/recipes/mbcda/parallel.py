@@ -97,7 +97,7 @@ def parallel_text(m: texts.RewriteInputs, tables: Tables) -> Parallel:
   frame['turned'] = other('repaired')
   frame['changed'] = frame['dictionary'] != frame['source']
   frame['kept'] = frame['turned'] >= CONFIDENCE
-  right = other('source') < 0.5
+  right = other('source') < 0.5  # a source still shows its own group
   # Clusters of the rows of all splits; ids are of their split.
   every = [
     rows.assign(id=[f'{split}/{one}' for one in rows['id']])
@@ -166,14 +166,14 @@ def pairs_of(parallel: Parallel, labels: str) -> pd.DataFrame:
 def halves(share: float, seed: int) -> tuple[list[tuple[str, str]], set[str]]:
   """Pairs of our list (male, female) that stay, and the words withheld.
 
-  Words that hang together are withheld together; pronouns stay, since every
-  text has them, and words whose partner has another go with the list's own.
+  Both words of a pair are withheld, unless another pair keeps one; pronouns
+  stay, since every text has them.
   """
   known = word_lists.gender()
   pronouns = {w for side in word_lists.ENGLISH for w in side.split()}
   rows = [(row[0], row[1]) for row in known.rows]
   draw = np.random.default_rng([seed, WITHHELD])
-  out = draw.permutation(len(rows)) < round(share * len(rows))
+  out = draw.permutation(len(rows)) < round(share * len(rows))  # so many
   kept = [
     row
     for row, gone in zip(rows, out)
@@ -270,7 +270,7 @@ def _sentences(path: str, most: int, config: Config) -> Iterator[list[str]]:
         for k, text in zip(order, texts)
         if WORDS[0] <= len(text.split()) <= WORDS[1]
       ]
-      if len(chosen) > 2 * most:
+      if len(chosen) > 2 * most:  # bounded memory, and few sorts
         chosen = sorted(chosen)[:most]
   texts = list(dict.fromkeys(text for _, text in sorted(chosen)[:most]))
   for k in range(0, len(texts), CHUNK):

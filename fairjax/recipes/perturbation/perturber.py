@@ -155,9 +155,9 @@ def places(row, written: str) -> list[bool]:
   out = []
   for place, gold in strict_json.parse(row.places).items():
     edit = edits.get((int(place), 0))
-    if gold == '':
+    if gold == '':  # it must stay
       out.append(edit is None)
-    elif gold == '*':
+    elif gold == '*':  # any other word will do
       out.append(edit is not None and edit != ())
     else:
       out.append(edit == (gold.lower(),))

@@ -161,7 +161,7 @@ def windows(text: str, most: int) -> list[str]:
     ]
     if last < len(words) and ends:
       last = ends[-1]
-    start = words[first].start() if first else 0
+    start = words[first].start() if first else 0  # with the blanks before it
     out.append(text[start : words[last - 1].end()])
     first = last
   return out
@@ -176,7 +176,7 @@ def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
   offered = perturb.candidates(texts, options.axes, words)
   for text, row in zip(texts, offered):
     digest = hashlib.blake2b(text.encode(errors='surrogatepass')).digest()
-    rng = np.random.default_rng([config.seed, *digest[:8]])
+    rng = np.random.default_rng([config.seed, *digest[:8]])  # not of its place
     out.append(perturb.draw(row, rng, pick, options.attributes))
   return out
 

@@ -271,7 +271,7 @@ def tuned(
     for s, t in targets.items()
   ]
   pairs = pd.concat(frames, ignore_index=True)
-  pairs = pairs[pairs['target'].str.strip() != '']
+  pairs = pairs[pairs['target'].str.strip() != '']  # nothing to learn
   more = config.seed - m.e.config.seed
   name = f'{name}-{more}' if more else name
   m.e.log.line(f'generator on {name}')
@@ -307,17 +307,14 @@ def generator_configs(config: Config) -> list[Config]:
 
 
 def written(config: Config, model: Bundle, texts: Sequence[str]) -> list[str]:
-  """What a generator writes, in the case and spacing of its source.
-
-  A text that it cannot read (too long) stays as it is; `unread` counts them.
-  """
+  """What a generator writes, in the case and spacing of its source."""
   texts = list(texts)
   rows = np.flatnonzero(rewriting.fits(model, texts))
-  out = list(texts)
+  out = list(texts)  # too long a text stays; `unread` counts them
   for i, new in zip(
     rows, rewriter.write(config, model, [texts[i] for i in rows])
   ):
-    out[i] = recase.restore(texts[i], new) or texts[i]
+    out[i] = recase.restore(texts[i], new) or texts[i]  # it may write nothing
   return out
 
 
@@ -334,8 +331,8 @@ def unread(tables: Tables, writers: Writers) -> dict[str, int]:
 
 
 def _too_long(writers: Sequence[Writer], texts: Sequence[str]) -> int:
-  """Of the first writer's model: the others differ in their seed alone."""
-  model = writers[0].model
+  """How many texts the writers' model has no positions for."""
+  model = writers[0].model  # the others differ in their seed alone
   return int((~rewriting.fits(model, texts)).sum()) if model else 0
 
 
@@ -361,11 +358,7 @@ def once(
   texts: Mapping[str, Sequence[str]],
   beside: Mapping[str, pd.DataFrame],
 ) -> dict[str, list[list[str]]]:
-  """What the writers make of each set of texts, kept in a file a set.
-
-  Decoding takes longer than what is measured of it, so a stop in between must
-  not decode all again.
-  """
+  """What the writers make of each set of texts, kept in a file a set."""
   columns = [f'twin_{k}' if k else 'twin' for k in range(len(writers))]
 
   def make(where: str) -> pd.DataFrame:
@@ -384,7 +377,7 @@ def once(
     *(np.asarray(leaf) for x in models for leaf in jax.tree.leaves(x.params)),
   )
   path = f'{place}/{stages.file_name(name)}'
-  kept = m.e.frames(path, made_from, texts, make)
+  kept = m.e.frames(path, made_from, texts, make)  # decoding takes longest
   for where, some in texts.items():
     if over := _too_long(writers, some):
       m.e.log.line(
@@ -430,7 +423,7 @@ def known_twins(
     out['known twins'] = list(zip(some['text'], some['twin']))
   if options.gold:
     pairs = swap_eval.geco(options.gold)
-    half = len(pairs) // 2
+    half = len(pairs) // 2  # one direction, then the other
     out |= {'GECO to female': pairs[:half], 'GECO to male': pairs[half:]}
   for name, pairs in out.items():
     if options.gold_rows and options.gold_rows < len(pairs):

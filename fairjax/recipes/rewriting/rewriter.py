@@ -279,14 +279,11 @@ def _measured(
 
 
 def options_of(config: Config, model: Bundle, longest: int) -> Options:
-  """Greedy, copying from the source; the config's options over that.
-
-  What is written is at most twice as long as the longest source, where no
-  length is given: a model that has not learned to end stops there.
-  """
+  """Greedy, copying from the source; the config's options over that."""
   options = config.generate
   over = overrides(options)
   over.pop('max_new_tokens', None)  # a length here counts the prompt
+  # A model that has not learned to end stops at twice its source.
   over.setdefault('max_length', min(model.longest, 2 * longest + 16))
   return Options(**over)
 

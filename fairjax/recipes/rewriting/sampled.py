@@ -21,14 +21,13 @@ SAMPLE = 71  # stream of the rows
 def two_labels(tables: Tables, shows: dict[str, np.ndarray]) -> Tables:
   """Label 1 for classes with more of attribute 1 than all, as the papers.
 
-  Occupations that women or men dominate, by the training texts; a class that
-  is not among them has no side, so its texts are left out.
+  Occupations that women or men dominate, by the training texts.
   """
   train, one = tables['train'], shows['train']
   ahead = pd.Series(one).groupby(train['label'].to_numpy()).mean() > one.mean()
   out = {}
   for split, table in tables.items():
-    some = table[table['label'].isin(ahead.index)]
+    some = table[table['label'].isin(ahead.index)]  # others have no side
     label = ahead[some['label'].to_numpy()].to_numpy().astype(np.int64)
     out[split] = some.assign(label=label).reset_index(drop=True)
   return out
@@ -50,6 +49,7 @@ def imbalanced(
       (y, a): (part if y == a else 1 - part) / 2 for y in (0, 1) for a in (0, 1)
     }
     rows = {k: np.flatnonzero((label == k[0]) & (one == k[1])) for k in wanted}
+    # The scarcest cell decides.
     total = min(len(rows[k]) / w for k, w in wanted.items() if w)
     draw = np.random.default_rng([seed, SAMPLE])
     taken = [
