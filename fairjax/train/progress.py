@@ -98,10 +98,9 @@ class Log:
   def close(self, failed: bool = False) -> None:
     with contextlib.suppress(OSError, UserError):  # the run's end is said
       self.spent()
-    for sink in (self.rows, self.events, self.text):
-      if sink:
-        with contextlib.suppress(OSError):  # a failed write is reported
-          sink.close()
+    for sink in filter(None, (self.rows, self.events, self.text)):
+      with contextlib.suppress(OSError):  # a failed write is reported
+        sink.close()
     for tracker in self.trackers:
       tracker.finish(exit_code=int(failed))
     self.rows = self.text = self.events = None
@@ -117,9 +116,8 @@ class Log:
     self.part = part
     if not self.main:
       return
-    for sink in (self.rows, self.events):
-      if sink:
-        sink.close()
+    for sink in filter(None, (self.rows, self.events)):
+      sink.close()
     path = self.folder / 'metrics.jsonl'
     rows = [
       row
@@ -169,15 +167,18 @@ class Log:
       self._scalars({'speed/examples a second': speed}, step)
     self.line(' · '.join(parts))
     if self.events:
-      self.events.flush()
+      self.write(self.events)
 
-  def write(self, file: TextIO, text: str) -> None:
+  def write(self, file: Any, text: str = '') -> None:
+    """To a file, or what events wait to be written."""
     try:
-      file.write(text)
+      if text:
+        file.write(text)
       file.flush()
     except OSError as error:
+      name = getattr(file, 'name', self.folder / 'tensorboard')
       raise UserError(
-        f'cannot write {file.name}: {error.strerror}; free some space or '
+        f'cannot write {name}: {error.strerror}; free some space or '
         'choose another folder with --workdir, then run again to go on'
       ) from error
 
