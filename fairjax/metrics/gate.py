@@ -98,6 +98,8 @@ def keys(
     return matches
   choices = measures.leading(known) or list(known)
   otherwise = f'there are {", ".join(choices[:12])}, …'
+  if 'flip' in name:
+    otherwise = 'flips need a model, or its scores of edited texts'
   hint = nearest(name, [*known, *ALSO], otherwise)
   raise UserError(
     f'{knob} names {name!r}, which this run does not measure; {hint}'

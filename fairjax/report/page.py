@@ -97,7 +97,8 @@ def first_screen(
 def next_command(results: Results, found, folder: pathlib.Path) -> list[dict]:
   """The command that a reader of this page may want next."""
   row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
-  name = shlex.quote(folder.name)
+  home = 'runs/' * (folder.parent.name == 'runs')  # whereto commands write
+  name = shlex.quote(f'{home}{folder.name}')
   made = (kept.described(folder, kept.VERSIONS) or {}).get('command') or []
   config, again = kept.described(folder, kept.CONFIG) or {}, _again(made)
   leaf = re.search(r'--config\.([\w.]+)', row.command if row else '')
@@ -321,10 +322,9 @@ def basis(results: Results) -> str:
       out.append(f'decision threshold {tables.limits(one["threshold"])}')
     if one.get('groups'):
       out.append(plural(len(one['groups']), 'group'))
-  over = 'rows'
-  if len(results.seeds) > 1:
-    out.append(plural(len(results.seeds), 'seed'))
-    over = 'rows and seeds'
+  several = len(results.seeds) > 1
+  out += [plural(len(results.seeds), 'seed')] * several
+  over = 'rows and seeds' if several else 'rows'
   out.append(f'{tables.percent(results.level)} intervals over {over}')
   return ' · '.join(out)
 

@@ -310,8 +310,7 @@ def p_value(test: Mapping[str, Any]) -> str:
 def test_row(test: Mapping, first: Iterable, rest: Iterable) -> dict:
   """A paired test as one row: its difference, between other of its facts."""
   ends = {k: test['difference'].get(k) for k in ('value', 'low', 'high')}
-  named = {k: test[k] for k in first}
-  return named | ends | {k: test.get(k) for k in rest}
+  return {k: test[k] for k in first} | ends | {k: test.get(k) for k in rest}
 
 
 def differences(tests: Sequence[Mapping[str, Any]]) -> dict[str, list[dict]]:

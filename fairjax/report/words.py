@@ -75,10 +75,10 @@ def bracketed(estimate: Mapping, show=points) -> str:
 
 
 def people(group: str) -> str:
-  """'about women', or 'of group X'."""
+  """'about women', or 'of group ‘X’'."""
   short = group.rpartition(': ')[2]
   persons = PEOPLE.get(short.casefold())
-  return f'about {persons}' if persons else f'of group {short}'
+  return f'about {persons}' if persons else f'of group ‘{short}’'
 
 
 def _say(part: str, *values) -> str:
@@ -241,7 +241,7 @@ def _of_score(results: Results, one: Finding) -> dict:
   def beside(other: str, value: float) -> str:
     effect = tests[other]['difference'] if other in tests else {}
     ends = bracketed(effect, show)
-    apart = ends and f' (difference {show(effect["value"])}{ends})'
+    apart = ends and f' (difference to it {show(effect["value"])}{ends})'
     return f'{named(other)} {show(value)}{apart}'
 
   why = tables.too_wide(estimate)

@@ -112,7 +112,7 @@ def test_every_page_has_one_order(reported):
   'case', pd.read_csv(NEXT, keep_default_na=False).to_dict('records')
 )
 def test_the_first_screen_ends_with_what_is_next(case, tmp_path):
-  folder = tmp_path / 'run'
+  folder = tmp_path / 'runs' / 'run'
   words = ['fairjax', *shlex.split(case['typed'])][: 9 * bool(case['typed'])]
   kept = {'versions.json': {'command': words}}
   kept['config.json'] = ast.literal_eval(case['config'])

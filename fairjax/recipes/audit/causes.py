@@ -114,8 +114,8 @@ def training(model: AuditedModel, given: AuditInputs) -> pd.DataFrame | None:
     return None
   if model.bundle is None:
     raise UserError(
-      f'audit.training is {path!r}, but {model.name} is no Flax model whose '
-      'gradients could be taken; audit a Hugging Face folder, or leave it out'
+      f'audit.training is {path!r}, which needs gradients of the model, and '
+      f'{model.name} has none; audit a Hugging Face folder, or leave it out'
     )
   if len(given.groups.names) < 2:
     raise UserError(

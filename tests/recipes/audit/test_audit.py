@@ -688,11 +688,11 @@ def never(texts):
   [
     ("did you mean 'eqodd'", {'fail_if': 'eqod<1', 'groups': ('gender',)}),
     ('does not measure', {'fail_if': 'dp<1'}),
-    ('does not measure', {'fail_if': 'flips<1', 'swaps': ('column:site',)}),
+    ('flips need a model', {'fail_if': 'flips<1', 'swaps': ('column:site',)}),
     ("reference is 'x'", {'reference': 'x', 'groups': ('gender',)}),
     ('no groups are compared', {'reference': 'largest'}),
     ("swaps has 'gander'", {'swaps': ('gander',)}),
-    ('no Flax model', {'training': 'train.csv', 'groups': ('gender',)}),
+    ('needs gradients of', {'training': 'train.csv', 'groups': ('gender',)}),
     ('no validation rows', {'choose': 'eer'}),
     ('but there are no groups', {'equalize': 'equal_fpr'}),
     ('has no row of label 0', {'equalize': 'equal_fpr', 'groups': ('hard',)}),
