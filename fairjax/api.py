@@ -278,10 +278,9 @@ def thresholds(
       f'y_score has shape {np.shape(y_score)}; thresholds of groups are of one '
       'model and two classes, so give [n]'
     )
-  judged_by = _one_column(groups, len(labels), 'groups')
-  decided_by = judged_by
+  judged_by = decided_by = _one_column(groups, labels, 'groups', said)
   if decide_by is not None:
-    decided_by = _one_column(decide_by, len(labels), 'decide_by')
+    decided_by = _one_column(decide_by, labels, 'decide_by', said)
   sample = intervals.RowSample(
     seed=random_state,
     cluster=clusters.given(_listed(cluster), len(labels)),
@@ -318,14 +317,15 @@ def thresholds(
   ranked = assess(labels, scores, **options).warnings
   said += [one for one in ranked if REVERSED in one]
   for side in (before, after):
-    side.warnings[:0] = said
+    side.warnings[:] = dict.fromkeys([*said, *side.warnings])
   return Equalized(rule, before, after, compare(after, before), said)
 
 
-def _one_column(values: Any, rows: int, name: str) -> np.ndarray:
-  columns, _ = inputs.columns(values, rows)
+def _one_column(values: Any, labels, name: str, said: list) -> np.ndarray:
+  columns, remarks = inputs.columns(values, len(labels))
   if len(columns) != 1:
     raise UserError(f'{name} has {len(columns)} columns; give one')
+  said += [f'{words[0].upper()}{words[1:]}.' for words in remarks]
   return np.asarray(next(iter(columns.values())), object)
 
 

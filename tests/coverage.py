@@ -136,26 +136,29 @@ def bounded(rng, how, n, kind, seeds=1):
   return {'row means': ends(one, truth), 'column': ends(other, truth)}
 
 
-def clustered(rng, how, groups, p=0.5, icc=0.1, dominant=False):
+def clustered(rng, how, groups, p=0.5, icc=0.1, dominant=False, seeds=1):
   """Shares and a gap of two groups over the same clusters.
 
-  A dominant cluster has half of the rows.
+  A dominant cluster has half of the rows. Seeds have from none to twice as
+  many positives, so that the rows of some agree.
   """
   code, chance = unequal(rng, groups, p, icc, dominant)
-  hit = (rng.random(len(code)) < chance).astype(int)
+  each = rng.uniform(0, 2, (seeds, 1)) if seeds > 1 else np.ones((1, 1))
+  hit = (rng.random((seeds, len(code))) < chance * each).astype(int)
   side = rng.random(len(code)) < 0.5
   masks = [side, ~side, np.ones(len(code), bool)]
   hang = how.over(code)
-  table = counts.tabulate(np.ones(len(code), int), hit[None], masks, 2, hang)
+  table = counts.tabulate(np.ones(len(code), int), hit, masks, 2, hang)
   rates = counts.rates(table, counts.draw(table, how), how)
-  null = p if 0 < p < 1 else None
-  share, test = clusters.mean(hit, code, how, null, (0.0, 1.0))
+  of_first = p * each.item(0)
+  null = of_first if 0 < p < 1 else None
+  share, test = clusters.mean(hit[0], code, how, null, (0.0, 1.0))
   gap = counts.gaps(rates, [0, 1], how)['dp']
-  contrast = contrasts.differences(
-    None, hit[None], side[None], ['a'], 'rest', hang
-  )[0]
+  contrast, *_ = contrasts.differences(
+    None, hit, side[None], ['a'], 'rest', hang
+  )
   return {
-    'share (benchmarks)': ends(share, p, test, null),
+    'share (benchmarks)': ends(share, of_first, test, null),
     'rate (assess)': ends(counts.of_group(table, rates, -1, how)['tpr'], p),
     'gap (assess)': ends(gap, 1.0, gap['p'], 1.0),
     'contrast': ends(contrast['difference'], 0.0, contrast['p'], 0.0),
@@ -612,7 +615,7 @@ def main():
   parser = argparse.ArgumentParser()
   parser.add_argument('worlds', nargs='*')
   parser.add_argument('--sets', type=int, default=SETS)
-  given = parser.parse_args()
+  given = parser.parse_intermixed_args()
   if given.worlds[:1] == ['goals']:
     return goals(given.sets, given.worlds[1:])
   world_of, rows, each = None, {}, {}

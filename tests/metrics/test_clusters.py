@@ -46,12 +46,12 @@ def test_clusters_of_one_are_the_t_test():
 
 
 def test_shares_of_few_clusters_are_the_logit_jackknife():
-  """By hand: pseudo-values of the logit with a half row of either kind."""
+  """By hand: the logit with a half row of either kind, without each cluster."""
   k, n = np.array([3.0, 0, 7, 2, 9, 1]), np.array([9.0, 4, 10, 8, 12, 9])
   logit = lambda x: np.log(x / (1 - x))
   top, all_, m = k.sum() + 0.5, n.sum() + 1, len(k)
-  each = m * logit(top / all_) - (m - 1) * logit((top - k) / (all_ - n))
-  error = each.std(ddof=1) / m**0.5
+  each = logit((top - k) / (all_ - n))
+  error = ((1 - n / n.sum()) @ (each - each.mean()) ** 2) ** 0.5
   free = round(n.sum() ** 2 / (n**2).sum(), 1) - 1  # of clusters of one size
   reach = stats.t.ppf(0.975, free) * error
   hits = np.concatenate([np.arange(b) < a for a, b in zip(k, n)])
@@ -88,8 +88,9 @@ def slow_mean(values, factors, null, bounds, edges):
     without = [
       at([one not in codes for codes in zip(*factor)]) for one in things
     ]
-    variance += (len(things) - 1) * np.var(without)
     sizes = [sum([*codes].count(one) for codes in factor) for one in things]
+    leverage = np.array(sizes) / sum(sizes)
+    variance += (1 - leverage) @ (without - np.mean(without)) ** 2
     equal = sum(sizes) ** 2 / sum(size**2 for size in sizes)
     least = min(least, round(equal, 1))
   error = max(variance - (len(factors) - 1) * rows, rows) ** 0.5

@@ -1,17 +1,20 @@
 """Draws of the rates of groups whose rows hang together, by the jackknife.
 
-On the logit scale a rate θ of rows in G clusters has the pseudo-values
-G g(θ) − (G − 1) g(θ₋ᵢ), with half a row of either kind in θ; their mean is
-Student's t of G − 1 degrees of freedom about the truth. A draw is
-g(θ) + Σᵢ zᵢ (pseudo-value − mean) / √(G (G − 1)) with normal zᵢ, times the √ of
-G − 1 over a χ². All groups, rates and seeds have the same zᵢ and the same χ²,
-so whatever is made of several rates (a gap, a difference of two models) has the
-variance that their clusters have in common.
+On the logit scale a rate θ of rows in G clusters, with half a row of either
+kind in it, moves by dᵢ = g(θ) − g(θ₋ᵢ) where cluster i is left out. A draw is
+g(θ) + Σᵢ zᵢ (dᵢ − mean) √(1 − hᵢ) with normal zᵢ, times the √ of f over a χ² of
+f = G − 1 degrees of freedom. hᵢ is the share of the rows that cluster i has,
+its own part of θ, for which the root makes up (CR2, Bell and McCaffrey 2002);
+it is the jackknife's (G − 1)/G where all are of one size. All groups, rates and
+seeds have the same zᵢ and χ², so whatever is made of several rates (a gap, or a
+difference of two models) has the variance that their clusters have in common.
 
 A rate varies at least as it would over as many independent rows. What is
-missing to that is added, each group for itself. Where all rows of a group
-agree, its clusters do not say how alike their rows are: they may be copies, so
-there a cluster counts as one row, and half a cluster of either kind is in θ.
+missing to that is known and not estimated, so it is added as a normal draw:
+each group for itself, and to each seed as much as it lacks. Where all rows of a
+group agree, its clusters do not say how alike their rows are: they may be
+copies, so there a cluster counts as one row, and half a cluster of either kind
+is in θ.
 """
 
 from typing import Any
@@ -42,11 +45,10 @@ def drawn(
   centre = _logit(top / all_)
   without = _logit((top - above) / (all_ - below))
   here = below > 0
-  number = np.maximum(here.sum(0), 2)
   # Clusters without a row of the kind leave everything as it is.
-  apart = np.where(here, (number - 1) * (centre - without), 0)
-  apart = np.where(here, apart - apart.sum(0) / number, 0)
-  apart /= np.sqrt(number * (number - 1))
+  apart = np.where(here, centre - without, 0)
+  apart = np.where(here, apart - apart.sum(0) / np.maximum(here.sum(0), 2), 0)
+  apart *= np.sqrt(1 - below / all_)
   variance = (apart**2).sum(0)
   least = 1 / (top / all_ * (1 - top / all_) * (all_ / row))
   missing = np.sqrt(np.maximum(least - variance, 0))  # s, k, g1, rate
@@ -66,8 +68,8 @@ def drawn(
     own = rng.standard_normal((len(z), *shape[1:]), np.float32)
     # 1 − rate is drawn as the rate is: tnr with fpr, fnr with tpr.
     own = own[..., groups.PSEUDO_OF] * np.where(groups.SWAPPED, -1, 1)
-    line += own[:, None] * missing
     line *= scale[some, None, None]
+    line += own[:, None] * missing
     line += centre + undefined
     out[some] = 1 / (1 + np.exp(-np.clip(line, -80, 80)))
   return out

@@ -187,7 +187,8 @@ def resampled(
   """A function of totals, with interval and two-sided p over clusters.
 
   The jackknife: with θ₋ᵢ without cluster i, on the scale of a logit g where
-  the range is bounded, the variance of g(θ) is (G − 1)/G Σ (g(θ₋ᵢ) − mean)²,
+  the range is bounded, the variance of g(θ) is Σ (1 − hᵢ) (g(θ₋ᵢ) − mean)²,
+  hᵢ the share of the items that are of cluster i (clustered_rates.py),
   and (g(θ) − g)/se is Student's t of G − 1 degrees of freedom. Half a row at
   either end of the range is among the totals (`edges`), and the variance is
   at least that of as many independent rows, so that no interval has width 0
@@ -232,8 +233,7 @@ def resampled(
   if not (math.isfinite(variance) and math.isfinite(centre) and variance > 0):
     return of_value(value, note='the clusters do not tell how sure it is'), None
   error, free = variance**0.5, least - 1
-  half = reach(error, free, options.level)
-  ends = np.array([centre - half, centre + half])
+  ends = centre + reach(error, free, options.level) * np.array([-1, 1])
   low, high = np.asarray(unlink(ends, bounds)).tolist()
   p = None
   if null is not None:
@@ -314,13 +314,13 @@ def _without(sums, total, factor, measure) -> tuple[float, float]:
     # An item whose two things are the same is left out once.
     twice = np.any([own == other for other in at[:k]], 0) if k else False
     np.add.at(left, own, sums * ~np.broadcast_to(twice, len(own))[:, None])
-  without = measure(total - left)
-  without = without[np.isfinite(without)]
-  if len(without) < 2:
-    return 0.0, float(len(without))
-  spread = ((without - without.mean()) ** 2).sum()
-  equal = row_weights.equal_clusters(np.bincount(code))
-  return float((count - 1) / count * spread), float(equal)
+  without, size = measure(total - left), np.bincount(code)
+  known = np.isfinite(without)
+  if known.sum() < 2:
+    return 0.0, float(known.sum())
+  apart = without[known] - without[known].mean()
+  spread = ((1 - size / len(code))[known] * apart**2).sum()
+  return float(spread), float(row_weights.equal_clusters(size))
 
 
 def mean(
@@ -351,9 +351,8 @@ def mean(
   known = every[real]
   if len(known) and known.min() == known.max() and known[0] in bounds:
     return _unanimous(float(known[0]), factors, options, null, bounds)
-  sums = np.stack([known, np.ones(len(known))], 1)
   return resampled(
-    sums,
+    np.stack([known, np.ones(len(known))], 1),
     factors,
     lambda t: t[..., 0] / t[..., 1],
     options,
