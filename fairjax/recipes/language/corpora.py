@@ -18,14 +18,14 @@ from fairjax.results import Results, section, table
 MOST = 40  # shards on a page and on the screen
 DONE = {  # to the texts of a folder, by recipe
   'augment_corpus': 'with words exchanged',
-  'generate': 'as a model writes them',
-  'perturb_corpus': 'with one person of each turned',
+  'generate': 'as a model writes it',
+  'perturb_corpus': 'with one person of each text changed',
 }
 HEADINGS = {  # of counts, in words
   'shard': 'file',
   'words': 'words exchanged',
   'windows': 'parts of texts',
-  'offered': 'with somebody to turn',
+  'offered': 'texts with a person to change',
   'too_long': 'too long',
   'left': 'left as they are',
 }
@@ -100,11 +100,13 @@ def finish(
   # Counts that are 0 in every file are not shown.
   some = [k for k in (*columns, 'error') if any(row.get(k) for row in rows)]
   shown = ['shard', 'status', *some]
+  kept = [k for k in columns if k in ('rows', 'changed', *some)]
+  head = lambda k: HEADINGS.get(k, k.replace('_', ' '))
   name, done = pathlib.Path(config.corpus.path).name, DONE.get(config.recipe)
   results = Results(
     recipe=config.recipe,
     data=name,
-    title=f'The texts of {name} {done}'
+    title=f'{name[:1].upper()}{name[1:]} {done}'
     if done
     else f'{config.recipe} of {name}',
     facts={
@@ -114,7 +116,7 @@ def finish(
       else str(out),
       'shards': len(rows),
       **{f'shards {name}': status.count(name) for name in sorted(set(status))},
-      **{name: sum(row.get(name, 0) for row in rows) for name in columns},
+      **{head(k): sum(row.get(k, 0) for row in rows) for k in kept},
     },
     sections=[
       section(
@@ -124,7 +126,7 @@ def finish(
             {k: row.get(k, '') for k in shown}
             for row in sorted(rows, key=lambda row: row['status'] != 'failed')
           ][:MOST],
-          {k: HEADINGS.get(k, k.replace('_', ' ')) for k in shown},
+          {k: head(k) for k in shown},
           caption=f'Failed ones first, {MOST} at most; shards.parquet has all.',
           screen=True,
         ),

@@ -64,7 +64,7 @@ def run(e: Experiment) -> Results:
     artefacts.write_table(folder / 'rewrites.parquet', rows)
   counts = pairs.groupby(['source_name', 'split']).size()
   return e.results(
-    title=f'Texts with one person turned: a perturber from {config.model}',
+    title=f'Texts with one person changed: a perturber from {config.model}',
     focus=LEARNED,
     facts={
       **{**result.facts, 'steps': result.fit.steps},
