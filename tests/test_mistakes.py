@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,11 @@ def assess(**given):
 
 def of(**given):
   return lambda: assess(**given)
+
+
+def thresholds(**given):
+  own = {'y_true': Y, 'y_score': P, 'groups': G, 'n_resamples': 100}
+  return lambda: fairjax.thresholds(**own | given)
 
 
 def audit(model=P, data=PLAIN, **given):
@@ -89,6 +95,10 @@ SEVERAL = [{'label': one, 'score': 0.3} for one in ('toxic', 'threat')]
 SEEN = TABLE.assign(text=['he', 'she', 'sea', 'sun'] * 15)
 AGED = PLAIN.assign(age=np.arange(N), page='x')
 AUDITED = pd.DataFrame({'label': Y, 'score': P})
+
+FAITH = ['Muslims are nice.', 'Jews are nice.'] * 20
+W = np.ones(N)
+at_1 = lambda value: np.r_[1.0, value, W[2:]]
 
 HE_SHE = {'prompt': ['He was', 'She was'], 'group': ['m', 'f']}
 WRITTEN = {'He was': 'good day', 'She was': 'bad', 'They were': 'fine'}
@@ -247,6 +257,63 @@ MISTAKES = {
   'the best score of three': rude(
     lambda bad, _: one_label('rude', 'fine')(bad, _) | {'score': 0.4}
   ),
+  'thresholds by no criterion': thresholds(criterion='fair'),
+  'thresholds of one group': thresholds(groups=['a'] * N),
+  'thresholds chosen on all': thresholds(holdout=1),
+  'thresholds of classes': thresholds(y_score=THREE),
+  'thresholds without draws': thresholds(n_resamples=0),
+  'thresholds of one label': thresholds(y_true=[0] * N),
+  'thresholds of a group that is held out': thresholds(
+    groups=[*G[:-1], 'c'], random_state=3
+  ),
+  **{
+    f'weights {name}': of(sample_weight=one)
+    for name, one in {
+      **{'below 0': at_1(-1), 'of nan': at_1(np.nan), 'infinite': at_1(np.inf)},
+      **{'of 0': 0 * W, 'too few': W[1:], 'of words': ['a'] * N},
+      **{'by a name': 'w', 'of one number': 2.0},
+    }.items()
+  },
+  'no weight in a group': of(groups=G, sample_weight=G == 'f'),
+  'no weight where thresholds are chosen': thresholds(sample_weight=G == 'f'),
+  **{
+    f'an audit weighted {name}': audit(groups='sex', sample_weight=one)
+    for name, one in {
+      **{'by no column': 'v', 'by names': 'sex', 'twice': ['label', 'sex']},
+      **{'below 0': at_1(-1), 'too few': W[1:], 'by a group': G == 'f'},
+    }.items()
+  },
+  'influence with weights': audit(
+    groups='sex', sample_weight=np.arange(N), training='x.csv'
+  ),
+  'persons of no axis': partial(fairjax.perturb, 'x', axis='foo'),
+  'an attribute of another axis': partial(
+    fairjax.perturb, 'x', axis='race', attribute='muslim'
+  ),
+  'a number to perturb': partial(fairjax.perturb, [3]),
+  'nothing to perturb': partial(fairjax.perturb, []),
+  'a perturber of no model': partial(fairjax.perturb, 'x', by='model'),
+  'perturbed by seed -1': partial(fairjax.perturb, 'x', random_state=-1),
+  'a fairscore of no person': partial(
+    fairjax.fairscore, chance, ['It rains.'], axis='orientation'
+  ),
+  'a fairscore of a number': partial(fairjax.fairscore, 3, FAITH),
+  'a fairscore of one answer': partial(
+    fairjax.fairscore, lambda t: [0.5], FAITH, axis='religion'
+  ),
+  **{
+    f'a benchmark {name}': partial(fairjax.benchmark, 'x', *given, **more)
+    for name, given, more in (
+      ('by no name', ['foo'], {}),
+      ('without files', ['crows'], {}),
+      ('of -1 rows', ['crows', '.'], {'limit': -1}),
+      ('of an axis of its own', ['crows', '.'], {'axis': 'age'}),
+      ('of axis 3', ['twins', ['a']], {'axis': 3}),
+      ('of texts that has files', ['crows', ['a']], {}),
+      ('without texts', ['twins'], {}),
+      ('of nobody', ['twins', ['He ran.']], {'axis': 'religion'}),
+    )
+  },
   **{
     f'costs {one}': audit(costs=one)
     for one in ('fp=inf', 'fp=nan,fn=1', 'fn=-1', 'fp=0')

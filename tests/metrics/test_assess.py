@@ -145,6 +145,8 @@ def test_a_set_of_one_label():
   found = assess(labels, scores, members, ['a', 'b'], options=draws(50))
   assert found['quality']['auc']['value'] is None
   assert found['quality']['fpr']['value'] is None
+  assert found['quality']['mcc']['value'] is None
+  assert found['quality']['mcc']['note'] == 'all labels agree'
   assert any('have label 1' in w for w in found['warnings'])
 
 
@@ -310,12 +312,6 @@ def test_small_groups_are_in_no_gap_and_named():
   assert note == (
     'fewer than two groups in which it is defined by 10 rows or more'
   )
-
-
-def test_no_mcc_of_one_label():
-  labels, scores, _ = some()
-  found = assess(0 * labels, scores, options=draws(50))['quality']['mcc']
-  assert found['value'] is None and found['note'] == 'all labels agree'
 
 
 def test_a_perfect_mcc_is_exactly_one():

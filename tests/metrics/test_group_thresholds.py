@@ -340,37 +340,6 @@ def test_the_equal_error_rule_is_weighted_too():
   assert abs(limits[0] - limits[1]) > 0.01
 
 
-@pytest.mark.parametrize(
-  'change, words',
-  [
-    ({'criterion': 'fair'}, "criterion is 'fair'; it must be one of"),
-    ({'groups': ['a'] * 40}, 'there are not two'),
-    ({'holdout': 1}, 'holdout is 1; a share between 0 and 1'),
-    ({'y_score': np.ones((40, 3)) / 3}, '3 classes'),
-    ({'n_resamples': 0}, 'n_resamples is 0'),
-    ({'y_true': [0] * 40}, 'no row of label 1'),
-    ({'sample_weight': [1.0] * 39}, 'for 40 rows; give one a row'),
-    (
-      {'sample_weight': [0, 0, 1, 1] * 10},
-      "sample_weight is 0 in every row of group 'a'",
-    ),
-    (
-      {'groups': ['a', 'b'] * 19 + ['a', 'c'], 'random_state': 3},
-      "group 'c' has no row among those that the thresholds are chosen on",
-    ),
-  ],
-)
-def test_mistakes_are_a_sentence(change, words):
-  given = {
-    'y_true': [0, 1] * 20,
-    'y_score': [0.2, 0.7] * 20,
-    'groups': ['a', 'a', 'b', 'b'] * 10,
-    'n_resamples': 100,
-  }
-  with pytest.raises(UserError, match=words):
-    fairjax.thresholds(**given | change)
-
-
 def test_a_file_that_holds_no_thresholds_is_a_sentence(tmp_path):
   path = tmp_path / 'thresholds.json'
   large = {'version': 1, 'criterion': 'equal_fpr', 'otherwise': 10**400}

@@ -274,30 +274,6 @@ def test_samplemeasures_take_weights(case):
     fairjax.assess(y, p[0], sample_weight=w, metrics=metrics, **more)
 
 
-@pytest.mark.parametrize(
-  ('weight', 'words'),
-  [
-    ([1.0, -1, 1, 1], 'is -1 in row 1; a weight is a finite number'),
-    ([1.0, 1, np.nan, 1], 'is nan in row 2'),
-    ([1.0, 1, np.inf, 1], 'is inf in row 2'),
-    ([0, 0, 0, 0], 'is 0 in every row'),
-    ([1.0, 1, 1], 'has shape (3,) for 4 rows'),
-    (['a', 1, 1, 1], "is 'a' in row 0; give numbers"),
-    ('w', "is 'w'; give the column itself"),
-    (2.0, 'has 2.0 for 4 rows'),
-    ([0, 0, 1, 2], "is 0 in every row of group 'a'"),
-  ],
-)
-def test_bad_weights_are_one_sentence(weight, words):
-  with pytest.raises(UserError) as told:
-    fairjax.assess(
-      [0, 1, 0, 1], [0.2, 0.7, 0.4, 0.6], list('aabb'), sample_weight=weight
-    )
-  assert words in str(told.value) and str(told.value).startswith(
-    'sample_weight'
-  )
-
-
 # Audits
 
 TEXTS = [
@@ -368,30 +344,6 @@ def test_the_page_says_that_rows_are_weighted(rows, tmp_path):
   sure = f'{one.results.sets["data"]["effective_rows"]:,.0f}'
   assert f'120 rows of data, weighted: as sure as {sure}' in page
   assert 'rows are weighted by' in page
-
-
-@pytest.mark.parametrize(
-  ('more', 'words'),
-  [
-    ({'sample_weight': 'v'}, "no column 'v'"),
-    ({'sample_weight': ['w', 'label']}, 'sample_weight has 2 columns'),
-    ({'sample_weight': [1.0] * 5}, 'of shape (5,) for 120 rows'),
-    ({'sample_weight': -np.ones(120)}, 'sample_weight is -1 in row 0'),
-    ({'sample_weight': 'place'}, "the weight 'place' is 'x' in row 0"),
-    (
-      {'sample_weight': 'w', 'training': 'x.csv'},
-      'influence on a gap is of rows that count alike',
-    ),
-    (
-      {'sample_weight': np.arange(120) % 2},
-      "sample_weight is 0 in every row of group 'f'",
-    ),
-  ],
-)
-def test_what_an_audit_does_not_weight_is_refused(rows, more, words):
-  with pytest.raises(UserError) as told:
-    audited(rows, **more)
-  assert words in str(told.value)
 
 
 def test_few_draws_vary_together_as_those_of_every_cluster_do():

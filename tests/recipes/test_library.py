@@ -6,7 +6,6 @@ import pytest
 
 import fairjax
 from fairjax.core import announce
-from fairjax.core.errors import UserError
 from fairjax.recipes.benchmarks import library as benchmarks
 from fairjax.recipes.perturbation import perturbing
 
@@ -76,52 +75,6 @@ def test_the_fairscore_is_a_loop_over_texts_that_can_be_turned():
   assert width(twice) == pytest.approx(width(once), rel=0.15)
   with pytest.warns(UserWarning, match='9 resamples are too few'):
     fairjax.fairscore(faith, rows(), axis='religion', n_resamples=9)
-
-
-@pytest.mark.parametrize(
-  ('call', 'said'),
-  [
-    (lambda: fairjax.perturb('x', axis='foo'), 'perturbed by gender, race'),
-    (
-      lambda: fairjax.perturb('x', axis='race', attribute='muslim'),
-      'which is of religion',
-    ),
-    (lambda: fairjax.perturb([3]), 'text 0 is 3, which is no text'),
-    (lambda: fairjax.perturb([]), 'there are no texts'),
-    (lambda: fairjax.perturb('x', by='model'), 'give both or neither'),
-    (lambda: fairjax.perturb('x', random_state=-1), 'random_state is -1'),
-    (
-      lambda: fairjax.fairscore(faith, ['It rains.'], axis='orientation'),
-      'somebody whose sexual orientation our rules can turn',
-    ),
-    (lambda: fairjax.fairscore(3, rows()), 'model is int'),
-    (
-      lambda: fairjax.fairscore(lambda t: [0.5], rows(), axis='religion'),
-      'returns shape',
-    ),
-    (lambda: fairjax.benchmark('x', 'foo'), 'the benchmarks are weat, crows'),
-    (lambda: fairjax.benchmark('x', 'crows'), 'name their folder with data='),
-    (
-      lambda: fairjax.benchmark('x', 'crows', '.', limit=-1),
-      'limit is -1; at least 0',
-    ),
-    (
-      lambda: fairjax.benchmark('x', 'crows', '.', axis='age'),
-      "crows shows the axes that it has as parts; leave axis out, or take 't",
-    ),
-    (lambda: fairjax.benchmark('x', 'twins', ['a'], axis=3), 'axis is 3'),
-    (lambda: fairjax.benchmark('x', 'crows', ['a']), "data is .'a'.; name"),
-    (lambda: fairjax.benchmark('x', 'twins'), 'own texts; give a column'),
-    (
-      lambda: fairjax.benchmark('x', 'twins', ['He ran.'], axis='religion'),
-      'no text has a word of religion that can be turned.*another axis',
-    ),
-  ],
-)
-def test_a_mistake_is_one_sentence_in_the_words_of_the_call(call, said):
-  with pytest.raises(UserError, match=said) as caught:
-    call()
-  assert '--config' not in str(caught.value)
 
 
 def test_a_benchmark_is_a_line_for_each_part_and_measure():
