@@ -407,7 +407,7 @@ def test_a_tagger_learns_no_text_that_it_would_read_in_part(copy, tmp_path):
     {'text': [text, word], 'word': word, 'attribute': attribute}
   )
   left = perturber.readable(model, held, log)
-  assert left['text'].to_dict() == {1: word}
+  assert left['text'].to_dict() == {0: word}
   assert lines[1] == 'left out: 1 (held-out pairs too long for the model)'
   ages = pairs.assign(axis='age')
   with pytest.raises(UserError, match='no pair of gender is in split train'):
