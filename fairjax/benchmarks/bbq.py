@@ -144,7 +144,7 @@ def published_groups(one: dict) -> list[str]:
   def kind(text: str, what: str) -> str:
     if 'unknown' in (text, what):
       return 'unknown'
-    if '_x_' in category:
+    if '_x_' in category:  # a target is of two groups at once
       return ''
     if category == 'Age':  # 'old' stands in 'nonOld'
       return 'target' if what in groups else 'other'
@@ -201,6 +201,7 @@ def _gender(folder: pathlib.Path) -> Callable[[str], str]:
     if answer in known:
       return known[answer]
     sides = [side for side in turn if turn[side]([answer]).spans[0]]
+    # Who can be turned to male is female.
     return {'male': 'f', 'female': 'm'}.get(' '.join(sides), '')
 
   return of

@@ -118,10 +118,10 @@ def places(texts: Ragged, metric: str) -> np.ndarray:
     low, middle, high = texts.offsets[i : i + 3]
     pair = spans(texts.flat[low:middle], texts.flat[middle:high])
     if metric == 'original':
-      one, other = (side[1:-1] for side in pair.same)
+      one, other = (side[1:-1] for side in pair.same)  # no [CLS], no [SEP]
     else:
       one, other = pair.differ
-      if not one or not other:
+      if not one or not other:  # a side that only inserts
         continue
     chosen[low + np.array(one, int)] = True
     chosen[middle + np.array(other, int)] = True
@@ -135,7 +135,7 @@ def pair_scores(
   total, count = text_likelihood.totals(logs, texts)
   with np.errstate(invalid='ignore', divide='ignore'):
     score = np.where(count > 0, total / count if mean else total, empty)
-  score = np.round(score, 3)
+  score = np.round(score, 3)  # as metric.py; equal ones are neutral
   return score[::2], score[1::2]
 
 

@@ -68,14 +68,14 @@ def pairs(frame: pd.DataFrame, score: np.ndarray, side: str) -> pd.DataFrame:
     .groupby([*keys, 'pair', column])['score']
     .mean()
     .unstack(column)
-    .reindex(columns=[one, other])
+    .reindex(columns=[one, other])  # a side may be missing: NaN, dropped
     .dropna()
   )
   wide = (each[one] - each[other]).groupby(keys).mean()
   wide = wide.rename('value').reset_index()
   wide['id'] = wide['Template'] + '|' + wide['Emotion word']
   wide['cluster'], word = wide['Template'], wide['Emotion word']
-  wide['beside'] = word.where(word != '', wide['Template'])
+  wide['beside'] = word.where(word != '', wide['Template'])  # no word in it
   return wide
 
 

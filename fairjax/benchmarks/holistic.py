@@ -191,7 +191,7 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
     real = np.isfinite(values).all(1)
     values, names = values[real], wide.index.to_numpy()[real]
     i, j = np.triu_indices(len(names), 1)
-    for low in range(0, len(i), 4096):
+    for low in range(0, len(i), 4096):  # pairs in memory at a time
       a, b = i[low : low + 4096], j[low : low + 4096]
       p = tails.mann_whitney(values[a], values[b])
       row = {'axis': axis, 'template': template, 'one': names[a]}
@@ -220,7 +220,7 @@ def rows(table: pd.DataFrame, options: RowSample) -> list[dict]:
     for column, metric in metrics.items():
       hit = 100 * some[column].to_numpy(float)
       found = clusters.mean(hit, factors, options, bounds=(0.0, 100.0))
-      null = 5.0 if column == 'paper' else 0.0
+      null = 5.0 if column == 'paper' else 0.0  # p < .05 by chance
       out.append(result_rows.row(metric, part, len(some), *found, null))
   return out
 

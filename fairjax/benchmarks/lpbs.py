@@ -122,7 +122,7 @@ def associations(
   chance = np.exp(logs.astype(np.float64))
   of_value = np.stack([chance[:, owner == k].sum(1) for k in range(len(of))])
   logs = np.log(of_value).reshape(len(of), len(templates), len(every) + 1)
-  return (logs[..., :-1] - logs[..., -1:]).mean(1)
+  return (logs[..., :-1] - logs[..., -1:]).mean(1)  # the last: the prior
 
 
 def contrasted(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

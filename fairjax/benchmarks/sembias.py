@@ -49,7 +49,7 @@ def choices(table: pd.DataFrame, vectors: dict[str, np.ndarray]) -> np.ndarray:
   missing = {'he', 'she'} - set(vectors)
   if missing:
     raise UserError(f'there is no vector for {sorted(missing)[0]!r}')
-  unit = lambda v: v / max(np.linalg.norm(v), 1e-30)
+  unit = lambda v: v / max(np.linalg.norm(v), 1e-30)  # no 0 / 0
   direction = unit(vectors['he'] - vectors['she'])
   out = np.full(len(table), -1)
   for i, pairs in enumerate(table['pairs']):

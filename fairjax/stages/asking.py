@@ -72,7 +72,7 @@ def imported(
   """The function of 'module:function', looked for in this folder too."""
   module, _, path = name.partition(':')
   here = os.getcwd()
-  if here not in sys.path:
+  if here not in sys.path:  # a console script's path lacks it
     sys.path.insert(0, here)
   try:
     target: Any = importlib.import_module(module)
@@ -99,11 +99,8 @@ def imported(
 
 
 def made_from(name: str) -> str:
-  """The bytes of the modules that the function came with.
-
-  Those that are loaded and lie beside its own; a package that is installed
-  is its own folder.
-  """
+  """The bytes of the modules that the function came with."""
+  # Those that are loaded and lie beside its own: what it may call.
   module = sys.modules[name.partition(':')[0]]
   own = pathlib.Path(getattr(module, '__file__', None) or '.').parent.resolve()
   files = sorted(
@@ -161,7 +158,7 @@ def predictor(
 
 def _asked(function, texts: list[str], name: str, place) -> Any:
   try:
-    return function(list(texts))
+    return function(list(texts))  # a copy, which it may change
   except (KeyboardInterrupt, Interrupted, UserError):
     raise
   except BaseException as error:

@@ -42,7 +42,7 @@ def effect_size(x: np.ndarray, y: np.ndarray) -> float:
   """d; NaN where all s are equal."""
   spread = np.concatenate([x, y]).std(ddof=1)
   scale = np.abs(np.concatenate([x, y])).max()
-  if not spread > 1e-12 * max(scale, 1e-300):
+  if not spread > 1e-12 * max(scale, 1e-300):  # equal but for rounding
     return float('nan')
   return float((x.mean() - y.mean()) / spread)
 
@@ -67,7 +67,7 @@ def permutation(
   s = s - s.mean()
   scale = np.abs(s).max()
   grid = np.rint(s / scale * GRID).astype(np.int64) if scale else s.astype(int)
-  observed, slack = int(grid[:n].sum()), total
+  observed, slack = int(grid[:n].sum()), total  # half a step a value, twice
   # mean_X − mean_Y rises with Σ_X; under centring it is 0 at Σ_X = n/N Σ.
   middle = grid.sum() * n / total
   far = abs(observed - middle)
@@ -75,11 +75,11 @@ def permutation(
     up = _at_least(grid, n, observed - slack)
     high = _at_least(grid, n, int(np.ceil(middle + far)) - slack)
     low = splits - _at_least(grid, n, int(np.floor(middle - far)) + slack + 1)
-    two = splits if far <= slack else high + low
+    two = splits if far <= slack else high + low  # in the middle: all
     return P(up / splits, min(two / splits, 1.0), True, splits)
   rng = np.random.default_rng([seed, 0xA7])
   ups = fars = 1  # the data are one of the splits
-  batch = max((1 << 22) // total, 1)
+  batch = max((1 << 22) // total, 1)  # as many numbers in memory
   for start in range(0, samples - 1, batch):
     rows = min(batch, samples - 1 - start)
     order = rng.random((rows, total)).argpartition(n - 1, axis=1)[:, :n]
@@ -91,7 +91,7 @@ def permutation(
 
 def _at_least(values: np.ndarray, size: int, threshold: int) -> int:
   """How many subsets of `size` have a sum ≥ threshold (integers)."""
-  half = len(values) // 2
+  half = len(values) // 2  # meet in the middle: 2^(n/2) sums, not 2^n
   left, right = _subsets(values[:half]), _subsets(values[half:])
   count = 0
   for k, sums in enumerate(left):

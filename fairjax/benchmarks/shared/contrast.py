@@ -38,7 +38,7 @@ def contrast(
     words = [re.findall(r'\w+', t) for t in (ones[i], others[i])]
     differ = [(a, b) for a, b in zip(*words) if a != b]
     at = np.flatnonzero(one != other) if len(one) == len(other) else one[:0]
-    if not differ or len(at) != len(differ):
+    if not differ or len(at) != len(differ):  # a word of several tokens
       excluded += [f'{a} / {b}' for a, b in differ] or [ones[i]]
       continue
     rows += [i] * len(at)
@@ -52,7 +52,7 @@ def contrast(
   masked[texts.offsets[2 * row] + place] = judge.mask_id
   inputs = take(Ragged(masked, texts.offsets), 2 * row)
   logs = judge.log_p_at(inputs, place, np.array(tokens)).astype(np.float64)
-  gap[row] = 0
+  gap[row] = 0  # what is not scored stays NaN
   np.add.at(gap, row, logs[:, 0] - logs[:, 1])
   return gap, excluded
 

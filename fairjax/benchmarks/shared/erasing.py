@@ -49,7 +49,7 @@ def fit(judge, texts: list[str], name: str, config) -> Eraser:
     both = [judge.vectors([side[i] for i in real]) for side in every]
     return method(np.stack(both, axis=1))
   seen = np.isin(kind, known)
-  if (kind == axis_values.NEITHER).sum() >= LEAST:
+  if (kind == axis_values.NEITHER).sum() >= LEAST:  # as in bias-bench
     seen |= kind == axis_values.NEITHER
   vectors = judge.vectors([t for t, ok in zip(texts, seen) if ok])
   return method(vectors, kind[seen], seed=config.seed)

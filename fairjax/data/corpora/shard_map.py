@@ -103,7 +103,7 @@ class ShardTask(NamedTuple):
       part = write.with_name(f'.{write.name}.{uuid.uuid4().hex[:8]}.part')
       try:
         counts = self.work(read, part)
-        self.note(name).unlink(missing_ok=True)
+        self.note(name).unlink(missing_ok=True)  # it seals an older shard
         os.replace(part, write)
       finally:
         part.unlink(missing_ok=True)
@@ -157,7 +157,7 @@ def _local(task: ShardTask, names: list[str], workers: int) -> list:
         try:
           results[pending[job]] = job.result()
         except futures.process.BrokenProcessPool:
-          continue
+          continue  # tried again in the next round
   killed = {
     'status': 'failed',
     'error': f'its worker was killed {ATTEMPTS} times (out of memory?)',

@@ -92,7 +92,7 @@ def _count(counts: dict[str, int], swapped: Swapped) -> None:
 
 def _blocks(source: pathlib.Path) -> Iterator[list[str]]:
   """Lists of whole lines, with their ends as they are."""
-  with open(source, encoding='utf-8', newline='\n') as file:
+  with open(source, encoding='utf-8', newline='\n') as file:  # \r\n is kept
     try:
       while block := file.readlines(BLOCK):
         yield block
@@ -109,7 +109,7 @@ def _plain(source, block, run, column, both, counts) -> Iterator[str]:
       yield line
     if spans:
       end = line[len(old) :]
-      yield new + end if not both or end else '\n' + new
+      yield new + end if not both or end else '\n' + new  # of a last line
 
 
 def parsed(source, block, column, start) -> list[tuple[dict, str]]:

@@ -99,7 +99,7 @@ def learn_tokenizer(
 
   def make(path: pathlib.Path) -> None:
     share = min(1.0, SAMPLE / max(size, 1))
-    draw = np.random.default_rng([seed, STREAM])
+    draw = np.random.default_rng([seed, STREAM])  # those of `split`
     sample, characters = [], 0
     for some in documents(source, {}):
       before = np.floor((characters + np.arange(len(some) + 1)) * share)
@@ -119,7 +119,7 @@ def store(source: TextFiles, tokenizer: Tokenizer) -> Store:
   """The corpus in tokens, read from the cache or made there."""
   made_from = artefacts.fingerprint([source.content, tokenizer.to_str()])
   known = tokenizer.get_vocab_size()
-  kind = np.uint16 if known <= 1 << 16 else np.int32
+  kind = np.uint16 if known <= 1 << 16 else np.int32  # half the disk
 
   def make(folder: pathlib.Path) -> None:
     with artefacts.atomic(folder) as part:
