@@ -63,7 +63,7 @@ def blind(tables: Tables, config: Config) -> Tables:
 
 
 def _blanked(text: str, spans: list[tuple]) -> str:
-  for start, end, *_ in reversed(spans):
+  for start, end, *_ in reversed(spans):  # earlier places stay where they are
     text = text[:start] + BLANK + text[end:]
   return text
 

@@ -72,7 +72,7 @@ def supplement(tables: Tables, config: Config) -> Tables:
     fits = members[term] & (positive == label) & ((at == place) | (place < 0))
     count = quotas.part(count, method.ratio)
     rows_taken = free[fits[free]][:count]
-    free = free[~np.isin(free, rows_taken)]
+    free = free[~np.isin(free, rows_taken)]  # of two terms, drawn once
     additions.append(rows_taken)
     demand += count
   rows = np.sort(np.concatenate([np.zeros(0, int), *additions]))

@@ -33,10 +33,8 @@ WORD_MODELS = {  # with the length of the texts and the dropout of its paper
 
 
 def precision(config: Config) -> Any:
-  """The type of matrix products; all else is float32.
-
-  With 'int8' that is the type of those that no weight is in (layers/int8.py).
-  """
+  """The type of matrix products; all else is float32."""
+  # With int8, of those that no weight is in (layers/int8.py).
   option = backend.chosen(config.net.precision)
   return jnp.dtype('float32' if option == 'int8' else option)
 
@@ -153,10 +151,7 @@ def word_model(module, **rest: Any) -> Bundle:
 
 
 def from_folder(module, folder: pathlib.Path | None, **rest: Any) -> Bundle:
-  """Random weights of each seed, or a folder's with a head of each seed.
-
-  Other fields of the folder's config.json are kept for an export.
-  """
+  """Random weights of each seed, or a folder's with a head of each seed."""
 
   @functools.cache
   def known() -> dict:
@@ -165,7 +160,7 @@ def from_folder(module, folder: pathlib.Path | None, **rest: Any) -> Bundle:
   def init(seed: int) -> dict:
     return hf.complete(module, known(), keys.key(seed, keys.INIT))
 
-  config = hf.read_config(folder) if folder else {}
+  config = hf.read_config(folder) if folder else {}  # kept for an export
   return of_module(module, init, config=config, **rest)
 
 
@@ -181,15 +176,11 @@ def text_length(config: Config, longest: int) -> int:
 
 
 def with_dropout(shape: Any, config: Config) -> Any:
-  """The shape with the config's dropout rates, where it names any.
-
-  `net.dropout` is every rate of the shape but that of attention, which stays
-  the model's own.
-  """
+  """The shape with the config's dropout rates, where it names any."""
   net, changed = config.net, {}
   for field in dataclasses.fields(shape):
     if field.name.endswith('dropout') and net.dropout >= 0:
-      if field.name != 'attention_dropout':
+      if field.name != 'attention_dropout':  # which stays the model's own
         changed[field.name] = net.dropout
   return dataclasses.replace(shape, **changed)
 
@@ -213,10 +204,7 @@ def find_tokenizer(
   folder: pathlib.Path | None,
   learn: Callable[[list[str], int], Tokenizer] = tokens.train_tokenizer,
 ) -> Tokenizer:
-  """The config's tokenizer, the model's, or one learned from tables.
-
-  Of more texts than VOCAB_TEXTS it is learned from a sample.
-  """
+  """The config's tokenizer, the model's, or one learned from tables."""
   if config.tokens.tokenizer:
     return tokens.load_tokenizer(config.tokens.tokenizer)
   if folder:
@@ -225,7 +213,7 @@ def find_tokenizer(
     t for table in source for c in schema.TEXTS if c in table for t in table[c]
   ]
   count, most = len(texts), VOCAB_TEXTS
-  if count > most:
+  if count > most:  # a sample gives nearly the same words
     draw = np.random.default_rng([config.seed, STREAM])
     chosen = draw.choice(count, most, replace=False)
     texts = [texts[i] for i in np.sort(chosen)]

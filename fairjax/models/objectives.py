@@ -160,17 +160,14 @@ class GeneratorOutput(NamedTuple):
 def generate_and_detect(
   model: Bundle, params: Any, batch: Batch, key
 ) -> GeneratorOutput:
-  """The generator fills the masks, the discriminator judges every token.
-
-  Without a key (evaluation) the samples are those of key 0.
-  """
+  """The generator fills the masks, the discriminator judges every token."""
   generator, discriminator = model.module
   logits = generator.apply({'params': shared(params)}, batch, key)
   identity = jnp.take_along_axis(
     places(batch).identity, batch['places'], axis=1
   )
   noise = fold(key, _SAMPLE)
-  noise = jnp.uint32(0) if noise is None else noise
+  noise = jnp.uint32(0) if noise is None else noise  # evaluation: repeatable
   sampled = sample(jax.lax.stop_gradient(logits), identity, noise)
   original, inputs = replaced(batch, sampled)
   scores = discriminator.apply(

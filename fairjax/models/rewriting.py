@@ -107,20 +107,16 @@ def pool(
   original: Sequence[str] | None = None,
   label: np.ndarray | None = None,
 ) -> tuple[seq2seq.PairPool, np.ndarray]:
-  """The pairs as tokens, and which rows fit the model's positions.
-
-  A pair that does not fit would be learned with its end cut off: it is left
-  out.
-  """
+  """The pairs as tokens, and which rows fit the model's positions."""
   encode = lambda texts: tokens.encode(model.tokenizer, list(texts), None)
   one, two = encode(source), encode(target)
   between = separator(model)
   if between is not None:
     two = ended(two, model.shape.eos)
-    fits = one.lengths + two.lengths + 1 <= model.longest
+    fits = one.lengths + two.lengths + 1 <= model.longest  # the separator
   else:
     fits = np.maximum(one.lengths, two.lengths) <= model.longest
-  rows = np.flatnonzero(fits)
+  rows = np.flatnonzero(fits)  # others would be learned without their end
   originals = None
   if original is not None:
     originals = tokens.take(encode(original), rows)
@@ -157,10 +153,8 @@ def prompts(model: Bundle, texts: Sequence[str]) -> Ragged:
 
 
 def readable(model: Bundle) -> int:
-  """Tokens of the longest text it reads.
-
-  Of a decoder-only model half of the places are for what is written.
-  """
+  """Tokens of the longest text it reads."""
+  # Half of a decoder-only model's places are for what it writes.
   joined = model.can == 'write' and model.shape.start is None
   return model.longest // 2 - 1 if joined else model.longest
 

@@ -113,7 +113,6 @@ def add_tokens(
   """The parameters with rows for `tokens`, and their vocabulary's size.
 
   The tokenizer learns the tokens in place; those it has are left as they are.
-  Where the weights have spare rows (a padded vocabulary), these are used.
   """
   flat = traverse_util.flatten_dict(params, sep='/')
   rows = _known(flat)
@@ -123,6 +122,7 @@ def add_tokens(
   for token in tokens:
     check_whole(tokenizer, token)
   ids = np.array([tokenizer.token_to_id(t) for t in fresh], np.int64)
+  # Spare rows of a padded vocabulary are used first.
   size = max(rows, tokenizer.get_vocab_size(), *(ids + 1), 0)
   for path in flat:
     if path.endswith(_ROWS):

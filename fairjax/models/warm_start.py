@@ -93,7 +93,7 @@ def bart_params(source: EncoderShape, body: dict) -> dict:
   encoder = body['encoder']
   table = encoder['position']['embedding'][source.position_offset :]
   if source.types:
-    table = table + encoder['type']['embedding'][0]
+    table = table + encoder['type']['embedding'][0]  # BART has no types
   side = {
     'position': {'embedding': np.pad(table, ((OFFSET, 0), (0, 0)))},
     'norm': encoder['norm'],

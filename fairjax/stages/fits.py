@@ -93,10 +93,7 @@ def keep_words(config: Config, model: Bundle, path: pathlib.Path) -> None:
 
 
 def write(path: pathlib.Path, fit: loop.Fitted) -> None:
-  """Weights and notes of a fit, by the main process alone.
-
-  The checkpoints go once the weights are written: they are all it needs.
-  """
+  """Weights and notes of a fit, by the main process alone."""
   weights = mesh.to_host(fit.params)
   if not mesh.is_main():
     return
@@ -105,7 +102,7 @@ def write(path: pathlib.Path, fit: loop.Fitted) -> None:
   known = {'steps': fit.steps, 'kept': fit.kept, 'history': fit.history}
   known |= {'snapshots': names(fit.snapshots), 'tracks': names(fit.tracks)}
   artefacts.write_json(path / 'fit.json', known)
-  artefacts.remove(path / 'checkpoints')
+  artefacts.remove(path / 'checkpoints')  # the weights are all it needs
 
 
 def read(path: pathlib.Path, device_mesh) -> loop.Fitted:

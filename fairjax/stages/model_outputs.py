@@ -53,18 +53,14 @@ class Predictions:
 
   @functools.cached_property
   def twins(self) -> Float[np.ndarray, 's n c']:
-    """Logits of the counterfactuals; rows without one keep their own.
-
-    Only twins that the model can tell from their originals are run, so that
-    scores of the others are exactly 0, however batches are padded.
-    """
+    """Logits of the counterfactuals; rows without one keep their own."""
     result = self.logits.copy()
     rows = np.flatnonzero(schema.has_twin(self.table))
     if len(rows):
       pool = fits.pool(self.model, self.table.iloc[rows], 'twin')
       ours = tokens.take(self.pool.tokens, rows)
       differ = np.flatnonzero(_differ(ours, pool.tokens))
-      if len(differ):
+      if len(differ):  # other scores are exactly 0, however batches are padded
         pool = batches.Pool(
           tokens.take(pool.tokens, differ),
           pool.label[differ],

@@ -79,11 +79,7 @@ def over_examples(
   doing: str = 'predicting',
   layout: packing.Layout | None = None,
 ) -> np.ndarray:
-  """function(params, batch) [s, b, …] of all batches, as [s, n, …] by row.
-
-  Where a batch does not fit the device's memory, batches of half as many
-  examples are tried: they change nothing beyond rounding.
-  """
+  """function(params, batch) [s, b, …] of all batches, as [s, n, …] by row."""
   while True:
     try:
       with memory.kept():
@@ -94,7 +90,7 @@ def over_examples(
     except jax.errors.JaxRuntimeError as error:
       if 'RESOURCE_EXHAUSTED' not in str(error) or batch < 2:
         raise
-    batch, layout = batch // 2, None
+    batch, layout = batch // 2, None  # which changes nothing beyond rounding
     announce.note(
       f'{doing}: a batch does not fit in memory; {count(batch, "example")} at '
       'a time from here on'

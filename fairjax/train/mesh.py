@@ -49,11 +49,10 @@ def start(
 ) -> None:
   """Joins the other processes, if any, and turns the compile cache on.
 
-  With `join` there must be some that jax finds by itself. jax reads only the
-  coordinator's address from the environment, so the other two are looked up
-  here.
+  With `join` there must be some that jax finds by itself.
   """
   address = address or os.environ.get('JAX_COORDINATOR_ADDRESS', '')
+  # jax reads the address alone from the environment.
   count = count or int(os.environ.get('JAX_NUM_PROCESSES', 0))
   if index < 0:
     index = int(os.environ.get('JAX_PROCESS_ID', -1))
@@ -230,11 +229,8 @@ def layout() -> dict:
 
 
 def over_seeds(mesh: Mesh, function):
-  """`function` mapped over the leading (seed) axis of every argument.
-
-  Stacked seeds under vmap gain nothing on a CPU, where one seed fills the
-  cores; on an accelerator they fill the chip.
-  """
+  """`function` mapped over the leading (seed) axis of every argument."""
+  # One seed fills a CPU's cores; on an accelerator stacked ones fill the chip.
   if mesh.shape['seed'] > 1 or platform() != 'cpu':
     return jax.vmap(function)
 
@@ -261,11 +257,8 @@ def put_batch(mesh: Mesh, batch: dict, stacked: bool) -> dict:
 def batch_sharding(
   mesh: Mesh, name: str, ndim: int, stacked: bool
 ) -> NamedSharding:
-  """Where an array of a batch lies.
-
-  A name must be in ROWS or in EXAMPLES: rows that are replicated give the same
-  numbers at many times the work, and nothing would say so.
-  """
+  """Where an array of a batch lies."""
+  # Replicated rows give the same numbers, at many times the work.
   if name not in ROWS + EXAMPLES:
     raise KeyError(f'put {name!r} of a batch into ROWS or EXAMPLES of mesh.py')
   spec: tuple = ('seed',) if stacked else ()

@@ -67,13 +67,10 @@ def lowered(opt, factor: jax.Array | np.ndarray):
 
 
 def clip_by_norm(most: float) -> optax.GradientTransformation:
-  """g · most / max(most, ‖g‖).
-
-  As optax.clip_by_global_norm, but one factor for all leaves, which fuses
-  with what follows instead of writing a clipped copy.
-  """
+  """g · most / max(most, ‖g‖), as optax.clip_by_global_norm."""
 
   def clip(grads, state, params=None):
+    # One factor fuses with what follows; optax writes a clipped copy.
     factor = most / jnp.maximum(most, optax.tree.norm(grads))
     return jax.tree.map(lambda g: g * factor, grads), state
 

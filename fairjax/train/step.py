@@ -181,14 +181,12 @@ def dtype_of(model: Bundle) -> jnp.dtype:
 
 
 def gathered(held: dict, device_mesh, fsdp: bool, dtype=jnp.float32) -> dict:
-  """The parameters as a step reads them: whole on each device of `data`.
-
-  What products read crosses the links as `dtype`, which is what they see.
-  """
+  """The parameters as a step reads them: whole on each device of `data`."""
 
   def whole(path, leaf, here, there):
     if here == there:
       return leaf
+    # What products read crosses the links in the type that they see.
     sent = leaf.astype(dtype) if layer_params.decays(path) else leaf
     sent = jax.lax.with_sharding_constraint(sent, there)
     if platform() == 'gpu':  # XLA would take the rounding back, and gather all

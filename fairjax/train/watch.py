@@ -17,11 +17,7 @@ AGREED = 20  # steps after which processes ask each other whether to stop
 
 
 class Recent:
-  """Losses and terms since the last evaluation, left on the devices.
-
-  What is looked at is AHEAD steps old, or due to be written anyway, so
-  that nobody waits for a device.
-  """
+  """Losses and terms since the last evaluation, left on the devices."""
 
   def __init__(self, job, meta: dict, done: int, total: int):
     self.job, self.meta, self.done, self.total = job, meta, done, total
@@ -37,7 +33,7 @@ class Recent:
     self.done += 1
     self.parts.append(values)
     self.last |= values
-    self.check(AHEAD)
+    self.check(AHEAD)  # old enough: nobody waits for a device
 
   def check(self, ahead: int = 0) -> None:
     """Stops at the first loss or term that is not a finite number."""
@@ -115,10 +111,7 @@ def check_room(job, state: dict) -> None:
 
 
 class Stop:
-  """Remembers SIGTERM, SIGHUP and Ctrl-C, so that the loop saves and leaves.
-
-  A second Ctrl-C ends the process at once, even within a compilation.
-  """
+  """Remembers SIGTERM, SIGHUP and Ctrl-C, so that the loop saves and leaves."""
 
   def __init__(self):
     self.asked = False
@@ -140,7 +133,7 @@ class Stop:
 
   def _remember(self, number, frame):
     self.asked = True
-    if number == signal.SIGINT:
+    if number == signal.SIGINT:  # a second one ends a compilation too
       signal.signal(signal.SIGINT, signal.SIG_DFL)
       # Not print: a signal may come while another line is being written.
       os.write(2, b'\nsaving; Ctrl-C again stops at once\n')

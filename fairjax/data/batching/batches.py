@@ -518,13 +518,10 @@ def _dealt(lengths: np.ndarray, rows: np.ndarray, batch: int) -> np.ndarray:
 def stream(
   batches: Any, start: int, stop: int, threads: int = 2
 ) -> Iterator[dict]:
-  """Batches start … stop-1 in order, made ahead of need by `threads`.
-
-  Passing an item between threads costs as much as filling a small batch, so
-  small ones travel in blocks of about a thousand examples.
-  """
+  """Batches start … stop-1 in order, made ahead of need by `threads`."""
   if stop <= start:
     return
+  # In blocks: passing one between threads costs as much as filling it.
   size = min(16, max(1, 1024 // batches[start]['example'].size))
   make = lambda first: [
     batches[step] for step in range(first, min(first + size, stop))

@@ -115,8 +115,7 @@ def train_tokenizer(texts: Sequence[str], vocab_size: int) -> Tokenizer:
 
   The trainer of `tokenizers` numbers the letters inside words in the order of
   a hash table that differs from run to run, and breaks ties by those numbers.
-  So every letter is given its number in advance. Of a word beyond LONGEST
-  nothing is learned, which takes the square of its characters.
+  So every letter is given its number in advance.
   """
   normal = normalizers.BertNormalizer(lowercase=True)
   texts = [normal.normalize_str(text) for text in texts]
@@ -142,6 +141,7 @@ def train_tokenizer(texts: Sequence[str], vocab_size: int) -> Tokenizer:
   learner.pre_tokenizer = pre_tokenizers.Sequence(
     [
       pre_tokenizers.BertPreTokenizer(),
+      # To learn of a word takes the square of its characters.
       pre_tokenizers.Split(Regex(f'^.{{{LONGEST + 1},}}$'), 'removed'),
     ]
   )

@@ -332,6 +332,7 @@ def save(
         text = json.dumps(fields, indent=2, sort_keys=True)
         (part / name).write_text(text + '\n', encoding='utf-8')
     weights = to_hf(module, params)
+    # transformers refuses a file that does not say its format.
     save_file(weights, part / 'model.safetensors', metadata={'format': 'pt'})
     for file in tokenizer_files:
       shutil.copy(file, part / pathlib.Path(file).name)

@@ -18,11 +18,8 @@ from fairjax.models.layers.products import exact, summed
 
 @jax.custom_vjp
 def gelu(x: Float[Array, '*s']) -> Float[Array, '*s']:
-  """x Φ(x); its derivative is recomputed from x, nothing else is kept.
-
-  In float32 throughout: a CPU rounds after each operation of bfloat16, which
-  is less exact and takes two to three times as long.
-  """
+  """x Φ(x); its derivative is recomputed from x, nothing else is kept."""
+  # A CPU rounds after each operation of bfloat16: less exact, 2-3 × as long.
   wide = x.astype(jnp.float32)
   y = 0.5 * wide * (1.0 + jax.lax.erf(wide * np.sqrt(0.5).item()))
   return y.astype(x.dtype)
@@ -72,16 +69,13 @@ def split_key_value(key_value: Float[Array, 'r k d'], heads: int) -> KeyValue:
 def softmax(
   scores: Float[Array, '*s'], dtype: Any = jnp.float32
 ) -> Float[Array, '*s']:
-  """Softmax over the last axis; the backward pass reads it in `dtype`.
-
-  In float32 it would be the largest array that a layer keeps.
-  """
+  """Softmax over the last axis; the backward pass reads it in `dtype`."""
   return jax.nn.softmax(scores, axis=-1)
 
 
 def _softmax_forward(scores, dtype):
   weights = jax.nn.softmax(scores, axis=-1)
-  return weights, weights.astype(dtype)
+  return weights, weights.astype(dtype)  # the largest array that a layer keeps
 
 
 def _softmax_backward(dtype, weights, g):

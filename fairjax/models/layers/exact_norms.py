@@ -44,13 +44,12 @@ def _squares_of_products(
 ) -> Float[Array, 'b']:
   """‖Σ_t a_t g_tᵀ‖² over the places t of each example, made and squared.
 
-  Each slot of a row is a product of its own, over all places of the row. The
-  narrower side is turned, and only then are its slots kept apart, so that the
-  library takes both sides as they lie.
+  Each slot of a row is a product of its own, over all places of the row.
   """
   chosen, whose = _slots(segment_ids, slots)
   r, t, m = chosen.shape
   narrow, wide = sorted((a, g), key=lambda side: side.shape[2])
+  # Turned before its slots part: the library takes both as they lie.
   turned = row_major(narrow.swapaxes(1, 2))[:, None]
   own = jnp.where(chosen.swapaxes(1, 2)[:, :, None], turned, 0)
   dims = ((2,), (1,)), ((0,), (0,))

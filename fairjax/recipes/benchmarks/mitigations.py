@@ -36,12 +36,9 @@ _WORD = re.compile(r'(?<!\S)[^\s.,?!;:]+(?=[.,?!;:]?(?!\S))')
 
 
 def parts(config: Config) -> tuple[list[str], list[str]]:
-  """The texts that mitigations are fitted on, and those held out from them.
-
-  Rows that hang together (equal texts, one `data.cluster`) are on one side.
-  """
+  """The texts that mitigations are fitted on, and those held out from them."""
   table = files.texts(config.data)
-  code = stages.clusters_of(table)[0]
+  code = stages.clusters_of(table)[0]  # equal texts are on one side
   code = np.arange(len(table)) if code is None else pd.factorize(code)[0]
   seed, many = [config.data.split_seed, 0xB9], len(np.unique(code))
   order = np.random.default_rng(seed).permutation(many)

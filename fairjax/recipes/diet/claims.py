@@ -125,6 +125,6 @@ def over_seeds(values: Sequence[float], level: float) -> dict:
   if np.ptp(values) == 0:
     return out | {'note': 'the seeds agree, so they tell nothing of a spread'}
   reach = float(clusters.reach(error, n - 1, level))
-  middle = 2 * mean - 1
+  middle = 2 * mean - 1  # a share as a difference, from -1 to 1
   low, high = intervals.within(middle, 2 * reach, 1.0, middle)
   return out | {'low': (low + 1) / 2, 'high': (high + 1) / 2}

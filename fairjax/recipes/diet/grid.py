@@ -113,7 +113,7 @@ def rises_faster(
   of: dict[str, dict[float, np.ndarray]] = {}
   for cell in cells:
     estimate = value(cell, one, 'dp') if cell['experiment'] == 1 else None
-    if estimate and 0 < cell['b'] < 1:
+    if estimate and 0 < cell['b'] < 1:  # at 0 and 1 all scores take the same
       of.setdefault(cell['ranking'], {})[cell['b']] = np.array(
         estimate['seeds'], float
       )

@@ -285,14 +285,10 @@ def _write(
 def _join(
   part_files: Sequence[pathlib.Path], parts: pathlib.Path, target: pathlib.Path
 ) -> None:
-  """The chunks of a shard as one table, a row group each.
-
-  It is written among the chunks, so that a job that is killed here leaves
-  nothing that is not removed with them.
-  """
+  """The chunks of a shard as one table, a row group each."""
   import pyarrow.parquet as pq
 
-  writer, joined = None, parts / 'joined'
+  writer, joined = None, parts / 'joined'  # killed here, it goes with them
   with artefacts.atomic(joined) as whole:
     for part in part_files:
       table = pq.read_table(part)

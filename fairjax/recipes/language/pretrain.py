@@ -233,7 +233,7 @@ def document_sums(
 def overall(names, sums: np.ndarray) -> dict[str, np.ndarray]:
   """The mean of each term, their loss and the perplexity, one a seed."""
   k = len(names)
-  means = sums[:, :k] / np.maximum(sums[:, k:], 1)
+  means = sums[:, :k] / np.maximum(sums[:, k:], 1)  # nothing asked: 0
   result = dict(zip(names, means.T))
   if 'detection_loss' in result:
     result['loss'] = (
@@ -303,9 +303,7 @@ def resampled(
 ) -> np.ndarray:
   """The sums over documents drawn with replacement [resample, s, 2 k].
 
-  Documents of one cluster of `hang` are drawn together. Means are taken out
-  of the totals first, so that float32 products of large sums keep their
-  digits; what is resampled are ratios, to which the counts come back whole.
+  Documents of one cluster of `hang` are drawn together.
   """
   seeds, n, width = sums.shape
   k = width // 2
@@ -314,6 +312,7 @@ def resampled(
   total = np.zeros((len(items.size), seeds, width))
   np.add.at(total, items.item, sums.swapaxes(0, 1))
   counts = total[..., k:]
+  # Without the mean, float32 products of large sums keep their digits.
   centre = total[..., :k].sum(0) / np.maximum(counts.sum(0), 1)
   recentred = np.concatenate([total[..., :k] - centre * counts, counts], -1)
   out = np.asarray(

@@ -1,6 +1,6 @@
 """Measures of what was written: texts and scores in, numbers out.
 
-Rows are texts. Those of one template (or cluster of a user's) hang together
+Rows are texts. Those of one template (or cluster of a user's) are dependent,
 whatever group they are of, so every interval is over templates; what is said of
 prompts (the highest of their scores) has a row a prompt. Groups of one
 attribute are compared with each other, and with nobody: the matched prompts
@@ -94,9 +94,9 @@ def _above(config: Config, parts: Sequence[GroupTexts], one: dict) -> None:
   names = [f'{a}: {g}' if several else g for a, g in kinds]
   cluster = clusters.distinct(joined['cluster'].to_numpy(object))
   if cluster is not None and len(np.unique(cluster)) < 2:
-    cluster = None
+    cluster = None  # one template cannot be resampled
   found = assess(
-    np.zeros(len(joined), np.int64),
+    np.zeros(len(joined), np.int64),  # no labels: nothing is right or wrong
     joined['score'].to_numpy(float)[None],
     members,
     names,
