@@ -300,11 +300,8 @@ def _answers():
 
 
 def peak_mb() -> float:
-  """The most memory this process has held: of its accelerator, if it has one.
-
-  A side is of torch or of jax, and asks only the one that it has imported.
-  """
-  if torch := sys.modules.get('torch'):
+  """The most memory this process held: of its accelerator, if it has one."""
+  if torch := sys.modules.get('torch'):  # a side imports one of the two
     if torch.cuda.is_initialized():
       return torch.cuda.max_memory_allocated() / 2**20
   elif (jax := sys.modules.get('jax')) and jax.default_backend() != 'cpu':

@@ -383,18 +383,14 @@ def compared(
   theirs: pd.DataFrame,
   options: RowSample,
 ) -> list[dict]:
-  """Each number of one model less that of another, on the same items.
-
-  Of totals, as `rows` has them: a model that says 'unknown' more often decides
-  fewer items, so a mean over items is not the bias score.
-  """
+  """Each number of one model less that of another, on the same items."""
   out = []
   both = items.merge(ours, on='id').merge(theirs, on='id', suffixes=('', ' 2'))
   second = both[[c for c in both if c.endswith(' 2')]]
   second = second.rename(columns=lambda c: c.removesuffix(' 2'))
   for metric in METRICS:
     sides = [sums(both, _answers(one, metric)) for one in (both, second)]
-    each = np.concatenate(sides, 1)
+    each = np.concatenate(sides, 1)  # totals: who says 'unknown' decides less
     for kind, part in PARTS.items():
       some = (both['context_condition'] == kind).to_numpy()
       factors = [[both['question'].to_numpy()[some]]]

@@ -238,13 +238,10 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
 
 
 def values(items: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-  """What two models are compared by: hits in percent, a neutral pair is none.
-
-  Its mean is the score, as published, so their difference is that of scores.
-  """
+  """What models are compared by: hits in percent, a neutral pair is none."""
   frames = [frame for _, frame in _frames(items, scores)]
   frame = pd.concat(
     [f.assign(part=p) for f in frames for p in ('all', f['bias_type'])],
     ignore_index=True,
   )
-  return frame.assign(value=100.0 * (frame['value'] == 1))
+  return frame.assign(value=100.0 * (frame['value'] == 1))  # mean: the score

@@ -129,10 +129,7 @@ def fill(context: str, sentence: str) -> str:
 
 
 def cloze(judge, contexts: list[str], words: list[str]) -> np.ndarray:
-  """log p of the pieces of each word at the blank: [n, most pieces], or NaN.
-
-  Piece k is read at a mask that stands after pieces 0 … k − 1.
-  """
+  """log p of the pieces of each word at the blank: [n, most pieces], or NaN."""
   mask = judge.mask
   prompts = [
     re.sub('BLANK', lambda _: mask, text, count=1) for text in contexts
@@ -150,6 +147,7 @@ def cloze(judge, contexts: list[str], words: list[str]) -> np.ndarray:
     at = int(np.argmax(ids == judge.mask_id))
     piece = pieces.flat[pieces.offsets[i] : pieces.offsets[i + 1]]
     for k in range(len(piece)):
+      # Piece k is read at a mask behind pieces 0 … k − 1.
       rows.append(np.concatenate([ids[:at], piece[:k], ids[at:]]))
       places.append(at + k)
       tokens.append(piece[k])

@@ -63,16 +63,14 @@ def cannot_write(path: str | os.PathLike, error: OSError) -> CannotWrite:
 
 @contextlib.contextmanager
 def atomic(path: str | os.PathLike) -> Iterator[pathlib.Path]:
-  """Yields a temporary path that becomes `path` only if the block succeeds.
-
-  The temporary name keeps the suffix, since writers choose formats by it.
-  """
+  """Yields a temporary path that becomes `path` only if the block succeeds."""
   path = pathlib.Path(path)
+  # Writers choose formats by the suffix, so the name keeps it.
   part = path.with_name(f'{_owner()}.{uuid.uuid4().hex[:8]}.part{path.suffix}')
   try:
     path.parent.mkdir(parents=True, exist_ok=True)
     yield part
-    if part.is_dir() and path.is_dir():
+    if part.is_dir() and path.is_dir():  # os.replace refuses a full folder
       shutil.rmtree(path)
     os.replace(part, path)
   except OSError as error:
@@ -94,21 +92,17 @@ def _owner() -> str:
 
 
 def sweep(folder: str | os.PathLike) -> None:
-  """Removes the temporary files that killed processes left in a folder.
-
-  Those of processes that live, and of other machines' processes of the last
-  day, stay: cells of a grid share a folder.
-  """
+  """Removes the temporary files that killed processes left in a folder."""
   here, me = _owner().rsplit('.', 1)
   found = [
     pathlib.Path(root, name)
     for root, folders, names in os.walk(str(folder))
     for name in fnmatch.filter(folders + names, '.????????.*.????????.part*')
   ]
-  for part in found:
+  for part in found:  # those of living processes stay: cells share a folder
     host, pid = part.name.split('.')[1:3]
     with contextlib.suppress(OSError, ValueError):
-      old = time.time() - part.stat().st_mtime > 86_400
+      old = time.time() - part.stat().st_mtime > 86_400  # of another machine
       ended = f'.{host}' == here and (pid == me or not _lives(int(pid)))
       if (old or ended) and part.is_dir():
         shutil.rmtree(part)
@@ -118,7 +112,7 @@ def sweep(folder: str | os.PathLike) -> None:
 
 def _lives(pid: int) -> bool:
   try:
-    os.kill(pid, 0)
+    os.kill(pid, 0)  # asks, and sends nothing
   except ProcessLookupError:
     return False
   except OSError:  # somebody else's
@@ -144,13 +138,9 @@ def remove_file(path: str | os.PathLike) -> None:
 
 
 def keep_only(folder: pathlib.Path, kind: str, names: Collection[str]) -> None:
-  """Removes files that end in `kind` but have none of these names.
-
-  An earlier run's in the same folder: nobody would see that they are not of
-  this one.
-  """
+  """Removes files that end in `kind` but have none of these names."""
   for path in folder.glob(f'*{kind}'):
-    if path.name not in names:
+    if path.name not in names:  # an earlier run's, which would pass for ours
       remove_file(path)
 
 
@@ -192,7 +182,7 @@ def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
     try:
       rows.append(strict_json.parse(line))
     except ValueError as error:
-      if k == len(lines) - 1:
+      if k == len(lines) - 1:  # cut short by a kill
         break
       raise UserError(
         f'{path} row {k + 1} is not JSON; remove that row or the file'
@@ -245,7 +235,7 @@ def fingerprint(*parts: Any) -> str:
       digest.update(np.ascontiguousarray(part).tobytes())
     else:
       digest.update(json.dumps(part, sort_keys=True, default=_plain).encode())
-    digest.update(b'|')
+    digest.update(b'|')  # 'a', 'bc' is not 'ab', 'c'
   return digest.hexdigest()[:16]
 
 
@@ -370,7 +360,7 @@ def stage(
   path = pathlib.Path(path)
   source = finished(path, made_from, reuse)
   if source is None:
-    remove_file(seal_path(path))
+    remove_file(seal_path(path))  # else a half-made one would look whole
     make(path)
     seal(path, made_from)
     return load(path)

@@ -183,14 +183,10 @@ def resolved(precision: str) -> str:
 
 
 def inference(precision: str) -> str:
-  """What 'auto' means for answers that are only read.
-
-  On a CPU that has instructions for it bfloat16, with every decision as
-  float32 has it (train/decisions.py).
-  """
+  """What 'auto' means for answers that are only read."""
   able = BFLOAT16 & set(processor().features or ())
   if precision == 'auto' and platform() == 'cpu' and able:
-    return 'bfloat16'
+    return 'bfloat16'  # decisions stay float32's (train/decisions.py)
   return resolved(precision)
 
 

@@ -77,7 +77,7 @@ def _trouble(path: pathlib.Path) -> str:
   try:
     if not path.is_dir():
       path.parent.mkdir(parents=True, exist_ok=True)
-      path.mkdir(mode=0o700, exist_ok=True)
+      path.mkdir(mode=0o700, exist_ok=True)  # its programs are run: ours alone
     with tempfile.TemporaryFile(dir=path):
       facts, disk = path.stat(), shutil.disk_usage(path)
   except (OSError, ValueError) as error:

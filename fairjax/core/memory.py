@@ -72,7 +72,7 @@ def kept() -> Iterator[bool]:
       if not keeping:
         glibc.mallopt(MMAP, OWN_MMAP)
         glibc.mallopt(TRIM, OWN_TRIM)
-        glibc.malloc_trim(0)
+        glibc.malloc_trim(0)  # gives back what was kept
 
 
 def keep() -> bool:
@@ -85,15 +85,11 @@ def keep() -> bool:
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-  """No search for cycles while many small objects without any are made.
-
-  Python looks through all that is new each time it grows by a quarter: of a
-  swap of 40,000 rows that was a fifth.
-  """
+  """No search for cycles while many small objects without any are made."""
   if not gc.isenabled():
     yield
     return
-  gc.disable()
+  gc.disable()  # it took a fifth of a swap of 40,000 rows
   try:
     yield
   finally:

@@ -63,7 +63,7 @@ def _even(
   sides = [train[attribute[train] == side] for side in (0, 1)]
   size = min(map(len, sides))
   if not size:
-    return [train]
+    return [train]  # all of one attribute
   count = min(DRAWS, round(max(map(len, sides)) / size))
   rng = np.random.default_rng([fold, EVEN])
   return [

@@ -36,14 +36,10 @@ class Distinct(NamedTuple):
 
 
 def distinct(z: np.ndarray) -> Distinct:
-  """Groups equal rows of z [n, d], in the order of first appearance.
-
-  Column by column, so 75 columns of two million rows take seconds; a sort of
-  whole rows does not.
-  """
+  """Groups equal rows of z [n, d], in the order of first appearance."""
   z = np.asarray(z, np.float32) + 0.0  # one zero, not two
   row = np.zeros(len(z), np.int64)
-  for column in z.T:
+  for column in z.T:  # a sort of whole rows takes far longer
     code, kinds = pd.factorize(column)
     if len(kinds) > 1:  # a constant column splits no group
       # Numbered anew each time, so that the codes never overflow.

@@ -98,10 +98,7 @@ def _terms(table: pd.DataFrame, config: Config) -> Evidence:
 
 
 def _identity(table: pd.DataFrame, config: Config) -> Evidence:
-  """Annotated identities (missing is 0), counts of terms, number of words.
-
-  As the paper's code; the paper's text does not mention the counts.
-  """
+  """Annotated identities (missing is 0), counts of terms, number of words."""
   names = [name for name in IDENTITIES if name in table]
   if not names:
     raise UserError(
@@ -110,6 +107,7 @@ def _identity(table: pd.DataFrame, config: Config) -> Evidence:
       '--config.weighting.z=columns:a,b'
     )
   shares = np.column_stack([_numbers(table, n).fillna(0) for n in names])
+  # The counts are of the paper's code; its text does not mention them.
   terms = identity_terms(config)
   counts, length = count_terms(table['text'], terms)
   columns = np.flatnonzero(counts.sum(0))

@@ -148,7 +148,7 @@ def dixon(
       f = 1 - positive[inside].mean() if inside.any() else 1.0
       t = int(positive[rows & inside].sum())
       n = int((rows & inside).sum()) - t
-      if t and f < 1 and f * (t + n) > n:
+      if t and f < 1 and f * (t + n) > n:  # f = 1: no number would do
         yield term, 0, k, round((f * (t + n) - n) / (1 - f), 9)
 
 

@@ -122,11 +122,8 @@ def sample(
   identity: UInt32[Array, 'r m'],
   key: UInt32[Array, ''],
 ) -> Int[Array, 'r m']:
-  """A token from each softmax: argmax of logits and Gumbel noise.
-
-  The noise is a hash of (key, place, token), so where a place lies in the
-  batch does not matter.
-  """
+  """A token from each softmax: argmax of logits and Gumbel noise."""
+  # A hash of key, place and token: where a place lies does not matter.
   token = jax.lax.iota(jnp.uint32, logits.shape[-1]) * jnp.uint32(GOLDEN)
   bits = hash32(hash32(identity ^ key)[..., None] + token)
   # 23 bits and a half: never 0 or 1, and exact in float32.

@@ -109,13 +109,10 @@ def variant(config: Config, name: str) -> Config:
 
 
 def refuse_early(name: str, config: Config, tables: Tables) -> None:
-  """Raises what a contender's method would say of the data, at its turn.
-
-  Of a chain the first alone reads the rows as they are. What swaps texts
-  refuses no data, and is not done twice.
-  """
-  first, *_ = methods.chain(config.method.name) or ['']
+  """Raises what a contender's method would say of the data, at its turn."""
+  first, *_ = methods.chain(config.method.name) or ['']  # others read its rows
   try:
+    # What swaps texts refuses no data, and is not done twice.
     if first == 'balance':
       balance.balance(tables, config)
     elif first == 'supplement':

@@ -98,10 +98,7 @@ def preconditioned(
   *,
   size: int = 64,
 ) -> Any:
-  """(H + λ)⁻¹ u, H of at most MOST rows of the pool, drawn evenly.
-
-  λ is DAMPING times the curvature of u itself, uᵀHu / uᵀu.
-  """
+  """(H + λ)⁻¹ u, H of at most MOST rows of the pool, drawn evenly."""
   rows = np.linspace(0, len(pool.label) - 1, min(MOST, len(pool.label)))
   rows = np.unique(rows.astype(np.int32))
   run = jax.jit(lambda p, v, batch: curvature(model, p, v, batch))
@@ -110,7 +107,7 @@ def preconditioned(
     total = _summed(lambda batch: run(params, v, batch), pool, size, rows)
     return jax.tree.map(lambda leaf: leaf / len(rows), total)
 
-  scale = float(dot(u, product(u)) / dot(u, u))
+  scale = float(dot(u, product(u)) / dot(u, u))  # λ = DAMPING · uᵀHu / uᵀu
   return conjugate_gradients(product, u, DAMPING * scale, STEPS)
 
 

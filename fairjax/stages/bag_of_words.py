@@ -29,12 +29,9 @@ def fitted(texts: Sequence[str], labels: Sequence[int]) -> Any:
 def beside(
   config: Config, tables: Tables, sets: Tables, found: Results
 ) -> Results:
-  """The results with how good a bag of words is on each test set.
-
-  Of a user's own file only: made data are made of words.
-  """
+  """The results with how good a bag of words is on each test set."""
   train = tables['train']
-  if config.data.name != 'file' or 'text_pair' in train:
+  if config.data.name != 'file' or 'text_pair' in train:  # made data are words
     return found
   if train['label'].nunique() < 2:
     return found

@@ -95,11 +95,9 @@ def predict(
 
 
 def narrow(model: Bundle, precision: str) -> Bundle | None:
-  """The float32 model with products of `precision`; None where it is no other.
-
-  Models of words spend their time elsewhere.
-  """
+  """The float32 model with products of `precision`; None if it is no other."""
   own = getattr(model.module, 'dtype', None)
+  # Models of words, which have no shape, spend their time elsewhere.
   if precision != 'bfloat16' or own != jnp.float32 or model.shape is None:
     return None
   module = layer_params.with_products(model.module, jnp.bfloat16)
@@ -155,15 +153,11 @@ def note() -> list[str]:
 
 
 def reading(config: Config) -> Reading:
-  """What the config asks for.
-
-  A threshold that is chosen by the probabilities themselves is known too late
-  to compute the rows near it again.
-  """
+  """What the config asks for."""
   threshold, audit = config.measures.threshold, config.audit
   chosen = threshold == 'eer' or audit.choose or audit.equalize
   precision = backend.inference(config.net.precision)
-  if chosen and config.net.precision == 'auto':
+  if chosen and config.net.precision == 'auto':  # known too late to read again
     precision = backend.resolved('auto')
   thresholds = () if threshold == 'eer' else (float(threshold),)
   return Reading(precision, thresholds)

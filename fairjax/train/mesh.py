@@ -190,13 +190,10 @@ def make(
 def _over_slices(
   devices: Sequence, shape: tuple[int, int], slices: int
 ) -> np.ndarray:
-  """Seeds across the slices where they can be, which talk to none; else rows.
-
-  What lies within a slice is joined by its own links.
-  """
+  """Seeds across slices where they can be, which talk to none; else rows."""
   from jax.experimental import mesh_utils
 
-  for axis in (0, 1):
+  for axis in (0, 1):  # seeds first: they need no links between slices
     if shape[axis] % slices == 0:
       inside, across = list(shape), [1, 1]
       inside[axis], across[axis] = shape[axis] // slices, slices

@@ -82,15 +82,12 @@ class Log:
     self.close(failed=kind is not None)
 
   def spent(self) -> None:
-    """Adds the seconds since it was last asked to those in versions.json.
-
-    Asked where a run saves, publishes and ends, whatever ends it: the hours of
-    a run that was stopped and taken up again are those of all its parts.
-    """
+    """Adds the seconds since it was last asked to those in versions.json."""
     path = self.folder / 'versions.json'
     if not self.text or not path.exists():  # a run of the library has none
       return
     made, now = artefacts.read_json(path), time.monotonic()
+    # A run that was taken up again has the hours of all its parts.
     seconds = made.get('seconds', 0.0) + now - self.start
     artefacts.write_json(path, made | {'seconds': round(seconds, 1)})
     self.start = now

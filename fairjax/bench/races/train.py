@@ -99,11 +99,7 @@ def in_turn(
   different: int,
   wait: Callable[[Any], Any] = lambda last: None,
 ) -> Callable[[], None]:
-  """A unit of `steps` steps that go round the different batches.
-
-  All of them are taken once, so that every shape is compiled before the clock
-  starts.
-  """
+  """A unit of `steps` steps that go round the different batches."""
   turn = itertools.cycle(range(different))
 
   def unit() -> None:
@@ -112,7 +108,7 @@ def in_turn(
       last = step(i)
     wait(last)
 
-  for _ in range(-(-different // steps)):
+  for _ in range(-(-different // steps)):  # compiles every shape
     unit()
   return unit
 

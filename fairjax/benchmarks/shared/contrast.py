@@ -58,13 +58,9 @@ def contrast(
 
 
 def gaps(judge, items: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
-  """The scores of items whose columns `one` and `other` are contrasted.
-
-  The column is `gap`, of log p, or of a classifier `score_gap`: a difference
-  of its scores is no log-odds.
-  """
+  """The scores of items whose columns `one` and `other` are contrasted."""
   gap, excluded = contrast(judge, list(items[one]), list(items[other]))
-  name = SCORED if judge.kind == 'classify' else 'gap'
+  name = SCORED if judge.kind == 'classify' else 'gap'  # there no log-odds
   out = pd.DataFrame({'id': items['id'], name: gap})
   out.attrs['notes'] = dropped_note(excluded, len(items))
   return out

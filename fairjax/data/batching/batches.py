@@ -485,7 +485,7 @@ def sweep(pool: Pool, rows: np.ndarray, layout: Layout) -> Sweep:
   """
   rows = np.asarray(rows, np.int32)
   lengths = pool.tokens.lengths.astype(np.int32)
-  dealt = _dealt(lengths, rows, layout.batch)
+  dealt = _dealt(lengths, rows, layout.batch)  # nearly equal: one shape serves
   # That shape need not be one of the layout's, only as divisible.
   unit = math.gcd(*layout.rows)
   every = tuple(range(unit, layout.rows[-1] + 1, unit))

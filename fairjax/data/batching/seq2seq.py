@@ -40,12 +40,9 @@ class PairPool(NamedTuple):
 
 
 def changed(old: Sequence[int], new: Sequence[int]) -> np.ndarray:
-  """Which tokens of `new` are not copied from `old`: bool [len(new)].
-
-  By difflib's matching blocks, as the perturber's figures are counted.
-  """
+  """Which tokens of `new` are not copied from `old`: bool [len(new)]."""
   out = np.ones(len(new), bool)
-  for _, begin, size in alignment.blocks(old, new):
+  for _, begin, size in alignment.blocks(old, new):  # as difflib matches
     out[begin : begin + size] = False
   return out
 

@@ -239,16 +239,13 @@ def _wider(width: int) -> int:
 def buckets(
   lengths: np.ndarray, slots: int
 ) -> Iterator[tuple[int, np.ndarray]]:
-  """Widths and their rows, longest first.
-
-  A width whose rows would not fill the slots goes with the next longer one.
-  """
+  """Widths and their rows, longest first."""
   order = np.argsort(-lengths, kind='stable')
   widths = np.array([_wider(n) for n in lengths[order].tolist()])
   start = 0
   while start < len(order):
     end = start + int(np.sum(widths[start:] == widths[start]))
-    end = max(end, min(start + slots, len(order)))
+    end = max(end, min(start + slots, len(order)))  # rows enough for the slots
     if len(order) - end < slots:
       end = len(order)
     yield int(widths[start]), order[start:end]

@@ -43,11 +43,8 @@ def fits(places: int, width: int, dtype: Any = jnp.bfloat16) -> bool:
 
 @functools.cache
 def agrees(places: int, width: int, dtype: Any = jnp.bfloat16) -> bool:
-  """Whether the kernel gives on this GPU what plain attention gives.
-
-  Tried once a shape, with its gradients.
-  """
-  example = functools.partial(_example, places, width)
+  """Whether the kernel gives on this GPU what plain attention gives."""
+  example = functools.partial(_example, places, width)  # with its gradients
   return row_kernels.agree('short attention', example)
 
 

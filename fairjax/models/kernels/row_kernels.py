@@ -27,12 +27,8 @@ INTERPRET = False  # without a GPU, for tests
 
 
 def agree(name: str, example: Callable[[bool], tuple[np.ndarray, ...]]) -> bool:
-  """Whether `example` gives on this GPU with the kernel what it gives without.
-
-  A driver or a chip that the compiler was wrong about costs speed, not
-  numbers. True where the GPU that a program is compiled for is not at hand.
-  """
-  if jax.default_backend() != 'gpu':
+  """Whether `example` gives the same on this GPU with and without a kernel."""
+  if jax.default_backend() != 'gpu':  # compiled for a GPU that is not here
     return True
   # The caller may be tracing; a thread of its own is not.
   with concurrent.futures.ThreadPoolExecutor(1) as thread:
@@ -41,6 +37,7 @@ def agree(name: str, example: Callable[[bool], tuple[np.ndarray, ...]]) -> bool:
       far = np.max(
         [np.abs(a - b).max() / np.abs(b).max() for a, b in zip(ours, plain)]
       )
+      # A chip that the compiler is wrong about costs speed, not numbers.
       reason = '' if far < 0.05 else f'it is off by {far:.2g}'
     except Exception as error:  # of the compiler or the driver
       reason = str(error).partition('\n')[0]

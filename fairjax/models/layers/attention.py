@@ -162,12 +162,8 @@ def hear(
   visible: Bool[Array, 'r q k'],
   bias: Float[Array, '#r h q k'] | None = None,
 ) -> None:
-  """Leaves what `received` says in the module's collection, if that is asked.
-
-  Else nothing of it is computed: the weights are no part of `attention`, whose
-  kernels never hold them.
-  """
-  if is_heard(module):
+  """Leaves what `received` says in the module's collection, if it is asked."""
+  if is_heard(module):  # kernels of `attention` never hold the weights
     module.sow(RECEIVED, 'received', received(query, memory, visible, bias))
 
 

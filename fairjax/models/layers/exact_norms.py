@@ -178,10 +178,7 @@ dense.defvjp(_dense_forward, _dense_backward)
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5,))
 def dense_apart(x, kernel, bias, sq, segment_ids, slots=0):
-  """(product, bias) of `dense`, for one who adds them in a kernel.
-
-  The product's cotangent must be that of the sum, which the norms are of.
-  """
+  """(product, bias) of `dense`, for one who adds them in a kernel."""
   flat = flattened(x)
   y = product(flat, kernel.astype(x.dtype), flat.ndim - 1, 0)
   return y.reshape(*x.shape[:-1], -1), bias
@@ -189,6 +186,7 @@ def dense_apart(x, kernel, bias, sq, segment_ids, slots=0):
 
 def _dense_apart_backward(slots, residuals, g):
   dx, dkernel, _, *rest = _dense_backward(slots, residuals, g[0])
+  # g[0] must be the cotangent of the sum, which the norms are of.
   return dx, dkernel, g[1], *rest
 
 
@@ -198,13 +196,10 @@ dense_apart.defvjp(
 
 
 def side_by_side(x, layers: list[tuple], slots: int) -> tuple[Array, Array]:
-  """`dense_apart` of layers of the same x as one product, side by side.
-
-  The first layer's probe receives the norms of all.
-  """
+  """`dense_apart` of layers of the same x as one product, side by side."""
   kernels, biases, probes, owners = zip(*layers)
   joined = (jnp.concatenate(one, -1) for one in (kernels, biases))
-  return dense_apart(x, *joined, probes[0], owners[0], slots)
+  return dense_apart(x, *joined, probes[0], owners[0], slots)  # norms of all
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5, 6, 7))

@@ -32,14 +32,11 @@ def transposed(params: dict, dtype: Any = jnp.float32) -> dict:
 
 
 def cast(params: dict, dtype: Any) -> dict:
-  """`params` with what products read in their type: the numbers they see.
-
-  A product's bias is added in that type too; norms' stay float32.
-  """
+  """`params` with what products read in their type: the numbers they see."""
   flat = traverse_util.flatten_dict(params)
 
   def is_read(path):
-    beside = (*path[:-1], 'kernel')
+    beside = (*path[:-1], 'kernel')  # a product's bias, not a norm's
     return decays(path) or (path[-1] == 'bias' and beside in flat)
 
   return traverse_util.unflatten_dict(
@@ -60,11 +57,7 @@ def with_products(module: nn.Module, dtype: Any) -> nn.Module:
 
 
 def as_read(module: nn.Module, params: dict, batch: dict) -> dict:
-  """Stacked `params` with each kernel and table in the type of its products.
-
-  Products see the same numbers, but a sweep over many batches converts the
-  weights once and not at every batch. A float32 head keeps its own.
-  """
+  """Stacked `params` with each kernel and table in the type of its products."""
   if getattr(module, 'dtype', jnp.float32) == jnp.float32:
     return params
   one = jax.tree.map(
@@ -81,6 +74,7 @@ def as_read(module: nn.Module, params: dict, batch: dict) -> dict:
     and path[:-1] in types
     and types[path[:-1]].itemsize < leaf.dtype.itemsize
   }
+  # Once, and not at every batch of a sweep.
   narrow = _converted([flat[path] for path in wide], tuple(wide.values()))
   return traverse_util.unflatten_dict(flat | dict(zip(wide, narrow)))
 

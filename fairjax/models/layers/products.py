@@ -14,13 +14,10 @@ from fairjax.models.kernels.platform_traits import platform_traits
 
 
 def exact(dtype: Any) -> lax.Precision | None:
-  """The precision of products: float32 means float32.
-
-  Unnamed, a TPU would make bfloat16 of the operands and a GPU TF32.
-  """
+  """The precision of products: float32 means float32."""
   if dtype != jnp.float32 or not platform_traits().shortens:
     return None
-  return lax.Precision.HIGHEST
+  return lax.Precision.HIGHEST  # else a TPU makes bfloat16 and a GPU TF32
 
 
 def _lower(context, x):
@@ -56,16 +53,13 @@ row_major.defjvp(lambda given, tangents: (row_major(*given), *tangents))
 
 
 def summed(a, b, dims, dtype=None):
-  """`lax.dot_general`, summed in float32 and given as `dtype` or that of a.
-
-  On a CPU, XLA uses the instructions for bfloat16 (AVX512_BF16, AMX) only
-  where the sum is float32 and a's contracted axis is its last.
-  """
+  """`lax.dot_general`, summed in float32 and given as `dtype` or that of a."""
   dtype = dtype or a.dtype
   if not platform_traits().by_library:
     return lax.dot_general(
       a, b, dims, precision=exact(a.dtype), preferred_element_type=dtype
     )
+  # AVX512_BF16 and AMX need a float32 sum and a's contracted axis last.
   y = lax.dot_general(
     row_major(a), row_major(b), dims, preferred_element_type=jnp.float32
   )
@@ -91,14 +85,11 @@ def flattened(x: Float[Array, '*s d']):
 
 
 def outer(x: Float[Array, '*n d'], g: Float[Array, '*n f'], dtype: Any):
-  """Σ_n x_n g_nᵀ, summed in float32 and given as `dtype`.
-
-  On a CPU the narrower side is turned in memory first.
-  """
+  """Σ_n x_n g_nᵀ, summed in float32 and given as `dtype`."""
   if not platform_traits().by_library:
     every = tuple(range(x.ndim - 1))
     return product(x, g, every, every, dtype)
-  if x.shape[1] <= g.shape[1]:
+  if x.shape[1] <= g.shape[1]:  # the narrower side is turned in memory
     return product(x.T, g, 1, 0, dtype)
   return row_major(product(g.T, x, 1, 0, dtype).T)
 

@@ -205,14 +205,11 @@ class Judge(NamedTuple):
   def continuations(
     self, contexts: Sequence[str], texts: Sequence[str]
   ) -> np.ndarray:
-    """The log p of each text given its context: [n, 2] of sums and counts.
-
-    Left to right, a context that several texts share is read once.
-    """
+    """The log p of each text given its context: [n, 2] of sums and counts."""
     whole, chosen = self.continued(contexts, texts)
     changed = self.eraser is not None or self.contrast
     if self.kind == 'write' and not changed:
-      logs = shared_prefix.logs(self, whole, chosen)
+      logs = shared_prefix.logs(self, whole, chosen)  # each context once
     else:
       logs = self.log_p(whole, chosen)
     owner, real = whole.owner, ~np.isnan(logs)
@@ -221,16 +218,13 @@ class Judge(NamedTuple):
     return np.stack([total, count], 1)
 
   def score(self, texts: Sequence[str]) -> np.ndarray:
-    """A classifier's probability of pos_label, or a regressor's value.
-
-    Where labels may hold together that of the label by itself (a sigmoid).
-    """
+    """A classifier's probability of pos_label, or a regressor's value."""
     ragged = self.encode(self.reads[0](texts) if self.reads else texts)
     logits = _of_texts(self, ragged, _logits).astype(np.float64)
     label = 0 if logits.shape[1] == 1 else self.pos_label
     if self.problem == 'regression':
       return logits[:, label]
-    return chances.of(logits, self.problem)[:, label]
+    return chances.of(logits, self.problem)[:, label]  # of labels: sigmoids
 
   def vectors(self, texts: Sequence[str], how: str = 'mean') -> np.ndarray:
     """Vectors of texts: 'mean' over all places, the 'first' piece, 'cls'."""

@@ -66,10 +66,7 @@ def sweep(
   multiple: int,
   layout: Layout | None = None,
 ) -> Iterator[tuple[dict, np.ndarray]]:
-  """Batches and the copies in them (-1: none); `mask` goes to their places.
-
-  With a `layout` given, its shapes are used and no others.
-  """
+  """Batches and the copies in them (-1: none); `mask` goes to their places."""
   pool, lengths = packing.of_texts(texts), texts.lengths[copies.text]
   limit = layout
   layout = limit or packing.layout_of_sweep(lengths, batch, multiple)
@@ -77,7 +74,7 @@ def sweep(
   bare = Ragged(texts.flat[:0], offsets_of(lengths))
   every = np.arange(len(lengths))
   plan = packing.sweep(packing.of_texts(bare), every, layout).plan
-  if limit:
+  if limit:  # the shapes of a layout that is given, and no others
     fits = next(r for r in limit.rows if r >= plan.rows.max())
     plan = plan._replace(rows=np.full_like(plan.rows, fits))
   copy = plan.example

@@ -84,7 +84,7 @@ def _gates(z: Float[Array, 'b z']) -> tuple[Float[Array, 'b h'], ...]:
   i, f, g, o = jnp.split(z, 4, axis=-1)
   return (
     jax.nn.sigmoid(i),
-    jax.nn.sigmoid(f + 1),
+    jax.nn.sigmoid(f + 1),  # 1: the forget gate starts open
     jnp.tanh(g),
     jax.nn.sigmoid(o),
   )

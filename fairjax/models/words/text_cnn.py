@@ -93,6 +93,6 @@ def pool(x: Float[Array, 'b l d'], size: int) -> Float[Array, 'b m d']:
   x = jnp.pad(
     x,
     ((0, 0), (before, missing - before), (0, 0)),
-    constant_values=-jnp.inf,
+    constant_values=-jnp.inf,  # never the largest
   )
   return x.reshape(b, -1, size, width).max(2)

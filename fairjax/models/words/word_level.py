@@ -49,10 +49,7 @@ WORDS_OF_LETTERS = normalizers.Sequence(
 
 
 def train_words(texts: Sequence[str], size: int) -> Tokenizer:
-  """The `size` most frequent words, padding and unknown among them.
-
-  Ties go by the alphabet, so equal texts give equal ids.
-  """
+  """The `size` most frequent words, padding and unknown among them."""
   if size < 3:
     raise UserError(
       f'tokens.vocab_size is {size}; padding, unknown words and at least one '
@@ -64,6 +61,7 @@ def train_words(texts: Sequence[str], size: int) -> Tokenizer:
   counts: collections.Counter[str] = collections.Counter()
   for text in texts:
     counts.update(tokenizer.normalizer.normalize_str(text).split())
+  # Ties go by the alphabet: equal texts give equal ids.
   ranked = sorted(counts, key=lambda word: (-counts[word], word))
   vocabulary = [PAD, UNKNOWN, *ranked[: size - 2]]
   ids = {word: i for i, word in enumerate(vocabulary)}

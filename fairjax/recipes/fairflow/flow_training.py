@@ -36,11 +36,7 @@ class FittedHead(NamedTuple):
 
 
 def fit_head(e: Experiment, some: Instances, label: np.ndarray) -> FittedHead:
-  """A head that tells the two sides' seed words apart, and a control.
-
-  The control is the same head on labels drawn by coin: what it reaches on
-  held-out texts is what chance and the program's own leaks give.
-  """
+  """A head that tells the two sides' seed words apart, and a control."""
   config, id, vector = e.config, some.id, some.vector
   out = attributes.held_out(id, config.seed, config.fairflow.held_out)
   for side, name in enumerate(('first', 'second')):
@@ -50,6 +46,7 @@ def fit_head(e: Experiment, some: Instances, label: np.ndarray) -> FittedHead:
         'nothing is left to learn from; lower --config.fairflow.held_out, or '
         'give more texts'
       )
+  # What the control reaches is what chance and the program's leaks give.
   coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))
   texts = clusters.distinct(attributes.texts_of(id[out]))
   logits, right = {}, {}
@@ -65,11 +62,9 @@ def fit_head(e: Experiment, some: Instances, label: np.ndarray) -> FittedHead:
 
 
 def _perceptron(e: Experiment, name: str, sets: tuple) -> Any:
-  """The paper's head, fitted: its logit as a function of vectors.
-
-  By a schedule of its own; FairFlow's batch, clipping and decay.
-  """
+  """The paper's head, fitted: its logit as a function of vectors."""
   lr, epochs = e.config.fairflow.head_lr, e.config.fairflow.head_epochs
+  # A schedule of its own; FairFlow's batch, clipping and decay.
   own = {'lr': lr, 'epochs': epochs, 'batch': 32, 'microbatches': 1}
   own |= {'optimizer': 'adamw', 'warmup': 0.0, 'weight_decay': 0.0}
   own |= {'max_grad_norm': 1.0, 'evals': 1 / epochs}

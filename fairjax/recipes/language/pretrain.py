@@ -318,7 +318,7 @@ def resampled(
   out = np.asarray(
     resampling.resampled(draws, resampling.pad(recentred)), np.float64
   )
-  out[..., :k] += centre * out[..., k:]
+  out[..., :k] += centre * out[..., k:]  # whole again: the counts are drawn too
   return out
 
 

@@ -116,10 +116,7 @@ def accuracy(
 def generator(
   e: Experiment, pairs: pd.DataFrame, against: FittedDiscriminator | None = None
 ) -> rewriter.Rewriter:
-  """A generator by the token loss alone, or against a discriminator too.
-
-  What comes out is the generator by itself, whoever trained it.
-  """
+  """A generator by the token loss alone, or against a discriminator too."""
   start = rewriter.start(e.config, pairs)
   if against is None:
     return rewriter.fit(e, pairs, model=start)
@@ -138,5 +135,5 @@ def generator(
       *(np.asarray(leaf) for leaf in jax.tree.leaves(known)),
     ),
   )
-  alone = start.replace(params=result.model.params)
+  alone = start.replace(params=result.model.params)  # whoever trained it
   return result._replace(model=alone)

@@ -183,10 +183,7 @@ NAMES = ('loss', 'turned_right', 'kept_right')
 def fitting(
   model: Bundle, pairs: pd.DataFrame, log: Log
 ) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
-  """The pairs of each split that the model has positions for; counted.
-
-  A text that was cut would be learned and judged without its end.
-  """
+  """The pairs of each split that the model has positions for; counted."""
   out = {}
   facts: dict[str, int] = {}
   for split in ('train', 'valid', 'test'):
@@ -198,7 +195,7 @@ def fitting(
         '--config.perturb.learner=rewriter'
       )
     columns = (rows[name] for name in ('word', 'attribute', 'text'))
-    able = fits(model, *columns)
+    able = fits(model, *columns)  # else learned without its end
     facts |= rewriter.fitting(model, split, able)
     out[split] = rows[able]
   log.line('pairs: ' + ', '.join(f'{v:,} {k}' for k, v in facts.items() if v))

@@ -102,17 +102,14 @@ def _by_model(config, model, texts, words, spans, attributes) -> list[str]:
 
 
 def by_forms(texts, spans, attributes, written) -> list[str]:
-  """The listed words that a rewrite changes, turned by rules; others stay.
-
-  So a small model says who is who, and its slips in copying do no harm. Axes
-  other than gender are left as they are written.
-  """
+  """The listed words that a rewrite changes, turned by rules; others stay."""
   out = []
   for text, span, attribute, new in zip(texts, spans, attributes, written):
-    if perturb.AXIS[attribute] == 'gender':
+    if perturb.AXIS[attribute] == 'gender':  # others as they are written
       starts = parallel.starts(text)
       edits = rewrites.edits(words_of(text), words_of(new))
       changed = {starts[at] for at, kind in edits if kind == 0}
+      # A small model says who is who; its slips in copying do no harm.
       new = chain.turn_words(text, {span[0], *changed}, attribute)[0]
     out.append(new)
   return out
@@ -144,10 +141,7 @@ def counted_words(config: Config) -> dict | None:
 
 
 def windows(text: str, most: int) -> list[str]:
-  """The text cut into windows of at most `most` words; joined it is the text.
-
-  A cut is at the end of a sentence where the second half has one.
-  """
+  """The text in windows of at most `most` words; joined they are the text."""
   words = list(re.finditer(r'\S+\s*', text))
   if len(words) <= most:
     return [text]
@@ -159,7 +153,7 @@ def windows(text: str, most: int) -> list[str]:
       for i in range(first + most // 2, last)
       if words[i][0].rstrip().endswith(('.', '!', '?'))
     ]
-    if last < len(words) and ends:
+    if last < len(words) and ends:  # at the end of a sentence
       last = ends[-1]
     start = words[first].start() if first else 0  # with the blanks before it
     out.append(text[start : words[last - 1].end()])
@@ -262,14 +256,11 @@ def _table(texts, parts, sources, new, draws, long) -> pd.DataFrame:
 def pairs_perturbed(
   config: Config, one: Sequence[str], two: Sequence[str]
 ) -> pd.DataFrame:
-  """Pairs of texts, joined before they are perturbed so that both agree.
-
-  A rewrite that loses the joint cannot be told apart: the pair stays as it is
-  and is counted in `broken`.
-  """
+  """Pairs of texts, joined before they are perturbed so that both agree."""
   table = perturbed(config, [perturb.join(a, b) for a, b in zip(one, two)])
   parts = [perturb.split(text) for text in table['perturbed']]
   pairs = list(zip(one, two))
+  # A rewrite without the joint cannot be split: the pair stays as it is.
   halves = [old if half is None else half for half, old in zip(parts, pairs)]
   table['text'], table['text_pair'] = list(one), list(two)
   table['perturbed'] = [a for a, _ in halves]

@@ -82,11 +82,8 @@ def grouped(tables: Tables, log: Log) -> Tables:
 
 
 def of_two(config: Config, tables: Tables) -> Config:
-  """The config as `sampled` tables need it: of the two labels 1 is positive.
-
-  Where the data has two itself it is theirs.
-  """
-  if schema.classes(tables) < 3:
+  """The config as `sampled` tables need it: of the two labels 1 is positive."""
+  if schema.classes(tables) < 3:  # the data has two itself
     return config
   return changed(config, measures={'pos_label': 1})
 
