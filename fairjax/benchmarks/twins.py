@@ -69,7 +69,7 @@ def versions(
       for k, (value, one) in enumerate(zip(values, turned))
       if axis == 'gender' or k == of[i] or (one.spans[i] and not one.left[i])
     ]
-    rows += found if len(found) > 1 else []
+    rows += found if len(found) > 1 else []  # one alone has no contrast
   out = pd.DataFrame(rows, columns=['id', 'source', 'value', 'text'])
   several = int((of == axis_values.SEVERAL).sum())
   none = len(texts) - several - out['source'].nunique()
@@ -134,7 +134,7 @@ def _words_of(text: str, encoding, at: np.ndarray) -> list[tuple[str, list]]:
   def word_at(place: int) -> int:
     start, end = encoding.offsets[place]
     if end <= start:
-      return -1
+      return -1  # of no letters: the tokenizer's own
     # A piece that is the space before a word belongs to the word.
     return int(owner[end if text[start:end].isspace() else end - 1])
 
@@ -149,7 +149,7 @@ def _words_of(text: str, encoding, at: np.ndarray) -> list[tuple[str, list]]:
   return [
     (text[slice(*words[k])].lower(), some)
     for k, some in rows.items()
-    if len(some) == pieces[k]
+    if len(some) == pieces[k]  # all of its pieces are shared
   ]
 
 
@@ -171,7 +171,7 @@ def word_table(sums: pd.DataFrame, level: float) -> pd.DataFrame:
   with np.errstate(invalid='ignore', divide='ignore'):
     t = table['mean'] / se
   p = clusters.two_sided(t, table['texts'] - 1)
-  table['p'] = np.where(table['mean'] == 0, 1.0, p)
+  table['p'] = np.where(table['mean'] == 0, 1.0, p)  # 0 / 0 is no evidence
   reach = clusters.reach(se, table['texts'] - 1, level)
   table['low'], table['high'] = table['mean'] - reach, table['mean'] + reach
   table['p_fdr'] = significance.adjusted(list(table['p']), 'bh')

@@ -49,7 +49,6 @@ FORM = {
 # How a text becomes a vector, by name: `mean` over all places with [CLS] and
 # [SEP] (bias-bench), the `first` piece of the text alone (sent-bias), `cls`.
 ENCODINGS = ('mean', 'first', 'cls')
-# md5 of the files of the published battery that were at hand, abridged.
 # The topics of bias-bench's battery, by the tests' names without `sent-`.
 TOPICS = {
   'gender': 'weat6 weat6b weat7 weat7b weat8 weat8b'.split(),
@@ -236,10 +235,7 @@ def _versions(places: Sequence[pathlib.Path]) -> str:
 
 
 def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
-  """s of each target by each encoding; every text is encoded once.
-
-  Attributes with a token that the vocabulary does not know are left out.
-  """
+  """s of each target by each encoding; every text is encoded once."""
   tests = [Test(**one) for one in items.attrs['tests']]
   texts = dict.fromkeys(
     text
@@ -247,7 +243,7 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
     for part in (*test.targets, *test.attributes)
     for text in part
   )
-  known = dict(zip(texts, ~judge.unknown(list(texts))))
+  known = dict(zip(texts, ~judge.unknown(list(texts))))  # others: left out
   place = {text: i for i, text in enumerate(texts)}
   out = pd.DataFrame({'id': items['id']})
   out.attrs['attributes'] = sorted(

@@ -63,6 +63,7 @@ def with_gender(table: pd.DataFrame, config: Config) -> pd.DataFrame:
     return table
   chosen = dictionary.options(config.method, config.seed, axis='gender')
   of = axis_values.single(list(table['text']), **chosen)
+  # Codes below 0 (of both, of neither) take the last name, ''.
   gender = np.array([*exchange.GENDER, ''])[np.maximum(of, -1)]
   return table.assign(gender=gender)
 

@@ -107,6 +107,7 @@ def forest(
   out = np.empty((len(label), classes))
   for k in range(count):
     held_out = fold == k
+    # Soft votes: a random forest averages its trees' shares.
     shares = sum(v for v, task in zip(votes, tasks) if task[0] == k) / trees
     out[held_out] = shares[_rank(z.row[held_out])]
   return out

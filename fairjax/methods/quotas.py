@@ -38,8 +38,8 @@ def quotas(
     counts += rest * share / share.sum()
     full = counts >= sizes
     counts[full], free = sizes[full], free & ~full
-  floor = np.floor(counts + 1e-9).astype(np.int64)
-  order = np.argsort(floor - counts, kind='stable')
+  floor = np.floor(counts + 1e-9).astype(np.int64)  # 2.999… is 3
+  order = np.argsort(floor - counts, kind='stable')  # largest remainder
   floor[order[: n - floor.sum()]] += 1
   return floor
 

@@ -114,6 +114,7 @@ def generator_loss(model: Bundle, params, batch: Batch, key):
   """The total of a train.step.Loss, and its two terms."""
   read = output(model.module, params, batch, key)
   tokens = token_loss(read, batch)
+  # Without a key D has no dropout; no player owns it, so it stays.
   adversary = doubts(verdicts(model.module, params, batch, read), batch)
   terms = {'token_loss': tokens, 'adversary_loss': adversary}
   return tokens + batch['push'] * adversary, terms

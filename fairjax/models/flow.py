@@ -120,6 +120,7 @@ class Step(nn.Module):
     self, z: Float[Array, 'b d'], order: Int[Array, ' d']
   ) -> Float[Array, 'b d']:
     c, a = jnp.split(z[:, jnp.argsort(order)], 2, axis=-1)
+    # The half that changed last is undone first, by the one that z holds.
     a = (a - self.shift_1(c)) * jnp.exp(-self.scale_1(c))
     c = (c - self.shift_0(a)) * jnp.exp(-self.scale_0(a))
     return jnp.concatenate([a, c], -1) / self.scale - self.bias
@@ -226,6 +227,7 @@ def pair_loss(
   """
   b, k, rho = len(batch['side']), shape.factor, objective.rho
   side = batch['side'].astype(jnp.float32)
+  # One pass through the flow for both sides of all pairs.
   both = jnp.concatenate([batch['first'], batch['second']])
   z, logdet = forward(shape, params, both, dtype)
   first, second = z[:b], z[b:]

@@ -165,6 +165,7 @@ def generate_and_detect(
   )
   noise = fold(key, _SAMPLE)
   noise = jnp.uint32(0) if noise is None else noise  # evaluation: repeatable
+  # No gradient passes a drawn token (the paper, section 2).
   sampled = sample(jax.lax.stop_gradient(logits), identity, noise)
   original, inputs = replaced(batch, sampled)
   scores = discriminator.apply(
@@ -187,6 +188,7 @@ def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   )
   losses = causal.token_losses(logits, batch['labels'])
   wrong, segment_ids = inputs != original, jnp.asarray(batch['segment_ids'])
+  # A sampled token that is right counts as original (the paper, section 2).
   judged = optax.sigmoid_binary_cross_entropy(scores, wrong)
   flagged = (scores > 0).astype(jnp.float32)
   result, alarm = (

@@ -28,6 +28,7 @@ def ge(
   logits: Float[np.ndarray, '*s n c'], twins: Float[np.ndarray, '*s n c']
 ) -> Float[np.ndarray, '*s n']:
   """Distance between a text's logits and its twin's."""
+  # In float64: of near twins a difference has few digits left.
   return np.linalg.norm(logits.astype(np.float64) - twins, axis=-1)
 
 

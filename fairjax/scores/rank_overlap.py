@@ -54,6 +54,7 @@ def _among_first(values: np.ndarray, k: int) -> np.ndarray:
   """P(row is among the k highest), ties broken by lot."""
   last = _last(values, k)
   above, tied = values > last, values == last
+  # The tied rows share what the rows above them leave of the k.
   return above + tied * (k - above.sum()) / tied.sum()
 
 

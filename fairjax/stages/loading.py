@@ -66,10 +66,7 @@ def as_read(config: Config, sets: Tables) -> Tables:
 
 
 def test_sets(config: Config, tables: Tables) -> Tables:
-  """The tables that the config measures on: splits, or made test sets.
-
-  Errors in groups, labels or terms are raised here, before training.
-  """
+  """The tables that the config measures on: splits, or made test sets."""
   sets = {
     name: tables[name]
     if name in tables
@@ -92,7 +89,7 @@ def test_sets(config: Config, tables: Tables) -> Tables:
         f'measures.groups is {column!r}, and no test set has such a column; '
         f'{hint}'
       )
-  for name, table in sets.items():
+  for name, table in sets.items():  # mistakes end a run before it trains
     _, groups = membership(config, table)
     own = column or 'group'
     if own in table and not groups:

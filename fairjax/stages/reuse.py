@@ -19,18 +19,15 @@ def stage(
   log: Log | None = None,
   reuse: str = '',
 ) -> Any:
-  """artefacts.stage for all processes: they agree on whether to make it.
-
-  All of them call make(path); the main one writes and seals.
-  """
+  """artefacts.stage for all processes: they agree on whether to make it."""
   source: Any = artefacts.finished(path, made_from, reuse)
   if not mesh.any_process(source is None):
     if log:
       log.line(f'{path.parent.name}/{path.name}: taken from {source}')
     return load(source)
   if mesh.is_main():
-    artefacts.seal_path(path).unlink(missing_ok=True)
-  make(path)
+    artefacts.seal_path(path).unlink(missing_ok=True)  # half-made is not whole
+  make(path)  # by all processes; the main one writes
   if mesh.is_main():
     artefacts.seal(path, made_from)
   mesh.wait_for_all(str(path))

@@ -140,6 +140,7 @@ def quality(
   positive = pool.label == 1
   if logits.shape[2] == 2 and 0 < positive.sum() < len(positive):
     margin = logits[..., 1] - logits[..., 0]
+    # Mann-Whitney's U over all pairs is the AUC.
     ranks = rankdata(margin, axis=-1)[:, positive].sum(-1)
     n1, n0 = positive.sum(), (~positive).sum()
     result['auc'] = (ranks - n1 * (n1 + 1) / 2) / (n1 * n0)
@@ -158,6 +159,7 @@ def correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
   """
   x, y = x - x.mean(0), y - y.mean(1, keepdims=True)
   width = (x * x).sum() * (y * y).sum((1, 2))
+  # Over ∞, which is 0, where a side does not vary.
   return (x * y).sum((1, 2)) / np.sqrt(np.where(width > 0, width, np.inf))
 
 

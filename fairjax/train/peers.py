@@ -51,7 +51,7 @@ def join(
     _first.append(True)
     inner = _free_port()
     _front(int(port), inner, count)
-    bind = f'localhost:{inner}'
+    bind = f'localhost:{inner}'  # the others come through the front
     initialize(bind, count, index, coordinator_bind_address=bind)
     return
   watch = _reached(host, int(port))
@@ -73,12 +73,10 @@ def _watch(peer: socket.socket, name: str) -> None:
 
 
 def leave() -> None:
-  """The end of a process that ends well: all leave jax, process 0 goes last.
-
-  It is the way by which jax's last words reach the others.
-  """
+  """The end of a process that ends well: all leave jax, process 0 goes last."""
   jax.distributed.shutdown()
   end = time.monotonic() + PATIENCE
+  # Through process 0 jax's last words reach the others.
   while _first and len(_gone) < len(_watched) and time.monotonic() < end:
     time.sleep(0.01)
   for peer in _watched:
@@ -99,11 +97,8 @@ def joined() -> bool:
 
 
 def _lost(name: str) -> None:
-  """The last words of a process that has lost another one.
-
-  It may just be ending for a reason of its own, which is the better sentence.
-  """
-  time.sleep(GRACE)
+  """The last words of a process that has lost another one."""
+  time.sleep(GRACE)  # an error of its own may be the better sentence
   print(
     f'fairjax: {name} has ended; what was finished is kept, run again to go on',
     file=sys.stderr,
@@ -138,7 +133,7 @@ def _passage(host: str, port: int) -> int:
   def meet(mine: socket.socket) -> None:
     far = _reached(host, port)
     _in_thread(_pump, mine, far)
-    _pump(far, mine, closing=False)
+    _pump(far, mine, closing=False)  # jax would abort on the end of process 0
 
   _in_thread(_accept, server, meet)
   return server.getsockname()[1]

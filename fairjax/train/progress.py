@@ -328,6 +328,7 @@ class Progress:
 
   def draw(self, text: str) -> None:
     """Puts the text in the place of the live line."""
+    # A full line would wrap, and could not be drawn over.
     text = text[: shutil.get_terminal_size().columns - 1]
     blank = ' ' * (len(self.shown) - len(text))  # covers a longer line before
     self.log.speak('\r' + text + blank)

@@ -99,6 +99,7 @@ def check_room(job, state: dict) -> None:
   size = lambda tree: sum(leaf.nbytes for leaf in jax.tree.leaves(tree))
   files = checkpoint.KEPT + 1  # one is written before the oldest goes
   need = files * size(state)
+  # The kept weights, and those of each snapshot.
   need += (1 + len(job.snapshots)) * size(state['params'])
   have = shutil.disk_usage(job.folder).free + checkpoint.held(job.folder)
   if need > have:

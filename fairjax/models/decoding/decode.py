@@ -213,6 +213,7 @@ def constrain(
     (rules.forced_bos_token_id, length == 1),
     (rules.forced_eos_token_id, length == limit - 1),
   ):
+    # A forced token is taken even where it is banned above.
     only = jnp.where(vocab == token, 0.0, -jnp.inf)
     force = (when & (token != NONE))[:, None]
     scores = jnp.where(force, only, scores)
@@ -257,6 +258,7 @@ def step(module: nn.Module, params: dict, state: State, rules: Rules) -> State:
     best = argmax(scores)
   else:
     best = sample.draw(scores, state.keys, state.length, rules.warp)
+  # There is no column w: what is done is written no more.
   column = jnp.where(state.done, w, state.length)
   length = jnp.where(state.done, state.length, state.length + 1)
   fill = state.fill

@@ -81,7 +81,7 @@ class LlamaLayer(nn.Module):
     query = query.reshape(r, t, s.heads, s.head_width)
     query = rotate(query, at.positions[:, :, None], s.theta).reshape(r, t, -1)
     memory = split_key_value(both, s.groups)
-    keys = rotate(memory.keys, at.positions[:, None], s.theta)
+    keys = rotate(memory.keys, at.positions[:, None], s.theta)  # cached turned
     memory = KeyValue(keys, memory.values)
     drop = dropping(
       s.attention_dropout, fold(key, 0), at.identity, at.positions

@@ -43,11 +43,7 @@ def of(judge: Any) -> tuple[Any, dict]:
 def folded(
   module: Any, params: dict, matrix: np.ndarray, shift: np.ndarray
 ) -> tuple[Any, dict]:
-  """(x A + b) W + c = x (A W) + (b W + c): the head's first layer takes both.
-
-  So a masked LM with an eraser is a masked LM again, and can be exported. A
-  ModernBERT's head has no c; that of the result has one.
-  """
+  """(x A + b) W + c = x (A W) + (b W + c): the head's first layer has both."""
   head = params.get('head', params)
   kernel = jnp.asarray(head['dense']['kernel'])
   dense = {
@@ -55,7 +51,7 @@ def folded(
     'bias': jnp.asarray(shift, kernel.dtype) @ kernel
     + head['dense'].get('bias', 0.0),
   }
-  if not getattr(module.shape, 'head_bias', True):
+  if not getattr(module.shape, 'head_bias', True):  # a ModernBERT's has no c
     shape = dataclasses.replace(module.shape, head_bias=True)
     module = families.reshaped(module, shape)
   if 'head' in params:

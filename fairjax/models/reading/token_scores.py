@@ -65,7 +65,7 @@ def causal_logs(
   if bos is not None:
     longer = behind(texts, np.array([bos]), 0)
     every = causal_logs(module, params, longer, None, placement, eraser)
-    return np.delete(every, longer.offsets[:-1])
+    return np.delete(every, longer.offsets[:-1])  # without the start tokens
   special.check_texts(params, texts, module.shape)
   params = placement.params(params)
   logs = lambda batch: _next_logs(module, params, batch, eraser)
@@ -93,14 +93,12 @@ def of_tokens(
   batch: int,
   placement: Placement = HERE,
 ) -> Float[np.ndarray, 'tokens ...']:
-  """function(batch) at every token, beside `texts.flat`; `batch` texts a step.
-
-  Texts of like length share rows, so padding costs next to nothing.
-  """
+  """function(batch) at every token, beside `texts.flat`, `batch` texts a time."""
   n, out = len(texts.lengths), np.empty(len(texts.flat), np.float32)
   if not n:
     return out
   batch = int(np.clip(batch, 1, n))
+  # Texts of like length share rows: padding costs next to nothing.
   layout = packing.layout_of_sweep(texts.lengths, batch, placement.rows)
   sweep = packing.sweep(packing.of_texts(texts), np.arange(n), layout)
   for host in announce.rounds(sweep, len(sweep), 'texts scored: batch'):

@@ -51,7 +51,7 @@ def token_logs(
   step = min(most, masked.BATCH)
   both = token_scores.of_tokens(read, texts, step, placement)
   logs, alpha = both.reshape(-1, 2).T
-  return logs, alpha / np.repeat(texts.lengths, texts.lengths)
+  return logs, alpha / np.repeat(texts.lengths, texts.lengths)  # over all of S
 
 
 def scores(

@@ -132,7 +132,7 @@ def race(
   """
   partner = dict(known) | {b: a for a, b in known}
   words = sorted({word for word in m.some.word if word in partner})
-  if len(words) < 4:
+  if len(words) < 4:  # two pairs, one in each half
     return []
   number = {w: k for k, both in enumerate(known) for w in both}
   pair = np.array([number[word] for word in words])
@@ -175,16 +175,13 @@ def marked(
 def crossed(
   marks: np.ndarray, half: np.ndarray
 ) -> tuple[np.ndarray, list[int]]:
-  """[setting, s, n] to [s, n]: each half by the best setting of the other.
-
-  And those settings; the first of equals.
-  """
+  """[setting, s, n] to [s, n]: each half by the best setting of the other."""
   out, best = np.zeros(marks.shape[1:], bool), []
   for own in (0, 1):
     other = (
       marks[:, :, half != own].mean((1, 2)) if (half != own).any() else [0]
     )
-    best.append(int(np.argmax(other)))
+    best.append(int(np.argmax(other)))  # the first of equals
     out[:, half == own] = marks[best[-1]][:, half == own]
   return out, best
 

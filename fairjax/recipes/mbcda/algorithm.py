@@ -62,6 +62,7 @@ def discriminator(
   """Learns the group of a target from a generator's teacher-forced logits."""
   own = {'patience': 0, 'load_best': False}  # the last weights are kept
   own |= {'lr': e.config.adversary.lr, 'epochs': e.config.adversary.epochs}
+  # One evaluation, at the end.
   config = changed(e.config, train=own | {'evals': 1 / own['epochs']})
   model = two(config, generator)
   fresh = model.init

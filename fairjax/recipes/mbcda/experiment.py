@@ -130,10 +130,7 @@ def players(
   seed: int,
   lines: list[dict],
 ) -> dict[str, rewriter.Rewriter]:
-  """Generators of one seed: {'': by tokens alone, AGAINST: both losses}.
-
-  And of the first a discriminator whose labels are shuffled, as a control.
-  """
+  """Generators of one seed: {'': by tokens alone, AGAINST: both losses}."""
   log, place = m.e.log, f'{labels}{_numbered(seed)}'
   at = lambda kind, part: m.e.of(config, f'{kind}/{place}/{part}')
   log.line(f'generator on {labels}, token loss alone, seed {config.seed}')
@@ -144,6 +141,7 @@ def players(
   lines.append(_line(parallel.TITLES[labels], against))
   if note := blind(lines[-1]):
     log.line(f'warning: {note}')
+  # A control: with its groups shuffled there is nothing to see.
   if labels == m.e.config.adversary.labels[0] and not seed:
     rng = np.random.default_rng([m.e.config.seed, 0xC0])
     shuffled = pairs.assign(label=rng.permutation(pairs['label'].to_numpy()))

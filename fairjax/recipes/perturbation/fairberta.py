@@ -100,11 +100,8 @@ def run(e: Experiment) -> Results:
 
 
 def check_documents(config: Config) -> None:
-  """Stops where the documents of the two texts would not correspond.
-
-  The same numbers of documents are held out of both: one model would be
-  trained on what the other is not, and on what both are measured on.
-  """
+  """Stops where the documents of the two texts would not correspond."""
+  # Else one model is trained on what both are measured on.
   if not config.corpus.both:
     return
   blank = config.pretrain.document == 'blank'
@@ -237,7 +234,7 @@ def text_of(
   if mesh.is_main():
     lines = planted.corpus(association, options.sentences, config.seed)
     draw = np.random.default_rng([config.seed, STREAM]).random(len(lines))
-    chosen = np.flatnonzero(draw < share)
+    chosen = np.flatnonzero(draw < share)  # larger shares hold smaller ones
     frame = perturbing.perturbed(config, [lines[k] for k in chosen])
     for k, text in zip(chosen, frame['perturbed']):
       lines[k] = text

@@ -130,7 +130,7 @@ def decisions(
     ('control', 'control_pair'),
   ):
     blank = pairs[name] == ''
-    text = pairs[name].where(~blank, pairs['text'])
+    text = pairs[name].where(~blank, pairs['text'])  # no control: no change
     rows = pd.DataFrame({'id': pairs['id'], 'text': text, 'label': np.int32(0)})
     if (pairs['text_pair'] != '').any():
       rows['text_pair'] = pairs[second].where(~blank, pairs['text_pair'])
@@ -163,11 +163,8 @@ class Some(NamedTuple):
   def share(
     self, right: np.ndarray, less: np.ndarray | None = None, rows=slice(None)
   ):
-    """The share of rows, or less another, over texts and seeds.
-
-    Perturbations of one text are dependent, as equal texts are elsewhere.
-    """
-    how = self.sample.of(rows)
+    """The share of rows, or less another, over texts and seeds."""
+    how = self.sample.of(rows)  # perturbations of one text are dependent
     if less is None:
       return fairscore.share(right[:, rows], how)
     return fairscore.excess(right[:, rows], less[:, rows], how)

@@ -51,7 +51,7 @@ def over_seeds(each: Sequence[Sums], seeds: int) -> Sums:
   """The versions of a contender as planes; one that has no seed fills all."""
   rows = np.concatenate([one.rows for one in each])
   if len(rows) == 1:
-    rows = np.repeat(rows, seeds, 0)
+    rows = np.repeat(rows, seeds, 0)  # no chance in it: alike for each seed
   return each[0]._replace(rows=rows)
 
 
@@ -165,15 +165,12 @@ def measure(
 def pairs(
   names: Iterable[str], against: Sequence[str] = ()
 ) -> Iterator[tuple[str, str]]:
-  """Which contenders are tested: each against what comes before it.
-
-  Of that the originals and `against`; so a pair is tested once.
-  """
+  """Which contenders are tested: each against what comes before it."""
   before: list[str] = []
   for name in names:
     others = dict.fromkeys((ORIGINAL, *against))
     yield from ((name, other) for other in others if other in before)
-    before.append(name)
+    before.append(name)  # so a pair is tested once
 
 
 def grid(
