@@ -93,7 +93,7 @@ def of_tokens(
   batch: int,
   placement: Placement = HERE,
 ) -> Float[np.ndarray, 'tokens ...']:
-  """function(batch) at every token, beside `texts.flat`, `batch` texts a time."""
+  """function(batch) at every token, beside `texts.flat`, of `batch` at once."""
   n, out = len(texts.lengths), np.empty(len(texts.flat), np.float32)
   if not n:
     return out
