@@ -11,7 +11,6 @@ import functools
 import os
 import pathlib
 import re
-import sys
 from collections.abc import Callable, Container, Sequence
 from typing import NamedTuple
 
@@ -43,6 +42,24 @@ TOKEN = re.compile(r'\w+')
 BLOCK = 1 << 14  # rows that a process edits at once
 
 
+class Words(NamedTuple):
+  """What each row's edit exchanged: one copy of a pair, however many have it.
+
+  Numbers, so that a million rows pass between processes in little time.
+  """
+
+  pairs: list[tuple[str, str]]  # (old, new), as they stand in texts
+  which: np.ndarray  # of each edited word its pair, row after row
+  counts: np.ndarray  # [n] words of each row
+
+  def by_row(self) -> Callable[[int], list[tuple[str, str]]]:
+    """The pairs of a row."""
+    ends, n = np.cumsum(self.counts), self.counts
+    return lambda row: [
+      self.pairs[k] for k in self.which[ends[row] - n[row] : ends[row]].tolist()
+    ]
+
+
 class Edits(NamedTuple):
   """One swap of every row."""
 
@@ -52,7 +69,7 @@ class Edits(NamedTuple):
   words: frozenset[str] | None  # of its list; None of texts that stand written
   twins: list[str]  # equal to the text where nothing was edited
   controls: list[str | None]
-  spans: Sequence[Sequence[dictionary.Span]]
+  exchanged: Words
   side: np.ndarray  # as metrics.texts.flips.EditScores
   values: tuple[str, ...]  # of an axis of more than two sides
   wording: np.ndarray  # [2, n]: the one that the text, and its twin, names
@@ -61,7 +78,7 @@ class Edits(NamedTuple):
 
   @property
   def edited(self) -> np.ndarray:
-    return np.array([bool(spans) for spans in self.spans], bool)
+    return self.exchanged.counts > 0
 
 
 def chosen(config: Config, groups: Who) -> Config:
@@ -122,7 +139,7 @@ class EditedRows(NamedTuple):
 
   twins: list[str]  # of a block '' where a text is unchanged
   controls: list[str | None]
-  spans: Sequence[Sequence[dictionary.Span]]
+  exchanged: Words
   left: np.ndarray  # whether words stayed that have no sure counterpart
   side: np.ndarray
   wording: np.ndarray
@@ -154,7 +171,7 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   seed = config.seed if config.audit.control else None
   made = functools.partial(_written, options=options, axis=axis, seed=seed)
   out = _joined(made, texts, twins)
-  edited = np.array([bool(s) for s in out.spans])
+  edited = out.exchanged.counts > 0
   controlled = sum(text is not None for text in out.controls)
   facts = {
     'swap': _shown(name),
@@ -162,7 +179,7 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
     'rows edited': int(edited.sum()),
     'share of rows': float(edited.mean()),
     'words changed a row': float(
-      np.mean([len(s) for s in out.spans if s] or [0])
+      out.exchanged.counts[edited].mean() if edited.any() else 0
     ),
     'rows with words left as they are': int(out.left.sum()),
     'rows with a control': int(controlled),
@@ -170,7 +187,7 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   facts |= _against_twins(table, out.twins, edited, name)
   return Edits(
     *(_shown(name), _what(name), axis, words, out.twins, out.controls),
-    *(out.spans, out.side, values, out.wording, facts),
+    *(out.exchanged, out.side, values, out.wording, facts),
     written.lines(
       'edit_remarks.txt',
       **{'name': repr(_shown(name)), 'foreign': foreign},
@@ -187,17 +204,18 @@ def _joined(
   cuts = range(0, len(texts), BLOCK)
   blocks = [(texts[k : k + BLOCK], twins[k : k + BLOCK]) for k in cuts]
   new, written = list[str](), list[str | None]()
-  spans: list[Sequence[dictionary.Span]] = []
+  number: dict[tuple[str, str], int] = {}
   parts = []
   with announce.counting(len(texts), 'texts edited') as add:
     for (own, _), one in zip(blocks, all_cores.in_order(made, blocks)):
       new += [w or t for t, w in zip(own, one.twins)]
       written += one.controls
-      spans += one.spans
-      parts.append(one[3:])
+      pairs, which, counts = one.exchanged
+      ours = [number.setdefault(pair, len(number)) for pair in pairs]
+      parts.append((np.array(ours, np.int32)[which], counts, *one[3:]))
       add(len(own))
-  arrays = (np.concatenate(each, -1) for each in zip(*parts))
-  return EditedRows(new, written, spans, *arrays)
+  which, counts, *rest = (np.concatenate(each, -1) for each in zip(*parts))
+  return EditedRows(new, written, Words([*number], which, counts), *rest)
 
 
 def _written(
@@ -228,14 +246,16 @@ def _written(
   if seed is not None:
     written = controls.controls(texts, spans, seed).texts
   new = [w if w != t else '' for t, w in zip(texts, twins)]
-  at = [[*map(_shared, each)] if each else () for each in spans]
-  return EditedRows(new, written, at, left, side, wording)
+  return EditedRows(new, written, exchanged(spans), left, side, wording)
 
 
-def _shared(span: dictionary.Span) -> dictionary.Span:
-  """With one copy of each word, however many rows have it."""
-  start, end, old, new = span
-  return start, end, sys.intern(old), sys.intern(new)
+def exchanged(spans: Sequence[Sequence[dictionary.Span]]) -> Words:
+  """The words of each row's spans."""
+  number: dict[tuple[str, str], int] = {}
+  every = (span[2:] for each in spans for span in each)
+  which = [number.setdefault(pair, len(number)) for pair in every]
+  counts = np.fromiter(map(len, spans), np.int64, len(spans))
+  return Words([*number], np.array(which, np.int32), counts)
 
 
 def _options(name: str, config: Config) -> dict:

@@ -462,12 +462,12 @@ def _edited(
     out.wordings[edits.name] = flips.by_value(
       *(labels, out.scores, edit, edits.wording, edits.values, *end)
     )
-  once = given.hang.once(len(edits.spans))
+  once, words_of = given.hang.once(len(given.text)), edits.exchanged.by_row()
+  said = {
+    pair: '{} → {}'.format(*pair).lower() for pair in edits.exchanged.pairs
+  }
   out.words[edits.name] = flips.by_word(
-    [
-      [f'{old.lower()} → {new.lower()}' for _, _, old, new in edits.spans[row]]
-      for row in once
-    ],
+    [[said[pair] for pair in words_of(row)] for row in once],
     out.scores[:, once],
     flips.of_rows(edit, once),
     *(out.cut, options_of(given.config).over(given.hang.among(once))),

@@ -1,6 +1,6 @@
 """Sections of an audit's page: the rows that templates/audit.txt shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -126,17 +126,19 @@ def _picture(name: str, own: Mapping, sides: tuple[str, str]) -> dict:
   return results.figure('wordings', f'flips_{name}', '', rows=rows)
 
 
-def diverse(rows: Sequence[int], spans: Sequence[Sequence]) -> list[int]:
+def diverse(
+  rows: Sequence[int], words_of: Callable[[int], Sequence[tuple[str, str]]]
+) -> list[int]:
   """The rows, those first that exchange words which no row before them does.
 
-  >>> she, he, aunt = (0, 3, 'she', 'he'), (0, 2, 'He', 'She'), (0, 4, 'a', 'u')
-  >>> diverse([0, 1, 2], [[she], [he], [aunt]])
+  >>> words = [('she', 'he')], [('He', 'She')], [('aunt', 'uncle')]
+  >>> diverse([0, 1, 2], words.__getitem__)
   [0, 2, 1]
   """
   turns: dict[tuple, int] = {}
   order = []
   for row in rows:
-    pairs = ((old.lower(), new.lower()) for _, _, old, new in spans[row])
+    pairs = ((old.lower(), new.lower()) for old, new in words_of(row))
     words = {tuple(sorted(pair)) for pair in pairs}
     # As often as the least shown of its words was.
     order.append(min((turns.get(word, 0) for word in words), default=0))
@@ -153,10 +155,11 @@ def _examples(name: str, focus: Measured, classes: Sequence[str]) -> list[dict]:
   moved = flips.change(focus.scores, edit.scores).mean(0)
   turned = np.flatnonzero(edit.edited & (flip >= 0.5))
   largest = turned[np.argsort(-moved[turned], kind='stable')]
-  rows = diverse(largest.tolist(), edits.spans)
+  words_of = edits.exchanged.by_row()
+  rows = diverse(largest.tolist(), words_of)
   # Names alone come last: they say the least of a group.
   listed = edits.words or ()
-  other = lambda row: any(o.lower() in listed for *_, o, _ in edits.spans[row])
+  other = lambda row: any(old.lower() in listed for old, _ in words_of(row))
   rows.sort(key=lambda row: bool(listed) and not other(row))
   binary, table = focus.scores.ndim == 2, focus.given.table
   names = list(classes) or ['negative', 'positive']

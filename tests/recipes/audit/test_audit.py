@@ -96,11 +96,10 @@ def test_a_function_is_audited_with_edits_and_groups():
 
 def test_rows_that_flip_show_different_words(monkeypatch):
   """Three of 'she → he' with the largest changes do not hide another word."""
-  span = lambda old, new: [(0, len(old), old, new)]
-  spans = [span('She', 'He')] * 3 + [span('Ann', 'Tom'), span('Ann', 'Tom')]
-  assert audit_page.diverse([0, 1, 2, 3, 4], spans) == [0, 3, 1, 4, 2]
-  both = [[*span('She', 'He'), *span('Ann', 'Tom')], *spans]
-  assert audit_page.diverse([1, 0, 4], both) == [1, 0, 4]
+  words = [[('She', 'He')]] * 3 + [[('Ann', 'Tom')]] * 2
+  first = lambda rows, words: audit_page.diverse(rows, words.__getitem__)
+  assert first([0, 1, 2, 3, 4], words) == [0, 3, 1, 4, 2]
+  assert first([1, 0, 4], [[*words[0], *words[3]], *words]) == [1, 0, 4]
   frame = rows()
   aunts = [f'My aunt said it was happy {k}.' for k in frame.index[::7]]
   frame.loc[::7, 'text'] = aunts
