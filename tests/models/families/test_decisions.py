@@ -92,7 +92,7 @@ def test_minilm_decides_as_in_float32(tmp_path, monkeypatch):
   assert 0 < np.abs(fast - exact).max() < 2e-3
   assert ((fast >= 0.5) == (exact >= 0.5)).all()
   label = exact + rng.normal(0, exact.std(), len(exact)) > np.median(exact)
-  assert abs(roc_auc_score(label, fast) - roc_auc_score(label, exact)) < 1e-3
+  assert abs(roc_auc_score(label, fast) - roc_auc_score(label, exact)) < 1e-4
 
 
 def test_a_row_without_a_number_is_computed_again(monkeypatch):
