@@ -14,13 +14,15 @@ from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.swapping.pronouns import ALONE, OBJECT, Row, her, his
 from fairjax.pairs.word_sets import SETS
 
+# Words before a band's name: "long before Queen played", but "the Queen".
+_BEFORE = {''} | SETS.enders - SETS.determiners - SETS.possessive
 Rule = Callable[[str, int, int], Row | None]
 
 
 def _is_fixed(text: str, start: int, end: int) -> bool:
   """Whether a capitalised word is part of such a name: Lady Gaga, Queen."""
   low = text[start:end].lower()
-  if low in SETS.stage_names and not last_word(text, start):
+  if low in SETS.stage_names and last_word(text, start).lower() in _BEFORE:
     if next_word(text, end)[0] in SETS.musical:
       return True
   return fixed_names.has(text, start, low)
@@ -176,6 +178,20 @@ MISTER: Row = ('mister', 'miss', 'mx')
 CHICK: Row = ('dude', 'chick', 'person')
 CHICKS: Row = ('dudes', 'chicks', 'people')
 
+
+DADS: tuple[Row, ...] = (
+  ('dad', 'mom', 'parent'),
+  ('dads', 'moms', 'parents'),
+  ('daddy', 'mommy', 'parent'),
+)
+
+
+def british(row: Row) -> Rule:
+  """mum where the text has one, else mom."""
+  mum = (row[0], row[1].replace('mom', 'mum'), row[2])
+  return lambda text, start, end: mum if 'mum' in text.lower() else row
+
+
 PRONOUNS = frozenset(('her', 'his', 'him', 'hers'))
 RULES: dict[str, Rule] = {
   'her': her,
@@ -215,6 +231,8 @@ def rules(
   listed = {word for row in rows for word in row[:2]}
   always = RULES if titles else PRONOUNS | (listed & RULES.keys())
   rules = sets | {word: RULES[word] for word in always}
+  if titles:  # our own list
+    rules |= {row[0]: british(row) for row in DADS}
   named = (fixed_names.places().keys() | SETS.stage_names) - PRONOUNS
   return {
     word: unless_fixed(rule) if word in named else rule

@@ -8,6 +8,7 @@ Counterfactual data augmentation as in Zhao et al. 2018 (arXiv 1804.06876) and
 Hall Maudslay et al. 2019 (arXiv 1909.00871), with our own lists and rules.
 """
 
+import functools
 import hashlib
 import os
 import re
@@ -20,6 +21,7 @@ from fairjax.data.corpora.shards import Span, Swapped
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import (
   context,
+  fixed_names,
   neutral,
   scan,
   tags,
@@ -354,6 +356,10 @@ def gender_entries(
   rules = context.rules(known.rows, titles=ours)
   stay = _SURE.get(direction, ())
   entries.update({w: r for w, r in rules.items() if w not in stay})
+  for word in fixed_names.places().keys() & entries.keys():
+    if isinstance(new := entries[word], str):  # Ms. Magazine stays
+      always = functools.partial(lambda new, *_: (new,) * 3, new)
+      entries[word] = context.unless_fixed(always)
   return entries
 
 

@@ -37,6 +37,8 @@ _SUFFIXES = tuple('ful less able ible ous ive ish ier ic ed'.split())
 def his(text: str, start: int, end: int) -> Row:
   """her for a possessive, hers where it stands alone."""
   after = next_word(text, end)
+  if _acts(text, *after):
+    return ALONE
   return ALONE if _stands_alone(text, start, end, 'her', after) else POSSESSIVE
 
 
@@ -55,6 +57,16 @@ def her(text: str, start: int, end: int) -> Row:
   if before in VERBS and _object_of(before, text, end, after):
     return OBJECT
   return POSSESSIVE
+
+
+def _acts(text: str, word: str, stop: int, hyphen: bool) -> bool:
+  """his mentioned the strike, so his got the prize: no noun can follow."""
+  done = word in SETS.past_forms and word not in SETS.past_forms_too
+  if hyphen or not (
+    done or (word.endswith('ed') and word not in SETS.ed_nouns)
+  ):
+    return False
+  return next_word(text, stop)[0] in _BEFORE_OBJECTS
 
 
 def _paired(text: str, start: int, end: int, partner: str, word: str) -> bool:
@@ -112,6 +124,9 @@ def _stands_alone(
       return False
   if low in ('and', 'or') and skipped in SETS.adjectives:
     return None  # "his long and active life", but "made her happy and rich"
+  if text[start - 3 : start].lower() == 'of ' and skipped in SETS.adverbs:
+    if low in SETS.finite or low.removesuffix('s') in SETS.bare_verbs - {low}:
+      return True  # a student of his now runs
   if not low and skipped in _ATTRIBUTES:
     enumeration = found('enumerated', text, start, place)
     if (
@@ -136,8 +151,11 @@ def _is_reduced(text: str, start: int, word: str, stop: int) -> bool:
 
 def _either(word: str) -> bool:
   """Whether the word after `word` tells what the pronoun is."""
-  if word in EITHER:
-    return True
+  return word in EITHER or _graded(word)
+
+
+def _graded(word: str) -> bool:
+  """quietly, but no family."""
   return word.endswith('ly') and word not in SETS.ly_nouns
 
 
@@ -163,9 +181,15 @@ def _object_of(
   if verb in _NAMED and found('quoted', text, end, end):
     return True
   if word in ('back', 'home'):
+    if verb.startswith('help'):  # onto the pavement, but "her back and neck"
+      return after in SETS.directions or after in ('to', 'in', 'on')
     return verb in SETS.move
   if verb in SETS.wish:
     return True
+  if verb in _SEEN and after in SETS.bare_verbs and _graded(word):
+    return after not in SETS.nouns_too or _is_act(
+      after, text, next_word(text, stop)[1]
+    )
   thing = word in SETS.things_too and not closes  # let her phone ring
   if verb in SETS.allow and word not in SETS.held and not thing:
     return word in SETS.bare_verbs or (closes and not word.endswith('s'))
@@ -187,7 +211,8 @@ def _object_of(
   if word in SETS.captive:
     return verb in _MOVED
   if verb in _SEEN and word in SETS.bare_verbs:
-    return word not in SETS.nouns_too or _is_act(word, text, stop)
+    helped = verb.startswith('help') and word not in SETS.things_too
+    return helped or word not in SETS.nouns_too or _is_act(word, text, stop)
   if verb in SETS.filming and word in SETS.bare_verbs:
     return after in _BEFORE_OBJECTS
   if verb in _CHANGED:
@@ -203,7 +228,9 @@ def _is_act(word: str, text: str, stop: int) -> bool:
   """
   after, end, _ = next_word(text, stop)
   low = after.lower()
-  if low in SETS.possessive or low == 'away':  # "tie her shoes"
+  if low in SETS.possessive or low in ('away', 'back'):  # "tie her shoes"
+    return True
+  if low in SETS.adverbs or _graded(low):
     return True
   if word in SETS.things_too:  # "made her mark."
     return False
@@ -273,7 +300,7 @@ def _in_clause(
 def _is_state(verb: str, word: str, text: str, stop: int) -> bool:
   """kept her late, made her extremely sad: an adjective ends the clause."""
   graded = word in SETS.degrees
-  if graded or (word.endswith('ly') and word not in SETS.ly_nouns):
+  if graded or _graded(word):
     word, stop, hyphen = next_word(text, stop)
     if hyphen or not word:
       return False

@@ -25,7 +25,7 @@ from fairjax.pairs.swapping.listed import match_case
 Pairs = list[tuple[str, str]]
 _WORD = re.compile(r'\w+|[^\w\s]')
 # Precision of the shipped rules, which pages state; a test measures it again.
-MEASURED = {'GECO': 0.979, 'WinoBias': 0.988, 'Winogender': 1.0, 'GAP': 0.946}
+MEASURED = {'GECO': 0.979, 'WinoBias': 0.989, 'Winogender': 1.0, 'GAP': 0.946}
 
 
 class Score(NamedTuple):
