@@ -2,7 +2,7 @@
 
 kept.csv, mended.csv and persons.csv hold what rules were written for, held.csv
 sentences of the kinds of mended.csv that were written first and read at the
-end, further.csv a half of either sort; names.csv says which words are first
+end, further.csv halves of either sort; names.csv says which words are first
 names. `back`: the twin leads back; `left`: how many words had no sure
 counterpart; `options`: of the swap.
 """
@@ -58,9 +58,13 @@ def test_sentences_that_no_rule_was_written_for():
   one = lambda row: row['twin'] == written(row).texts[0]
   assert all(map(one, read('mended')))
   assert sum(map(one, read('held'))) >= 95
-  for half in ('', 'yes'):  # at the first run .82 and, when withheld, .90
+  # At the first run .82 and, when withheld, .90; by a second writer .90, .92
+  # and, after rules for the first of hers, .96.
+  halves = {'': 98, 'yes': 98, 'second': 120}
+  halves |= {'second, withheld': 118, 'third, withheld': 117}
+  for half, least in halves.items():
     rows = [row for row in read('further') if row['withheld'] == half]
-    assert len(rows) == 100 and sum(map(one, rows)) >= 98
+    assert len(rows) >= 100 and sum(map(one, rows)) >= least
 
 
 @pytest.mark.parametrize('row', read('persons'), ids=lambda row: row['word'])

@@ -28,6 +28,7 @@ _CHANGED = SETS.let | KEEP | SETS.judge
 _MOVED = KEEP | SETS.move
 _NAMED = SETS.naming - SETS.make
 _JUDGED = SETS.make | SETS.judge
+_PAST = SETS.past_forms - SETS.past_forms_too - {'thought', 'felt', 'saw'}
 _BARE = SETS.bare_verbs - SETS.nouns_too
 _BEFORE_OBJECTS = SETS.determiners - {'that', 'this'}
 _ATTRIBUTES = SETS.adjectives - SETS.states_only
@@ -106,7 +107,7 @@ def _stands_alone(
     return False
   if word != low and text[start + 1 : end].islower():  # "her Majesty", not HER
     return low == 'i'
-  if low in SETS.enders:
+  if low in SETS.enders or low.replace('’', "'").split("'")[0] in SETS.enders:
     return not _paired(text, start, end, partner, low)
   if text[start - 2] == 'f' and _is_reduced(text, start, low, stop):
     return True
@@ -142,7 +143,7 @@ def _is_reduced(text: str, start: int, word: str, stop: int) -> bool:
   """a friend of his named Lola, a photo of her taken in May."""
   if text[start - 3 : start].lower() != 'of ' or word in SETS.ed_nouns:
     return False
-  if word in ('named', 'called'):
+  if word in ('named', 'called') or word in _PAST:  # a friend of his drove
     return True
   if word in ('taken', 'written', 'known', 'made') or word.endswith('ed'):
     return _closes(text, stop)
@@ -183,13 +184,17 @@ def _object_of(
   if word in ('back', 'home'):
     if verb.startswith('help'):  # onto the pavement, but "her back and neck"
       return after in SETS.directions or after in ('to', 'in', 'on')
+    if verb in SETS.give and after in SETS.determiners:
+      return True  # give her back her allotment
     return verb in SETS.move
   if verb in SETS.wish:
     return True
-  if verb in _SEEN and after in SETS.bare_verbs and _graded(word):
-    return after not in SETS.nouns_too or _is_act(
-      after, text, next_word(text, stop)[1]
-    )
+  if verb in _SEEN and _graded(word):  # let her quietly finish
+    act = next_word(text, stop)[1]
+    if next_word(text, act)[0] in _BEFORE_OBJECTS:
+      return True
+    if after in SETS.bare_verbs:
+      return after not in SETS.nouns_too or _is_act(after, text, act)
   thing = word in SETS.things_too and not closes  # let her phone ring
   if verb in SETS.allow and word not in SETS.held and not thing:
     return word in SETS.bare_verbs or (closes and not word.endswith('s'))
@@ -228,14 +233,14 @@ def _is_act(word: str, text: str, stop: int) -> bool:
   """
   after, end, _ = next_word(text, stop)
   low = after.lower()
-  if low in SETS.possessive or low in ('away', 'back'):  # "tie her shoes"
+  if low in SETS.possessive or low in SETS.past_nouns:  # "tie her shoes"
     return True
   if low in SETS.adverbs or _graded(low):
     return True
+  if low in _BEFORE_OBJECTS and not found('some_day', text, stop, stop):
+    return True
   if word in SETS.things_too:  # "made her mark."
     return False
-  if low in _BEFORE_OBJECTS:
-    return True
   if word in SETS.motions:
     if low in SETS.directions or low in SETS.numbers or low.isdigit():
       return True
@@ -271,6 +276,8 @@ def _goes_on(
   if word.endswith('ed') and word not in SETS.ed_nouns:
     return closes
   forms = {word.removesuffix('s'), word.removesuffix('es')} - {word}
+  if word in SETS.bare_verbs and after in _BEFORE_OBJECTS:
+    return True
   if before != 'like':  # nobody but her speaks
     return not _BARE.isdisjoint(forms)
   subject = last_word(text, start - len(before) - 1).lower()

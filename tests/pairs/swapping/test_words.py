@@ -241,7 +241,7 @@ def test_known_twins(shared):
   for name, side, run in swap_eval.runs(shared):
     found.setdefault(name, {})[side] = swap_eval.score(*run)
   least = {
-    'gap': (0.945, 0.973),
+    'gap': (0.945, 0.972),  # whose twins turn titles of works too
     'gap names': (0.945, 0.82),
     'winobias': (0.988, 0.99),
     'winogender': (1.0, 1.0),
