@@ -102,7 +102,7 @@ def sweep(folder: str | os.PathLike) -> None:
   for part in found:  # those of living processes stay: cells share a folder
     host, pid = part.name.split('.')[1:3]
     with contextlib.suppress(OSError, ValueError):
-      old = time.time() - part.stat().st_mtime > 86_400  # of another machine
+      old = time.time() - part.stat().st_mtime > 86_400  # of any machine
       ended = f'.{host}' == here and (pid == me or not _lives(int(pid)))
       if (old or ended) and part.is_dir():
         shutil.rmtree(part)

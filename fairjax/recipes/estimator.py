@@ -118,7 +118,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
       file = folder / f'{name.removesuffix("_path")}.parquet'
       artefacts.write_table(file, part)
       setattr(config.data, name, str(file))
-    config.data.test_path = config.data.valid_path  # a run measures test rows
+    config.data.test_path = config.data.valid_path  # no other rows are left
     config.train.export = True
     validate(config)
     find(RECIPES, 'recipe', config.recipe)(config, folder)

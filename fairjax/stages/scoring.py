@@ -257,4 +257,4 @@ def over_epochs(
 
 def steps(config: Config, rows: int, epoch: float | int) -> int:
   """The number of steps after so many epochs of so many rows."""
-  return round(epoch * -(-rows // config.train.batch))  # the last is smaller
+  return round(epoch * -(-rows // config.train.batch))  # the last may be short

@@ -67,7 +67,7 @@ def permutation(
   s = s - s.mean()
   scale = np.abs(s).max()
   grid = np.rint(s / scale * GRID).astype(np.int64) if scale else s.astype(int)
-  observed, slack = int(grid[:n].sum()), total  # half a step a value, twice
+  observed, slack = int(grid[:n].sum()), total  # rounding of two sums
   # mean_X − mean_Y rises with Σ_X; under centring it is 0 at Σ_X = n/N Σ.
   middle = grid.sum() * n / total
   far = abs(observed - middle)
@@ -79,7 +79,7 @@ def permutation(
     return P(up / splits, min(two / splits, 1.0), True, splits)
   rng = np.random.default_rng([seed, 0xA7])
   ups = fars = 1  # the data are one of the splits
-  batch = max((1 << 22) // total, 1)  # as many numbers in memory
+  batch = max((1 << 22) // total, 1)  # 2^22 numbers in memory
   for start in range(0, samples - 1, batch):
     rows = min(batch, samples - 1 - start)
     order = rng.random((rows, total)).argpartition(n - 1, axis=1)[:, :n]
