@@ -59,7 +59,7 @@ def read(folder: str | pathlib.Path) -> pd.DataFrame:
           'pro': pro,
           'anti': anti,
           'he': pronouns[0] in MASCULINE,
-          'cluster': f'{kind}:{number // 2}',
+          'cluster': f'{kind}:{number // 2}',  # two lines share occupations
         }
       )
   if len(broken) > len(out):

@@ -109,5 +109,5 @@ def csv(rows: 'Sequence[Mapping] | pd.DataFrame') -> str:
   writer.writerow(map(csv_cell, keys))
   for row in rows:
     cells = (row.get(key, '') for key in keys)
-    writer.writerow('' if v != v else csv_cell(v) for v in cells)
+    writer.writerow('' if v != v else csv_cell(v) for v in cells)  # NaN: ''
   return file.getvalue()

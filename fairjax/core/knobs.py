@@ -338,7 +338,7 @@ def _wrong(leaf: Leaf, result: Any) -> str:
     return f'it must be {_WANTED.get(leaf.type, "a tuple such as (1, 2)")}'
   if isinstance(result, float) and not math.isfinite(result):
     return 'a finite number is needed'
-  if isinstance(result, int) and abs(result) >= 2**63:
+  if isinstance(result, int) and abs(result) >= 2**63:  # int64 ends there
     return 'that is more than anything here can be'
   for one in result if isinstance(result, tuple) else (result,):
     if isinstance(one, str) and (len(one) > 4000 or paths.unwritable(one)):

@@ -41,7 +41,7 @@ def free_memory() -> int:
     with open('/proc/meminfo', encoding='ascii') as file:
       (kb,) = re.findall(r'MemAvailable:\s+(\d+) kB', file.read())
   except (OSError, ValueError):
-    return 2**40
+    return 2**40  # unknown: nothing is held back
   return int(kb) * 1024
 
 

@@ -61,16 +61,15 @@ def entry_points() -> Any:
 def installed(kind: str, entries: dict, made: Callable) -> dict:
   """The entries, and those that other packages have as `fairjax.KIND`.
 
-  `made(point, its package's name)` makes an entry. A name of ours stays ours:
-  no package may change what a command means, or keep one from starting.
+  `made(point, its package's name)` makes an entry.
   """
   for point in entry_points().select(group='.'.join(('fairjax', kind))):
     package = point.dist.name if point.dist else 'another package'
     try:
-      if point.name in entries:
+      if point.name in entries:  # no package may change a command
         raise ValueError('the name is taken')
       entries[point.name] = made(point, package)
-    except Exception as error:
+    except Exception as error:  # nor keep one from starting
       warnings.warn(
         f'{package} has an entry point {point.name} of fairjax {kind}, which '
         f'is left out: {error}',

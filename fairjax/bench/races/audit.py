@@ -99,7 +99,7 @@ def _grouped(
     ids, mask = (batch[n].astype(np.int64) for n in INPUTS[:2])
     parts.append(ask(dict(zip(INPUTS, (ids, mask, np.zeros_like(ids))))))
   out = np.concatenate(parts)
-  out[order] = out.copy()
+  out[order] = out.copy()  # back in the order of the texts
   return softmax(out.astype(np.float64), axis=-1)
 
 

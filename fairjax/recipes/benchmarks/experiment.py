@@ -102,15 +102,12 @@ def run(e: Experiment) -> Results:
 
 
 def items_of(config: Config) -> tuple[dict[str, pd.DataFrame], list[str]]:
-  """The items of each benchmark by name, and what is not there.
-
-  Where none is asked for, they are those whose files are in the folder.
-  """
+  """The items of each benchmark by name, and what is not there."""
   options = config.benchmarks
   if options.names:
     return {name: measure.read(name, config) for name in options.names}, []
   tables, missing = {}, []
-  for name, one in BENCHMARKS.items():
+  for name, one in BENCHMARKS.items():  # those whose files are there
     try:
       if one.origin:
         tables[name] = measure.read(name, config)
@@ -159,10 +156,7 @@ def check(config: Config) -> None:
 def contenders(
   e: Experiment, tables: dict[str, pd.DataFrame]
 ) -> dict[str, judges.Judge | word_judge.WordJudge]:
-  """The model, the model after each mitigation, and another one.
-
-  Of tables that nobody named, those that a model cannot be asked go.
-  """
+  """The model, the model after each mitigation, and another one."""
   config, options = e.config, e.config.benchmarks
   own, against = asked.load(config.model, config), config.audit.against
   other = asked.load(against, config) if against else None
@@ -172,7 +166,7 @@ def contenders(
         benchmarks.capability(name, model.able)
         measure.known_words(name, model, items)
       except UserError as error:
-        if options.names or len(tables) < 2:
+        if options.names or len(tables) < 2:  # what was named must work
           raise
         e.log.line(f'{name} is left out: {str(error).partition(";")[0]}')
         del tables[name]

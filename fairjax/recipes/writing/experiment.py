@@ -91,7 +91,7 @@ def write(
     )
   if scorer is not None:
     some = table['continuation']
-    once = list(dict.fromkeys(some))
+    once = list(dict.fromkeys(some))  # equal texts are scored once
     found = scores.score(scorer, once, config, log)
     table['score'] = some.map(dict(zip(once, found)))
   if log and mesh.is_main():
@@ -115,7 +115,7 @@ def _texts(config: Config, frame, source, log: Log | None):
       f'{writer.name} writes: {frame["prompt"].nunique():,} different prompts, '
       f'{config.writing.samples} texts each'
     )
-  once = list(dict.fromkeys(frame['prompt']))
+  once = list(dict.fromkeys(frame['prompt']))  # each prompt is asked once
   folder = log.folder if log else None
   texts = writers.written(writer, once, folder, config.reuse)
   own = writer.options

@@ -1,4 +1,4 @@
-"""The prompts: whose they are, what they hang together by, and their pairs.
+"""The prompts: their groups, their clusters and their pairs.
 
 Templates of the axes (templates.py), or a file: a table of a user's with the
 columns prompt and group (and template, pair, attribute, continuation where

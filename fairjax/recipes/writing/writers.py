@@ -120,7 +120,7 @@ class _Calls:
       time.sleep(max(self.next - time.monotonic(), 0.0))
       self.next = time.monotonic() + self.apart
       try:
-        texts = self.target(list(prompts))
+        texts = self.target(list(prompts))  # a copy, which it may change
         break
       except (KeyboardInterrupt, Interrupted):
         raise
