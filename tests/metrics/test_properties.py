@@ -7,11 +7,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairjax
-from fairjax.metrics import calibration, contrasts, groups
+from fairjax import UserError
+from fairjax.benchmarks import bbq, crows, stereoset
+from fairjax.benchmarks.shared import association
+from fairjax.metrics import (
+  calibration,
+  contrasts,
+  group_thresholds,
+  groups,
+  thresholds,
+)
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import row_weights
 from fairjax.metrics.inference.sample import RowSample
-from fairjax.metrics.texts import flips
+from fairjax.metrics.texts import counterfactual, fairscore, flips, rewrites
 
 ROW = st.tuples(
   st.integers(0, 1),  # label
@@ -64,6 +73,82 @@ def of_an_audit(label, scores, members, names, how) -> dict:
   return parts
 
 
+def of_thresholds(label, scores, group, weight) -> dict:
+  """What thresholds rows choose, for all and of each group, where they do."""
+  parts = {part: {} for part in ('', *np.unique(group))}
+  try:
+    for rule in ('eer', 'balanced_accuracy', 'accuracy'):
+      value = thresholds.choose(label, scores, rule, weight)
+      parts[''][rule] = {'value': value}
+    for criterion in group_thresholds.CRITERIA:
+      rule = group_thresholds.fit(
+        label, scores[0], group, criterion, weight=weight
+      )
+      for name, value in rule.thresholds.items():
+        parts[name][criterion] = {'value': value}
+  except UserError:  # rows that do not tell, in either order
+    pass
+  return parts
+
+
+def of_texts(label, scores, group) -> dict:
+  """Measures of texts and twins, of rewrites, of a benchmark's pairs."""
+  twin, shows = scores[::-1], (scores[1] > scores[0]).astype(int)
+  how, one = RowSample(resamples=0), (scores >= 0.5).astype(int)
+  gaps = counterfactual.rates(label, scores, twin)
+  of_groups = counterfactual.group_rates(label, shows, scores, twin)
+  found = {}
+  for of, sums in enumerate(
+    (gaps, of_groups, counterfactual.content(of_groups))
+  ):
+    both = sums, counterfactual.sizes(sums)
+    found |= {(of, k): v for x in both for k, v in seeds_of(x, how).items()}
+  found |= seeds_of(counterfactual.quality(label, scores), how)
+  words = np.where(scores[0] > 0.6, 'a c d', np.where(label, 'a b d', 'a d'))
+  words = [w.split() for w in words]
+  each = [rewrites.counts('a b d'.split(), 'a c d'.split(), w) for w in words]
+  found |= rewrites.measures(np.sum(each, 0, float, keepdims=True))
+  events = fairscore.outcomes(label, one, (twin >= 0.5).astype(int))
+  found |= {k: fairscore.share(v, how)['seeds'] for k, v in events.items()}
+  sides = [scores[0][label == k] for k in (1, 0)]
+  if min(map(len, sides)) > 1:
+    found['effect size'] = association.effect_size(*sides)
+  parts = {'': found} | {part: {} for part in np.unique(group)}
+  for part, name, value in of_benchmarks(label, scores, group, how):
+    parts[part if part in parts else ''][name] = value
+  # A seed is a number of its own; without rows there is none.
+  flat = lambda x: np.atleast_1d(np.asarray(x, float)).tolist()
+  return {
+    part: {k: {'value': None, 'seeds': flat(v)} for k, v in each.items()}
+    for part, each in parts.items()
+  }
+
+
+def seeds_of(sums, how) -> dict:
+  return counterfactual.drawn(sums, how).values
+
+
+def of_benchmarks(label, scores, group, how):
+  """(part, name, value) of CrowS-Pairs, StereoSet and BBQ on such rows."""
+  at = [f'{x:.3f} {y:.3f}' for x, y in scores.T]
+  table = pd.DataFrame({'id': at, 'bias_type': group, 'stereo': label > 0})
+  pairs = crows.decided(table, *scores, 'x')
+  table = table.assign(level='', target=group)
+  three = np.stack([*scores, (scores[0] * 7 + 0.13) % 1], 1)
+  sets = stereoset.rows(stereoset.decided(table, three, 'x'), how)
+  for row in [*crows.rows(pairs, how), *sets]:
+    part = row['part'].removeprefix(', ')
+    name = row['metric'], row['part'] if part not in group else ''
+    yield part, name, row['value']['value']
+  asked = pd.DataFrame({'target': label * 2, 'unknown': 1, 'label': 2 - label})
+  asked['question_polarity'] = np.where(scores[1] > 0.5, 'neg', 'nonneg')
+  totals = bbq.sums(asked, np.minimum(3 * scores[0], 2).astype(int)).sum(0)
+  with np.errstate(invalid='ignore'):
+    for kind in ('ambig', 'disambig'):
+      for name, one in bbq.numbers(kind).items():
+        yield '', f'{kind} {name}', one.measure(totals)
+
+
 def of_three(label, scores) -> tuple:
   """Labels and scores of three classes, of the same rows."""
   each = np.stack([scores, 1 - scores, (scores * 7 + 0.13) % 1], -1)
@@ -86,8 +171,11 @@ def measured(label, scores, group, weight=None, more=True, **other) -> dict:
     own = [g for g, kind in enumerate(kinds) if kind == 'group']
     one = members[own], [names[g] for g in own], how
     found.append(('', of_an_audit(label, scores, *one)))
+    found.append((' chosen', of_thresholds(label, scores, group, weight)))
+  if more and weight is None:  # of texts, whose rows have no weights
+    found.append((' of texts', of_texts(label, scores, group)))
   return {
-    (part, name + of): estimate
+    (part, f'{name}{of}'): estimate
     for of, parts in (found if more else found[:1])
     for part, each in parts.items()
     for name, estimate in each.items()
@@ -123,7 +211,13 @@ def test_a_weight_of_two_is_a_row_twice(drawn):
   label, scores, group, weight = rows_of(drawn)
   often = np.repeat(np.arange(len(label)), weight.astype(int))
   many = measured(label[often], scores[:, often], group[often])
-  assert_same(measured(label, scores, group, weight), many, ends=False)
+  one = measured(label, scores, group, weight)
+  assert_same(one, {key: many[key] for key in one}, ends=False)
+  twice = np.tile(np.arange(len(label)), 2)
+  again = of_texts(label[twice], scores[:, twice], group[twice])
+  for part, each in of_texts(label, scores, group).items():
+    each.pop('effect size', None)  # of a spread over n − 1
+    assert_same(each, {key: again[part][key] for key in each}, ends=False)
 
 
 @TRIED
@@ -160,6 +254,20 @@ def test_classes_the_other_way_round_exchange_their_measures(drawn):
 
 
 @TRIED
+@given(ROWS)
+def test_texts_the_other_way_round_turn_their_gaps(drawn):
+  label, scores, group, _ = rows_of(drawn)
+  one, two = (
+    of_texts(*rows, group)['']
+    for rows in ((label, scores), (1 - label, 1 - scores))
+  )
+  for x, y in (((0, 'tprd'), (0, 'fprd')), ('accuracy', 'accuracy')):
+    sign = 1 if x == y else -1
+    x, y = numbers(one[x], False), sign * numbers(two[y], False)
+    assert np.allclose(x, y, 1e-9, 1e-9, equal_nan=True), (x, y)
+
+
+@TRIED
 @given(ROWS, st.randoms())
 def test_a_second_attribute_changes_nothing_of_the_first(drawn, random):
   label, scores, group, weight = rows_of(drawn)
@@ -168,8 +276,8 @@ def test_a_second_attribute_changes_nothing_of_the_first(drawn, random):
   two = measured(label, scores, group, weight, other=other)
   own = {}
   for part, name in one:
-    key = (f'group: {part}' if part else '', name)
-    own[part, name] = two[key if key in two else (part, f'group/{name}')]
+    keys = (f'group: {part}' if part else '', name), (part, f'group/{name}')
+    own[part, name] = two[next((k for k in keys if k in two), (part, name))]
   assert_same(one, own)
 
 

@@ -165,6 +165,18 @@ def test_few_effective_rows_count_in_no_gap(case):
   assert "Few rows by weight, so wide intervals: 'a' (3, fewer than 10" in said
 
 
+def test_calibration_of_a_group_that_weighs_little_is_as_sure(case):
+  y, p, members, *_ = case
+  w = np.random.default_rng(6).uniform(1, 2, N)
+  ends = []
+  for least in (1.0, 1e-4):  # all of group a weigh less than a row of b
+    own = w * np.where(members[0], least, 1)
+    how = RowSample(0.95, 200, weight=row_weights.given(own, N))
+    (one, _) = calibration.measure(y, p, members[:2], how, 10)[1]
+    ends.append([one['ece'][key] for key in ('value', 'low', 'high')])
+  np.testing.assert_allclose(*ends, rtol=0.1)
+
+
 def test_calibration_contrasts_costs_and_thresholds(case):
   y, p, members, *_ = case
   times = np.random.default_rng(6).integers(0, 4, N)
