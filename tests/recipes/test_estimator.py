@@ -14,7 +14,8 @@ import fairjax
 from fairjax.recipes import estimator
 
 TINY = {'model': 'tiny', 'epochs': 12, 'learning_rate': 2e-3}
-TINY['options'] = {'measures.resamples': 20}
+# A vocabulary of one size: folds of rows share their programs.
+TINY['options'] = {'measures.resamples': 20, 'tokens.vocab_size': 64}
 
 
 @pytest.fixture(scope='module')

@@ -414,13 +414,13 @@ def test_of_more_classes_the_positive_one_is_the_label_that_is_made():
 
 
 def test_the_exported_generator_is_the_one_that_wrote(models, tmp_path):
-  """After another rate in the same folder the first fit's was still there."""
+  """After a longer fit in the same folder the first one's was still there."""
   tables, _, _ = datasets.load_tables(config_of(models))
   targets = {s: rows['twin'].tolist() for s, rows in tables.items()}
   place = tmp_path / 'generator' / 'x' / 'export' / 'model.safetensors'
   exports = []
-  for lr in (1e-3, 5e-3):
-    config = config_of(models, rewriters__lr=lr)
+  for epochs in (1.0, 2.0):  # another rate would be another program
+    config = config_of(models, rewriters__epochs=epochs)
     with Log(tmp_path, config, main=True) as log:
       m = RewriteInputs(Experiment(config, tmp_path, log))
       own = counterfactual_texts.generator_config(config)
