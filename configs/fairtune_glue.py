@@ -4,8 +4,7 @@
 
 downloads GLUE; --config.data.path=GLUE reads GLUE/CoLA/train.tsv, dev.tsv and
 so on. --config.fairscore.tasks=cola,rte names some tasks. The paper's sweep is
---config.seeds=5 --config.fairscore.rates=1e-5,2e-5,3e-5
---config.fairscore.batches=16,32; its mean quality and fairscore:
+--config.seeds=5 --config.fairscore.sweep=true; its mean quality and fairscore:
 
   model                original        fairtuned
   RoBERTa, 16 GB       83.26   4.75    82.37   4.08

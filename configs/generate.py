@@ -18,5 +18,5 @@ def get_config() -> c.Config:
   return c.Config(
     recipe='generate',
     model='facebook/bart-base',
-    corpus=c.Corpus(backend='local', workers=1),
+    corpus=c.Corpus(backend='local'),
   )

@@ -7,7 +7,7 @@
       --config.repair.filler=BART --config.rewriters.fluency=LANGUAGE_MODEL
 
 The paper's six ablations, three seeds; 4 epochs as its code (its text says 2).
-Its protocol: --config.adversary.corpus=FOLDER to train on, and FairFlow's Table
+Its protocol: --config.corpus.path=FOLDER to train on, and FairFlow's Table
 1 by --config.rewriters.imbalance=.12. --config.adversary.withheld=.5 leaves
 half of the gender words out of the targets.
 

@@ -22,6 +22,6 @@ def get_config() -> c.Config:
   config.tokens.max_length = 512
   train.lr, train.batch, train.epochs = 1e-5, 64, 10.0
   train.warmup, train.schedule = 1200 / STEPS, 'plateau'
-  train.plateau_factor, train.evals, train.patience = 0.01, 4.0, 10
+  train.evals, train.patience = 4.0, 10
   train.metric_for_best = 'bleu'
   return config

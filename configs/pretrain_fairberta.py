@@ -34,7 +34,6 @@ def get_config() -> c.Config:
       microbatches=256,
       warmup=24 / 500,
       weight_decay=0.01,
-      beta1=0.9,
       beta2=0.999,
       eps=1e-8,
       max_grad_norm=0.0,

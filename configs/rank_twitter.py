@@ -7,7 +7,7 @@ Figures 2 to 4 and table 5. Killed at any time, the same command resumes. Over
 machines that share a folder: first --config.grid.cells=none for the scores, on
 each machine some cells (--config.grid.cells=0-39), then the first command. The
 best (a, b) is chosen on the validation tweets and their twins, within 3 % of
-the AUC (--config.grid.budget).
+the AUC.
 """
 
 from fairjax import config as c
@@ -23,5 +23,4 @@ def get_config() -> c.Config:
     train=c.Train(lr=1e-6, batch=64, epochs=15.0, patience=3),
     measures=c.Measures(sets=('test', 'identity')),
     scoring=c.Scoring(names=('ge', 'el2n', 'forgetting', 'grand'), epochs=1.0),
-    grid=c.Grid(budget=0.03),
   )

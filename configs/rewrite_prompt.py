@@ -29,6 +29,6 @@ def get_config() -> c.Config:
   return c.Config(
     recipe='generate',
     model='SmolLM2-135M-Instruct.Q4_1.gguf',
-    corpus=c.Corpus(backend='local', workers=1),
+    corpus=c.Corpus(backend='local'),
     generate=c.Generate(prompt=PROMPT, num_beams=1, max_new_tokens=60),
   )

@@ -33,6 +33,7 @@ from ml_collections import config_flags
 from fairjax.cli import commands
 from fairjax.config import (
   ALIASES,
+  REMOVED,
   RENAMED,
   Config,
   config_folder,
@@ -190,6 +191,8 @@ def instead(name: str, leaves) -> str:
     return f'; did you mean --config.{name}.name?'
   if name in RENAMED:
     return f'; it is now --config.{RENAMED[name]}'
+  if name in REMOVED:
+    return f' any more: {REMOVED[name]}'
   if last in ALIASES:
     return f'; did you mean {ALIASES[last]}?'
   same = [leaf for leaf in leaves if leaf.rpartition('.')[2] == last]

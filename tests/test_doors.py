@@ -39,7 +39,7 @@ WEIGHT = 'audit.weight is x (fairjax help audit.weight): --config.audit.weight'
     (LIBRARY, "as --config.data.on_bad='x y'; or", "as on_bad='x y'; or"),
     (LIBRARY, 'data.id is 3; --config.data.on_bad', 'ids is 3; on_bad=…'),
     (LIBRARY, 'fill --config.data.group', "fill a column called 'group'"),
-    (LIBRARY, 'set --config.train.track=1', 'the command and its flag'),
+    (LIBRARY, 'set --config.train.export=1', 'the command and its flag'),
     (LIBRARY, 'data.csv is empty', 'data.csv is empty'),
     (SHORT, WEIGHT, '--weight is x (fairjax help audit.weight): --weight'),
     (SPELT, WEIGHT, WEIGHT),

@@ -87,7 +87,6 @@ def test_what_a_recipe_would_not_do_is_said_first(recipe, changes, says):
 
 OTHER = {
   'generate.task': 'fill',
-  'measures.axis': 'religion',
   'measures.sets': ('train',),
   'measures.threshold': 'eer',
   'method.name': 'blind',
@@ -168,6 +167,10 @@ def test_every_name_of_others_leads_to_a_flag_that_is_there():
     name = ours.removeprefix('--').removeprefix('config.')
     assert name in leaves or name == 'workdir', (theirs, ours)
     assert theirs not in leaves
+  for name, why in main.REMOVED.items():
+    assert name not in leaves
+    said = told([QUICK, f'--config.{name}=1'])
+    assert f'there is no --config.{name} any more: {why}' in said
 
 
 @pytest.mark.parametrize(

@@ -48,5 +48,4 @@ def get_config() -> c.Config:
     ),
     perturb=c.Perturb(axes=('gender',)),
     measures=c.Measures(resamples=2000, primary=PRIMARY),
-    benchmarks=c.Benchmarks(associations=(0.0, 0.5, 0.8)),
   )

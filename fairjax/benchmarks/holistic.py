@@ -54,6 +54,7 @@ FORMS = (
 SLOT = re.compile(r'\{(plural_)?noun_phrase\}')
 COUNTS = {472_991: 'v1.0', 566_625: 'v1.1'}
 VOWELS = 'aeiou'
+TEMPLATES, DESCRIPTORS = 4, 6  # of a sample: templates, descriptors an axis
 
 
 class HolisticLists(NamedTuple):
@@ -234,9 +235,8 @@ def items(config) -> pd.DataFrame:
   """The sentences of a stratified sample, or all that are compared."""
   options = config.benchmarks
   lists, notes = read(options.data)
-  subset, table = sample(
-    lists, options.templates, options.descriptors, config.seed
-  )
+  most = (0, 0) if options.whole else (TEMPLATES, DESCRIPTORS)
+  subset, table = sample(lists, *most, config.seed)
   table = sentences(subset, table).reset_index(drop=True)
   table['id'] = table['axis'] + ':' + table['text']
   table = table.drop_duplicates('id').reset_index(drop=True)

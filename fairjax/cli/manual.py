@@ -23,6 +23,7 @@ from fairjax.cli.commands import COMMANDS
 from fairjax.config import (
   ALIASES,
   HELP,
+  REMOVED,
   RENAMED,
   Config,
   config_folder,
@@ -62,6 +63,8 @@ def explain(name: str) -> str:
     return command(name)
   leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
   name = RENAMED.get(name, name)
+  if name in REMOVED:
+    raise UserError(f'there is no --config.{name} any more: {REMOVED[name]}')
   if name in leaves:
     return knob(leaves[name])
   if name in sections():

@@ -28,7 +28,7 @@ from fairjax.config.methods import (
   Scoring,
   Weighting,
 )
-from fairjax.config.rewriting import AXES, Fairscore, Perturb, Rewrite
+from fairjax.config.rewriting import Fairscore, Perturb
 from fairjax.config.training import Mesh, Net, Train
 from fairjax.config.writing import Writing, writer
 from fairjax.core import knobs, paths
@@ -84,7 +84,6 @@ class Config:
   adversary: Adversary = section(Adversary, 'adversary')
   benchmarks: Benchmarks = section(Benchmarks, 'measures')
   audit: Audit = section(Audit, 'measures')
-  rewrite: Rewrite = section(Rewrite, 'rewriting')
   perturb: Perturb = section(Perturb, 'texts')
   fairscore: Fairscore = section(Fairscore, 'measures')
   writing: Writing = section(Writing, 'measures')
@@ -92,9 +91,12 @@ class Config:
 
 # Of each knob (knobs.csv): its help, and {another name: it}: those that it had
 # here, and those of transformers, scikit-learn and others, to suggest ours.
-_WORDS = paths.csv_lines(pathlib.Path(__file__).with_name('knobs.csv'), 'knobs')
+_HERE = pathlib.Path(__file__)
+_WORDS = paths.csv_lines(_HERE.with_name('knobs.csv'), 'knobs')
 HELP = {name: about for name, about, *_ in _WORDS[1:]}
 RENAMED = {old: name for name, _, olds, _ in _WORDS[1:] for old in olds.split()}
+# Knobs that went, and what is so in their place.
+REMOVED = dict(paths.csv_lines(_HERE.with_name('removed.csv'), 'knobs')[1:])
 ALIASES = dict.fromkeys(
   'output_dir overwrite_output_dir out_dir logging_dir outdir'.split(),
   '--workdir',
@@ -117,7 +119,7 @@ def changed(config: Config, **parts: Any) -> Config:
 # Of train, for a fit inside a recipe that keeps its last weights.
 LINEAR = {
   **{'schedule': 'linear', 'metric_for_best': 'loss', 'evals': 1.0},
-  **{'patience': 0, 'load_best': False, 'track': False, 'export': False},
+  **{'patience': 0, 'load_best': False, 'export': False},
 }
 
 
@@ -176,15 +178,6 @@ def validate(config: Config) -> None:
       f'train.microbatches is {train.microbatches}; it must divide '
       f'train.batch ({train.batch})'
     )
-  for name in config.perturb.attributes:
-    (axis,) = (axis for axis, names in AXES.items() if name in names)
-    if axis not in config.perturb.axes:
-      raise UserError(
-        f'perturb.attributes has {name!r}, which is of {axis}, and '
-        f'perturb.axes is {", ".join(config.perturb.axes)}: no one could '
-        f'become that; add {axis} to --config.perturb.axes, or name attributes '
-        'of its axes'
-      )
   if recipe.continues:
     writer(config.model)
   gendered, way = config.method.axis == 'gender', config.method.direction

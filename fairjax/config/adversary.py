@@ -7,7 +7,6 @@ from fairjax.core.knobs import (
   below,
   between,
   each,
-  existing,
   knob,
   one_of,
 )
@@ -28,7 +27,6 @@ class Adversary:
   withheld: float = knob(
     0.0, below(0, 1), changes=('adversary', 'texts', 'repair')
   )
-  corpus: str = knob('', existing, changes=(), path=True)
   vectors: tuple[int, ...] = knob(
     (50, 100, 300), each(between(2, 4096)), changes='measures'
   )

@@ -26,7 +26,6 @@ class Audit:
   classes: tuple[str, ...] = knob((), each(filled))
   groups: tuple[str, ...] = knob((), each(filled))
   intersections: bool = knob(True)
-  cluster: str = knob('')
   weight: str = knob('')
   controls: tuple[str, ...] = knob((), each(filled))
   reference: str = knob('')

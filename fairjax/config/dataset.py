@@ -3,7 +3,6 @@
 import dataclasses
 
 from fairjax.core.knobs import (
-  SEED,
   at_least,
   between,
   each,
@@ -45,7 +44,6 @@ class Data:
     'error', one_of('error', 'drop'), changes=('data', 'texts')
   )
   limit: int = knob(0, at_least(0))
-  split_seed: int = knob(0, SEED, changes=('data', 'pretraining'))
 
 
 @dataclasses.dataclass(slots=True)
@@ -55,7 +53,6 @@ class Planted:
   rows: int = knob(4000, at_least(20))
   test_rows: int = knob(1000, at_least(20))
   correlation: float = knob(0.8, between(0.5, 1))
-  seed: int = knob(0, SEED)
 
 
 @dataclasses.dataclass(slots=True)

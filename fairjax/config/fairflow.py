@@ -11,7 +11,6 @@ from fairjax.core.knobs import (
   existing,
   knob,
   one_of,
-  within,
 )
 
 
@@ -26,9 +25,7 @@ class FairFlow:
   seed_cap: int = knob(3000, at_least(2))
   cap: int = knob(30, at_least(1))
   min_count: int = knob(5, at_least(1))
-  held_out: float = knob(0.1, within(0, 1))
   grow: int = knob(0, at_least(0))
-  grow_cosine: float = knob(0.5, between(-1, 1))
   head: str = knob('mlp', one_of('mlp', 'lda'))
   head_lr: float = knob(2e-5, above(0, 10))
   head_epochs: float = knob(12.0, above(0, 1e6))
@@ -71,7 +68,6 @@ class Repair:
 
   detector: str = knob('', existing, path=True)
   filler: str = knob('', existing, path=True)
-  threshold: float = knob(0.0)
 
 
 @dataclasses.dataclass(slots=True)
@@ -85,7 +81,6 @@ class Rewriters:
   epochs: float = knob(10.0, above(0, 1e6))
   positive: str = knob('')
   fluency: str = knob('', existing, path=True)
-  folds: int = knob(5, between(2, 1000))
   seeds: int = knob(3, between(1, 1000))
   generators: int = knob(1, between(1, 100))
   contenders: tuple[str, ...] = knob(

@@ -15,7 +15,6 @@ SENTENCE = {'text': 'data.text'}  # elsewhere a column is meant
 # Knobs of test sets: {knob: the set of measures.sets that reads it}.
 OF_SET = {
   'measures.templates': 'identity',
-  'measures.axis': 'identity',
   'measures.madlibs': 'madlibs',
   'measures.gender_file': 'gender_file',
 }

@@ -9,7 +9,6 @@ from fairjax.core.knobs import (
   each,
   entry,
   existing,
-  filled,
   form,
   knob,
   one_of,
@@ -23,14 +22,12 @@ class Corpus:
   """Counterfactuals of whole folders (swapping/corpus.py)."""
 
   path: str = knob('', changes=('data', 'texts'))
-  out: str = knob('', changes=())
   both: bool = knob(False)
   backend: str = knob(
     'local',
     form(r'local|dask|\w+://\S+', "'local', 'dask' or an address"),
     changes=(),
   )
-  workers: int = knob(0, between(0, 4096), changes=())
 
 
 @dataclasses.dataclass(slots=True)
@@ -40,14 +37,10 @@ class Generate:
   task: str = knob('write', one_of('write', 'fill'))
   prompt: str = knob('')
   num_beams: int = knob(-1, or_else(-1, between(1, 64)))
-  max_length: int = knob(-1, or_else(-1, at_least(1)))
   max_new_tokens: int = knob(-1, or_else(-1, at_least(1)))
   temperature: float = knob(-1.0, or_else(-1, at_least(0)))
   top_p: float = knob(-1.0, or_else(-1, above(0, 1)))
   top_k: int = knob(-1, or_else(-1, at_least(0)))
-  max_span: int = knob(10, at_least(1))
-  slots: int = knob(32, between(1, 65536), changes=())
-  chunk: int = knob(2048, at_least(1), changes=())
 
 
 @dataclasses.dataclass(slots=True)
@@ -74,16 +67,8 @@ class Benchmarks:
   encodings: tuple[str, ...] = knob(
     ('mean',), each(one_of('mean', 'first', 'cls'), least=1)
   )
-  templates: int = knob(4, at_least(0))
-  descriptors: int = knob(6, at_least(0))
+  whole: bool = knob(False)
   mitigations: tuple[str, ...] = knob(
     (), each(entry('fairjax.recipes:MITIGATIONS'))
   )
-  self_debias: tuple[str, ...] = knob((), each(filled))
-  held_out: float = knob(0.2, within(0, 1))
   task: str = knob('', existing, path=True)
-  associations: tuple[float, ...] = knob((), each(between(0, 1)), changes=())
-  sentences: int = knob(12000, at_least(200), changes=())
-  perturbed: tuple[float, ...] = knob(
-    (0.0, 0.5, 1.0), each(between(0, 1), least=1), changes=()
-  )

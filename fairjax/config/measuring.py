@@ -2,7 +2,6 @@
 
 import dataclasses
 
-from fairjax.config.axes import an_axis
 from fairjax.core.knobs import (
   at_least,
   below,
@@ -34,6 +33,5 @@ class Measures:
     1, at_least(0), changes=('scores', 'weights', 'data', 'measures')
   )
   templates: str = knob('', existing, path=True)
-  axis: str = knob('gender', an_axis, path=True)
   madlibs: str = knob('', existing, path=True)
   gender_file: str = knob('', existing, path=True)

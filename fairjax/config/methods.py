@@ -6,7 +6,6 @@ from fairjax.config.axes import an_axis
 from fairjax.core.knobs import (
   above,
   at_least,
-  below,
   between,
   each,
   entry,
@@ -69,7 +68,6 @@ class Diet:
   ranking: str = knob('healthy_random', RANKING)
   factual: float = knob(0.4, between(0, 1))
   counterfactual: float = knob(0.4, between(0, 1))
-  twins: str = knob('', one_of('', 'swap'))
   compare: tuple[str, ...] = knob(('none',), each(RIVAL), changes=())
 
 
@@ -96,7 +94,6 @@ class Grid:
   )
   models: tuple[str, ...] = knob((), each(filled))
   cells: str = knob('')
-  budget: float = knob(0.03, below(0, 1), changes='measures')
 
 
 @dataclasses.dataclass(slots=True)

@@ -5,7 +5,6 @@ import pathlib
 
 from fairjax.core import paths
 from fairjax.core.knobs import (
-  above,
   at_least,
   each,
   existing,
@@ -29,19 +28,12 @@ PAPER_AXES = ('gender', 'race', 'age')
 SOURCES = ('geco', 'gap', 'winobias', 'winogender', 'descriptors')
 
 
-_an_attribute = rule(
-  lambda value: any(value in names for names in AXES.values()),
-  'a value of an axis, as man, woman, non-binary; black, white, asian; child, '
-  'senior; muslim, christian',
+_an_axis = rule(
+  lambda value: value in AXES or any(value in v for v in AXES.values()),
+  f'{", ".join(AXES)}, or a value of one, as man, woman, non-binary; black, '
+  'white, asian; child, senior; muslim, christian',
   'it must be {}',
 )
-
-
-@dataclasses.dataclass(slots=True)
-class Rewrite:
-  """Fine-tuning on pairs of texts (rewriting/rewriter.py)."""
-
-  family: str = knob('bart', one_of('bart', 'gpt2'))
 
 
 @dataclasses.dataclass(slots=True)
@@ -59,9 +51,7 @@ class Perturb:
   )
   by: str = knob('rules', one_of('rules', 'word', 'dictionary', 'model'))
   model: str = knob('', existing, path=True)
-  axes: tuple[str, ...] = knob(PAPER_AXES, each(one_of(*AXES), least=1))
-  attributes: tuple[str, ...] = knob((), each(_an_attribute))
-  words: str = knob('', existing, path=True)
+  axes: tuple[str, ...] = knob(PAPER_AXES, each(_an_axis, least=1))
   tested: int = knob(400, at_least(1), changes='measures')
 
 
@@ -75,6 +65,5 @@ class Fairscore:
     each(one_of('rules', 'word', 'dictionary', 'model'), least=1),
   )
   tolerance: float = knob(0.0, at_least(0), changes='measures')
-  rates: tuple[float, ...] = knob((), each(above(0, 10)))
-  batches: tuple[int, ...] = knob((), each(at_least(1)))
+  sweep: bool = knob(False)
   tasks: tuple[str, ...] = knob((), each(one_of(*GLUE, 'mrpc')), changes=())

@@ -9,7 +9,12 @@ from fairjax.core.knobs import (
   between,
   knob,
   one_of,
-  or_else,
+  rule,
+)
+
+_rates = rule(
+  lambda value: len(value) < 3 and all(0 <= one < 1 for one in value),
+  'one or two numbers from 0 to below 1',
 )
 
 
@@ -18,15 +23,10 @@ class Net:
   """Options of the model named by `Config.model`."""
 
   init: str = knob('auto', one_of('auto', 'pretrained', 'random'))
-  dropout: float = knob(-1.0, or_else(-1, below(0, 1)))
+  dropout: tuple[float, ...] = knob((), _rates)
   precision: str = knob(
     'auto',
     one_of('auto', 'float32', 'bfloat16', 'int8'),
-    changes=('training', 'scores', 'measures', 'texts', 'attributes'),
-  )
-  kernels: str = knob(
-    'auto',
-    one_of('auto', 'on', 'off'),
     changes=('training', 'scores', 'measures', 'texts', 'attributes'),
   )
   deterministic: bool = knob(False)
@@ -44,9 +44,7 @@ class Train:
   epochs: float = knob(15.0, above(0, 1e6))
   warmup: float = knob(0.0, below(0, 1))
   schedule: str = knob('linear', one_of('linear', 'constant', 'plateau'))
-  plateau_factor: float = knob(0.5, above(0, 1))
   weight_decay: float = knob(0.0, at_least(0))
-  beta1: float = knob(0.9, below(0, 1))
   beta2: float = knob(0.999, below(0, 1))
   eps: float = knob(1e-8, above(0, 1))
   max_grad_norm: float = knob(1.0, at_least(0))
@@ -58,7 +56,6 @@ class Train:
   load_best: bool = knob(True)
   patience: int = knob(3, at_least(0))
   save_every: int = knob(200, at_least(0), changes=())
-  track: bool = knob(False)
   export: bool = knob(False, changes=())
 
 

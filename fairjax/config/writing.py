@@ -5,7 +5,6 @@ import pathlib
 
 from fairjax.core.errors import UserError
 from fairjax.core.knobs import (
-  above,
   at_least,
   between,
   each,
@@ -35,13 +34,8 @@ class Writing:
 
   prompts: str = knob('', existing, path=True)
   axes: tuple[str, ...] = knob(('gender',), each(filled))
-  values: tuple[str, ...] = knob((), each(filled))
-  limit: int = knob(0, at_least(0))
   samples: int = knob(8, between(1, 10000))
   classifier: str = knob('', path=True)
-  bound: float = knob(0.5, above(0, 1))
   lexicon: str = knob('', existing, path=True)
-  targets: str = knob('', existing, path=True)
   encoder: str = knob('', path=True)
-  batch: int = knob(16, at_least(1), changes=())
   rate: float = knob(0.0, at_least(0), changes=())

@@ -51,7 +51,7 @@ def load_tables(config, trains: bool = True):
   for column in dict.fromkeys(('group', groups)):
     theirs = data.group if column == 'group' else column
     remarks += group_names.tidy(usable, column, theirs)
-  used = splits.draw(usable, data.limit, data.split_seed)
+  used = splits.draw(usable, data.limit, splits.SEED)
   if trains:
     remarks += labels.unseen(usable, used)
   report = hygiene.report(tables, usable, used, bad)

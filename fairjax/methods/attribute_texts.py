@@ -18,6 +18,7 @@ from fairjax.core.errors import UserError
 from fairjax.methods import crossfit
 from fairjax.metrics.inference import clusters
 
+FOLDS = 5
 DRAWS = 5  # of the larger group, at most
 EVEN = 73  # their stream
 # What a classifier reads; two of different kinds make different mistakes.
@@ -28,7 +29,7 @@ KINDS: dict[str, dict] = {
 
 
 def folds(
-  texts: Sequence[str], attribute: Integer[np.ndarray, ' n'], k: int
+  texts: Sequence[str], attribute: Integer[np.ndarray, ' n']
 ) -> Integer[np.ndarray, ' n']:
   """The fold of each text: stratified over the distinct ones."""
   code = clusters.of_texts(list(texts))
@@ -41,12 +42,12 @@ def folds(
       f'all {len(texts)} texts show attribute {kinds[0]}, so no classifier can '
       'tell two apart; give texts of both (--config.data.group)'
     )
-  if sizes.min() < k:
+  if sizes.min() < FOLDS:
     raise UserError(
       f'attribute {kinds[sizes.argmin()]} has only {sizes.min()} distinct '
-      f'texts for {k} folds; lower --config.rewriters.folds'
+      f'texts for {FOLDS} folds; give more texts of it'
     )
-  return crossfit.folds(value, k)[code]
+  return crossfit.folds(value, FOLDS)[code]
 
 
 def _even(
@@ -77,7 +78,6 @@ def chances(
   attribute: Integer[np.ndarray, ' n'],
   rewrites: Mapping[str, Sequence[str]],
   rows: Integer[np.ndarray, ' m'],
-  k: int = 5,
   kind: str = 'words',
 ) -> dict[str, Float[np.ndarray, ' m']]:
   """P(attribute 1) of each version of the texts `rows`.
@@ -86,9 +86,9 @@ def chances(
   `rows`, in their order. `kind` is a key of KINDS.
   """
   whole, attribute = np.array(list(texts), object), np.asarray(attribute)
-  fold = folds(texts, attribute, k)
+  fold = folds(texts, attribute)
   out = {name: np.zeros(len(rows)) for name in rewrites}
-  for number in range(k):
+  for number in range(FOLDS):
     mine = np.flatnonzero(fold[rows] == number)
     draws = _even(attribute, np.flatnonzero(fold != number), number)
     for train in draws if len(mine) else ():

@@ -50,13 +50,11 @@ COMPARED = {'<': np.less, '=': np.equal, '>': np.greater}
 def with_twins(tables: Tables, config: Config) -> tuple[Tables, pd.DataFrame]:
   """The tables with a training column `twin`, and the twins as rows.
 
-  They are the data's own or, without any or with diet.twins='swap', made by
-  the words of `config.method`. Row i of the second result is the twin of row i
-  of the training table.
+  They are the data's own or, without any, made by the words of `config.method`.
+  Row i of the second result is the twin of row i of the training table.
   """
   table = tables['train']
-  own = table.drop(columns=['twin', 'twin_pair'], errors='ignore')
-  twins = augment.counterparts(own if config.diet.twins else table, config)
+  twins = augment.counterparts(table, config)
   table = table.assign(twin=twins['text'])
   if 'text_pair' in table:  # scores ask about what may be added
     table['twin_pair'] = twins['text_pair']

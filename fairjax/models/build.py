@@ -119,7 +119,7 @@ def word_classifier(
     word_level.WIDTH if vectors is None else vectors.values.shape[1],
     classes,
     length,
-    rate if net.dropout < 0 else net.dropout,
+    net.dropout[0] if net.dropout else rate,
     vectors,
   )
   module = kind(shape, dtype=precision(config))
@@ -177,11 +177,12 @@ def text_length(config: Config, longest: int) -> int:
 
 def with_dropout(shape: Any, config: Config) -> Any:
   """The shape with the config's dropout rates, where it names any."""
-  net, changed = config.net, {}
+  hidden, attention = config.net.dropout[:1], config.net.dropout[1:]
+  changed = {}
   for field in dataclasses.fields(shape):
-    if field.name.endswith('dropout') and net.dropout >= 0:
-      if field.name != 'attention_dropout':  # which stays the model's own
-        changed[field.name] = net.dropout
+    given = attention if field.name == 'attention_dropout' else hidden
+    if field.name.endswith('dropout') and given:
+      changed[field.name] = given[0]
   return dataclasses.replace(shape, **changed)
 
 

@@ -26,6 +26,7 @@ from fairjax.models import (
 from fairjax.models.folders import hf
 from fairjax.models.pretraining import ends
 
+FAMILY = 'bart'
 SEPARATOR = '<REWRITE>'  # between source and target, of a decoder-only model
 
 
@@ -34,7 +35,7 @@ def start(
 ) -> Bundle:
   """The model to train; the tokenizer learns the tokens `new` in place.
 
-  A size is that of `rewrite.family`, and has random weights.
+  A size is that of FAMILY, and has random weights.
   """
   folder = build.model_folder(config)
   words = corruption.vocabulary(tokenizer)
@@ -47,9 +48,7 @@ def start(
       shape = warm_start.shape(source, 'infill', config.model)
       shape = families.replaced(shape, **ends(shape, words))
   else:
-    shape = families.named(
-      config.model, words.size, config.rewrite.family, 'write'
-    )
+    shape = families.named(config.model, words.size, FAMILY, 'write')
     shape = families.replaced(shape, **ends(shape, words))
   if shape.start is None:
     new = (*new, SEPARATOR)

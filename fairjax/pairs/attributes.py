@@ -21,6 +21,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.pairs.axes import exchange
 
+LEAST = 0.5  # cosine of a grown pair's difference and the mean one
 ROWS = 1024  # words whose neighbours are sought at a time
 
 
@@ -239,14 +240,13 @@ def grow(
   seeds: tuple[Sequence[int], Sequence[int]],
   rounds: int,
   alpha: float = 0.3,
-  least: float = 0.5,
 ) -> list[tuple[int, int]]:
   """Pairs (first, second) of rows of `mean`, without the seeds themselves.
 
   With a mean embedding m_w of every word and the seeds' difference
   d = m_second - m_first, words a and b are a pair if each is the nearest of the
   other's shifted embedding (m_a + α d and m_b - α d), and if their difference
-  points where d does (its cosine is above a least). d is then the mean
+  points where d does (its cosine is above LEAST). d is then the mean
   difference of all pairs, and they are sought again: the self-training of
   cross-lingual dictionaries (Artetxe, Labaka and Agirre 2018, arXiv:1805.06297)
   within one language. A head that is fitted on words of many kinds learns what
@@ -264,7 +264,7 @@ def grow(
     ]
     if new:
       gap = mean[[b for _, b in new]] - mean[[a for a, _ in new]]
-      new = [new[k] for k in np.flatnonzero(cosine(gap, direction) > least)]
+      new = [new[k] for k in np.flatnonzero(cosine(gap, direction) > LEAST)]
     # A word that is the first of one pair and the second of another shows
     # neither side.
     both = {a for a, _ in new} & {b for _, b in new}

@@ -41,8 +41,7 @@ _IGNORED = {
   # What belongs to the decisions of a classifier.
   'decided': (
     *('measures.groups', 'measures.sets', 'measures.threshold'),
-    *('measures.templates', 'measures.axis', 'measures.madlibs'),
-    'measures.gender_file',
+    *('measures.templates', 'measures.madlibs', 'measures.gender_file'),
   ),
   'sized': ('measures.min_group',),
   # Of a data-side method, beside the words that a swap exchanges.

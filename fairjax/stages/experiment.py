@@ -125,13 +125,14 @@ class Experiment:
     rows: np.ndarray | None = None,
     export: bool = False,
     snapshots: tuple[int, ...] = (),
+    track: bool = False,
   ) -> loop.Fitted:
     """One contender's classifier, exported where the config asks for it."""
     config = self.config
     some = 'all' if rows is None else np.asarray(rows)
-    own = *fits.parts_of(*pools), some, list(snapshots)
+    own = *fits.parts_of(*pools), some, [*snapshots, track]
     made_from = identity(config, 'training', *own)
-    how = {'rows': rows, 'snapshots': snapshots, 'part': part}
+    how = {'rows': rows, 'snapshots': snapshots, 'part': part, 'track': track}
     beside = functools.partial(fits.keep_words, config, model)
     fit = self.fitted(model, pools, made_from, beside, **how)
     if export:

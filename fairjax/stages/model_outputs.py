@@ -80,7 +80,7 @@ class Predictions:
     if not self.tracks:
       raise UserError(
         f'scores over epochs ({", ".join(TRACKED)}) need the predictions of '
-        'each epoch; train with --config.train.track=True'
+        'each epoch, which a run of the probe keeps and a model does not'
       )
     chance, correct = [], []
     for epoch in sorted(self.tracks):

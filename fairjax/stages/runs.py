@@ -40,11 +40,9 @@ def begin(
   several = address or count or join or JOINED & {*os.environ}
   told = row and row.computes
   if several or not told or knobs.value(config, told):
-    from fairjax.models.kernels import kernel_table
     from fairjax.train import mesh
 
     mesh.start(address, count, index, join)
-    kernel_table.choose(config.net.kernels)
   if not is_main():
     return
   if folder.exists() and not folder.is_dir():

@@ -108,11 +108,9 @@ def moment(at: str, epochs: float | int) -> float | None:
   return epoch
 
 
-def schedule(
-  config: Config, epochs: float | int, track: bool = False
-) -> Config:
+def schedule(config: Config, epochs: float | int) -> Config:
   """The config of a scoring run: all its epochs, the last weights kept."""
-  own = {'epochs': epochs, 'load_best': False, 'patience': 0, 'track': track}
+  own = {'epochs': epochs, 'load_best': False, 'patience': 0}
   return changed(config, train=own)
 
 
@@ -160,11 +158,13 @@ def probe(
       step = steps(config, len(table), epoch)
     if epoch is None or step or run is tracked:
       snapshots = (step,) if step else ()
-      fit = _fit(run, model, tables, folder / 'probe', log, snapshots)
+      how = snapshots, run is tracked
+      fit = _fit(run, model, tables, folder / 'probe', log, *how)
     params, step = _weights(config, model, fit, epoch, step)
     follow = fit
     if tracked is not None and tracked is not run:
-      follow = _fit(tracked, model, tables, folder / 'probe_epochs', log)
+      at = folder / 'probe_epochs'
+      follow = _fit(tracked, model, tables, at, log, track=True)
     tracks = {} if tracked is None else follow.tracks
     scores = compute(config, Predictions(config, model, params, table, tracks))
     scores.attrs |= {
@@ -208,14 +208,16 @@ def tracked_run(config: Config, run: Config) -> Config | None:
       'let one of them be at least 2'
     )
   epochs = run.train.epochs if run.train.epochs >= 2 else longest
-  return schedule(config, epochs, track=True)
+  return schedule(config, epochs)
 
 
-def _fit(config, model, tables, folder, log, snapshots=()) -> loop.Fitted:
+def _fit(
+  config, model, tables, folder, log, snapshots=(), track=False
+) -> loop.Fitted:
   """A scoring run, with a log and learning curves of its own."""
   with Log(folder, main=log.main, screen=log.screen) as own:
     e, pools = Experiment(config, folder, own), fits.pools(model, tables)
-    return e.fit(model, pools, snapshots=snapshots)
+    return e.fit(model, pools, snapshots=snapshots, track=track)
 
 
 def _weights(config, model, fit, epoch, step):
@@ -239,16 +241,17 @@ def over_epochs(
 ) -> dict[str, pd.DataFrame]:
   """Scores after several epochs of one run of `train.epochs`, by epoch."""
   at = [moment(f'epoch {e:g}', config.train.epochs) or 0.0 for e in epochs]
-  run = tracked_run(config, schedule(config, config.train.epochs))
-  run = run or schedule(config, config.train.epochs)
+  run = schedule(config, config.train.epochs)
+  track = tracked_run(config, run) is not None
   table, folder = tables['train'], pathlib.Path(folder)
   when = [steps(config, len(table), epoch) for epoch in at]
   snapshots = tuple(step for step in when if step)
-  fit = _fit(run, model, tables, folder / 'probe_epochs', log, snapshots)
+  own = folder / 'probe_epochs'
+  fit = _fit(run, model, tables, own, log, snapshots, track)
   result = {}
   for epoch, step in zip(epochs, when):
     params, _ = _weights(config, model, fit, epoch, step)
-    target = folder / 'probe_epochs' / f'epoch_{epoch:g}'
+    target = own / f'epoch_{epoch:g}'
     result[f'{epoch:g}'] = score(
       config, model, params, table, target, fit.tracks
     )

@@ -13,19 +13,19 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-from fairjax.config import Config, Train, seed_list
+from fairjax.config import Config, seed_list
 from fairjax.core import announce, backend, lock, memory
 from fairjax.core.artefacts import atomic
 from fairjax.core.errors import Interrupted, count
 from fairjax.data.batching import batches as packing
 from fairjax.data.batching.batches import Pool
 from fairjax.models import Bundle
-from fairjax.models.kernels import kernel_table
 from fairjax.models.kernels.platform_traits import platform_traits
 from fairjax.models.layers import layer_params
 from fairjax.train import checkpoint, mesh, optim, step, watch
 
 PATIENCE = 3  # evaluations without a gain that are no plateau yet
+FACTOR = 0.01  # of the rate at a plateau, as of Qian et al. (2022, Table 5)
 AHEAD = 4  # batches given to the device before the first result is awaited
 
 
@@ -187,6 +187,7 @@ class Job(NamedTuple):
   seeds: list[int]
   snapshots: tuple[int, ...]  # steps whose weights are written to files
   task: 'Task'
+  track: bool  # the training rows are predicted after each epoch
   shapes: Any = None  # of the stacked parameters, as files have them
 
 
@@ -210,6 +211,7 @@ def fit(
   snapshots: tuple[int, ...] = (),
   part: str = '',
   task: Task | None = None,
+  track: bool = False,
 ) -> Fitted:
   """Trains all seeds side by side on the rows of `train` each was given.
 
@@ -218,7 +220,8 @@ def fit(
   killed at any moment, the run continues from its last checkpoint to the same
   bits (on a GPU with net.deterministic). `snapshots` are steps whose weights
   are written to files of their own. `part` names this fit where a run has
-  several. The task is to classify unless another is given.
+  several. The task is to classify unless another is given. With `track` the
+  training rows are predicted after each epoch.
   """
   seeds, task = seed_list(config), task or CLASSIFY
   job = Job(
@@ -232,10 +235,10 @@ def fit(
     seeds,
     snapshots,
     task,
+    track,
   )
   with contextlib.ExitStack() as stack:
     stack.enter_context(memory.kept())
-    stack.enter_context(kernel_table.chosen(config.net.kernels))
     stack.enter_context(backend.repeatable(config.net.deterministic))
     if mesh.is_main():
       stack.enter_context(lock.hold(folder))
@@ -289,7 +292,7 @@ def train_to_the_end(
       tokens = real_tokens(host)
       live.update(done, tokens=tokens, compiled=new, **recent.shown(done))
       snapshot(job, done, state['params'])
-      if options.track and done % epoch == 0:
+      if job.track and done % epoch == 0:
         track(job, done // epoch, state['params'])
       if done in due:
         evaluate(job, state, meta, recent.means(), done, done / epoch)
@@ -314,7 +317,7 @@ def train_to_the_end(
 
 def fitted(job: Job, state: dict, meta: dict, done: int, epoch: int) -> Fitted:
   """What a training of `done` steps leaves, an epoch of `epoch`."""
-  epochs = range(1, done // epoch + 1) if job.config.train.track else ()
+  epochs = range(1, done // epoch + 1) if job.track else ()
   return Fitted(
     layer_params.cut(_whole(job, state['best']), job.shapes),
     done,
@@ -421,7 +424,7 @@ def evaluate(
   gains = improved(meta, value, done, train.load_best, train.patience)
   state['best'] = keep_better(gains, state['params'], state['best'])
   if train.schedule == 'plateau':
-    state['opt'] = optim.lowered(state['opt'], plateau(meta, train))
+    state['opt'] = optim.lowered(state['opt'], plateau(meta))
   job.log.evaluated(done, {k: float(v.mean()) for k, v in result.items()})
 
 
@@ -444,7 +447,7 @@ def improved(
   return better
 
 
-def plateau(meta: dict, train: Train) -> np.ndarray:
+def plateau(meta: dict) -> np.ndarray:
   """What each seed's rate is multiplied by after an evaluation, [s].
 
   As PyTorch's ReduceLROnPlateau and so ParlAI: the factor after each
@@ -455,7 +458,7 @@ def plateau(meta: dict, train: Train) -> np.ndarray:
     bad > 0 and bad % every == 0 and not stopped
     for bad, stopped in zip(meta['bad'], meta['stopped'])
   ]
-  return np.where(low, train.plateau_factor, 1.0).astype(np.float32)
+  return np.where(low, FACTOR, 1.0).astype(np.float32)
 
 
 @functools.partial(jax.jit, donate_argnums=2)

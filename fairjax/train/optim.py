@@ -15,9 +15,10 @@ import optax
 from fairjax.config import Train
 from fairjax.models.layers import layer_params
 
+BETA1 = 0.9  # decay of the first moment, as Kingma and Ba (2015) have it
 STEP_OPTIONS = (  # read here; runs that agree in them share a program
   *('lr', 'optimizer', 'warmup', 'schedule', 'weight_decay'),
-  *('beta1', 'beta2', 'eps', 'max_grad_norm'),
+  *('beta2', 'eps', 'max_grad_norm'),
 )
 
 
@@ -30,7 +31,7 @@ def transform(train: Train) -> optax.GradientTransformation:
       decay=0.9, eps=1e-7, eps_in_sqrt=False, initial_scale=0.0
     )
   else:
-    direction = optax.scale_by_adam(train.beta1, train.beta2, train.eps)
+    direction = optax.scale_by_adam(BETA1, train.beta2, train.eps)
   decay = (
     optax.add_decayed_weights(train.weight_decay, decays)
     if train.weight_decay

@@ -382,7 +382,7 @@ def test_holistic(tmp_path):
     # log p of the four words, so that the perplexity is base + more.
     return -len(text.split()) * np.log(base[int(noun[1])] + more)
 
-  found = asked('holistic', tmp_path, Says(says), templates=0, descriptors=0)
+  found = asked('holistic', tmp_path, Says(says), whole=True)
   assert found['', 'holistic_pairs'] == pytest.approx(200 / 3)
 
 

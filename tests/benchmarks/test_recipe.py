@@ -234,7 +234,6 @@ def test_words_one_by_one_and_by_sense():
 
 def test_texts_are_held_out_with_all_their_copies(tmp_path):
   own = c.Config(data=c.Data(name='file', path=str(corpus(tmp_path))))
-  own.benchmarks.held_out = 0.2
   fitted, held = mitigations.parts(own)
   assert len(fitted) + len(held) == 60 and len(set(fitted + held)) == 15
   assert len(set(held)) == 3 and not set(held) & set(fitted)

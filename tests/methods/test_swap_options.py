@@ -52,7 +52,7 @@ def one_text(config, folder):
 def whole_corpus(config, folder):
   (folder / 'in').mkdir(parents=True)
   (folder / 'in' / 'a.txt').write_text(TEXT + '\n')
-  asked = Corpus(path=str(folder / 'in'), workers=1)
+  asked = Corpus(path=str(folder / 'in'))
   augment_corpus.run(dataclasses.replace(config, corpus=asked), folder)
   return (folder / 'corpus' / 'a.txt').read_text().splitlines()
 

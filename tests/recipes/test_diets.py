@@ -28,7 +28,6 @@ GRID = dataclasses.replace(
     counterfactual=(0.25,),
     augment=('ge', 'random'),
     shares=(0.0, 1.0),
-    budget=0.5,
   ),
 )
 CELLS, DISTINCT = 8, 4  # b=0 is none and b=1 is CDA, whatever the score

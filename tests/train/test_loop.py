@@ -281,7 +281,7 @@ def first_gradients(tmp_path, monkeypatch, dtype):
   monkeypatch.setattr(
     loop.checkpoint, 'save', lambda to, done, state, meta: states.append(state)
   )
-  options = config(epochs=16 / 75, max_grad_norm=0.0, beta1=0.5)
+  options = config(epochs=16 / 75, max_grad_norm=0.0)
   model = of_module(PLAIN.module.clone(dtype=dtype), PLAIN.init)
   with backend.made_for('tpu'):
     fit(tmp_path, options, devices=(1, 4), model=model)
@@ -344,7 +344,7 @@ def test_a_snapshot_is_the_step_asked_for(tmp_path):
 
 
 def test_tracking_predicts_the_training_rows_after_each_epoch(tmp_path):
-  found = fit(tmp_path, config(track=True))
+  found = fit(tmp_path, config(), track=True)
   assert sorted(found.tracks) == [1, 2, 3]
   last = np.load(found.tracks[3])
   assert last.shape == (2, 75, 2)
@@ -353,7 +353,7 @@ def test_tracking_predicts_the_training_rows_after_each_epoch(tmp_path):
 def test_runs_that_take_the_same_steps_share_their_program():
   place = small.place()
   program = lambda **train: step.compiled(MODEL, Train(**train), place)
-  assert program(epochs=1.0) is program(epochs=2.0, load_best=False, track=True)
+  assert program(epochs=1.0) is program(epochs=2.0, load_best=False)
   for other in (
     {'max_grad_norm': 0.5},
     {'microbatches': 2},

@@ -91,13 +91,13 @@ def test_a_plateau_lowers_the_rate_where_torch_s_scheduler_does(
   torch = pytest.importorskip('torch')
   values = np.random.default_rng(patience).integers(0, 6, (30, 3)).astype(float)
   monkeypatch.setattr(loop, 'PATIENCE', patience)
-  train = Train(plateau_factor=0.5, patience=0)
+  monkeypatch.setattr(loop, 'FACTOR', 0.5)
   meta = {name: [0] * 3 for name in ('bad', 'stopped', 'kept')}
   meta['best'] = [None] * 3
   ours, rates = np.ones(3), []
   for value in values:
     loop.improved(meta, value, 0, True, 0)
-    ours = ours * loop.plateau(meta, train)
+    ours = ours * loop.plateau(meta)
     rates.append(ours)
   for seed in range(3):
     adam = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
@@ -127,8 +127,9 @@ def test_a_lowered_rate_is_a_smaller_step_of_that_seed():
 def test_a_run_with_plateaus_goes_on_to_the_same_bits(tmp_path, monkeypatch):
   """The factor is a part of the state that a checkpoint holds."""
   options = {'lr': 0.1, 'schedule': 'plateau', 'epochs': 3.0, 'evals': 3.0}
-  options |= {'plateau_factor': 0.1, 'patience': 0}
+  options |= {'patience': 0}
   monkeypatch.setattr(loop, 'PATIENCE', 0)
+  monkeypatch.setattr(loop, 'FACTOR', 0.1)
   whole = fit(tmp_path / 'whole', config(**options))
   other = fit(
     tmp_path / 'constant', config(**options | {'schedule': 'constant'})

@@ -66,7 +66,7 @@ def tells(model, params, batch, dropout):
 
 
 FOOLS, TELLS = step.Loss(fools, rows), step.Loss(tells, rows)
-SLOWER = Train(lr=0.02, schedule='constant', max_grad_norm=0.0, beta1=0.5)
+SLOWER = Train(lr=0.02, schedule='constant', max_grad_norm=0.0)
 
 
 def players(generator=(1,), discriminator=(1,)):
@@ -112,7 +112,6 @@ def config(**changes):
     'epochs': 3.0,
     'schedule': 'constant',
     'max_grad_norm': 0.0,
-    'beta1': 0.5,
     'save_every': 7,
     'load_best': False,
     'patience': 0,

@@ -90,8 +90,7 @@ def probe(
       'warnings': [
         f'of the held-out texts that speak of one {called}, by our word lists '
         f'there are {_counted(axis, count)}; a probe needs {LEAST} of each, so '
-        'what an eraser leaves is not known: give more texts, or raise '
-        '--config.benchmarks.held_out'
+        'what an eraser leaves is not known: give more texts'
       ],
     }
   least = min(map(len, of))

@@ -66,11 +66,11 @@ def identity(config) -> pd.DataFrame:
     files['templates'] = folder
   templates = read_templates(files['templates'])
   words, pairs = (read_words(files[name]) for name in ('words', 'pairs'))
-  axis = config.measures.axis
+  axis = config.method.axis
   if axis != 'gender':
     if files['pairs'].parent != SHIPPED:
       raise UserError(
-        f'measures.axis is {axis!r}, and {files["pairs"]} names groups of its '
+        f'method.axis is {axis!r}, and {files["pairs"]} names groups of its '
         'own; leave one of the two out'
       )
     pairs = axis_pairs(axis)

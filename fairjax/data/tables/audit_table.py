@@ -18,7 +18,7 @@ import pandas as pd
 
 from fairjax.core.errors import UserError, count
 from fairjax.core.registry import find
-from fairjax.data.tables import group_names, labels, readers
+from fairjax.data.tables import group_names, labels, readers, splits
 from fairjax.data.tables.answers import numeric
 from fairjax.data.tables.files import column, source, split_names
 from fairjax.data.tables.join import MADE
@@ -107,7 +107,7 @@ def of_frame(frame: pd.DataFrame, config) -> Rows:
     )
   rows, valid = _split(table, valid, data, config.audit.choose)
   if config.data.limit and len(rows) > config.data.limit:
-    rng = np.random.default_rng(config.data.split_seed)
+    rng = np.random.default_rng(splits.SEED)
     sample = np.sort(rng.permutation(len(rows))[: config.data.limit])
     remarks.append(f'{config.data.limit} of {len(rows)} rows, drawn by seed')
     rows = rows.iloc[sample].reset_index(drop=True)

@@ -93,7 +93,7 @@ def to_tables(
   if missing and cut:
     whole = tables['train']
     together = 'cluster' if data.cluster else ''
-    tables |= splits.cut(whole, ('train', *missing), data.split_seed, together)
+    tables |= splits.cut(whole, ('train', *missing), splits.SEED, together)
   for split, table in tables.items():
     if not data.id:
       table = table.assign(id=[f'{split}:{row}' for row in table.index])

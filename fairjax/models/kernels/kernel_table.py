@@ -4,9 +4,8 @@ Plain code is what every platform runs. A kernel of ours, or a library's, is
 taken where the chip's row of the table says that such a device has passed the
 test and won the race with it (`proven`), where its shapes fit, and where it
 gives what the plain code gives when it is tried, at those shapes, before its
-first use.
-`--config.net.kernels` overrides the first of these: 'on' takes them unproven,
-'off' takes none.
+first use. `choose` overrides the first of these for races and tests: 'on' takes
+them unproven, 'off' takes none.
 
 To prove one: `pytest --device tests/test_device.py` on the chip, a race that it
 wins there (launch/races_gpu.sh), then the chip's name into the row, and into

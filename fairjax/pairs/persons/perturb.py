@@ -4,19 +4,16 @@ A perturbation rewrites a text for one person: `word` is one of its mentions,
 `attribute` what the person becomes (Qian et al. 2022, arXiv:2205.12586). The
 authors' word list was never published: candidates here are the words of our
 gender list, first names, and the words of the other axes where they mean people
-(pairs/axes); or, where there is training data, the words that were selected in
-it, with the attributes that they were given and how often.
+(pairs/axes).
 """
 
-import collections
 import functools
 import pathlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from fairjax.config.rewriting import AXES
 from fairjax.core import paths
@@ -26,7 +23,6 @@ from fairjax.pairs.swapping import dictionary
 
 SEPARATOR = '<PERT_SEP>'  # between the prompt and the text
 WORD = re.compile(r'\w+|[^\w\s]')  # as places in a text are counted
-_WHOLE = r"[^\W_]+(?:[-'’][^\W_]+)*"  # a word that may be counted
 JOINT = '<SEP>'  # between the texts of a pair
 TOKENS = (SEPARATOR, JOINT)
 
@@ -52,7 +48,6 @@ class Candidate(NamedTuple):
   word: str
   axis: str
   attributes: tuple[str, ...]
-  weights: tuple[float, ...]  # how often, in the data that it was counted from
 
 
 def prompt(word: str, attribute: str, text: str) -> str:
@@ -90,8 +85,7 @@ def _named(texts: Sequence[str], axis: str) -> list[list[Candidate]]:
       last = end if own and axis == 'age' else None
       if own and not follows:
         others = tuple(a for a in AXES[axis] if a not in (own, 'adult'))
-        weights = (1.0,) * len(others)
-        row.append(Candidate(start, end, word, axis, others, weights))
+        row.append(Candidate(start, end, word, axis, others))
     out.append(row)
   return out
 
@@ -110,90 +104,36 @@ def _genders(texts: Sequence[str]) -> list[list[Candidate]]:
       others = (
         ('man', 'non-binary') if own == 'female' else ('woman', 'non-binary')
       )
-      row.append(Candidate(start, end, word, 'gender', others, (1.0, 1.0)))
+      row.append(Candidate(start, end, word, 'gender', others))
     out.append(row)
-  return out
-
-
-def counted(table: pd.DataFrame) -> dict[str, collections.Counter]:
-  """Selected words of training data: word -> how often to which attribute."""
-  words: dict[str, collections.Counter] = {}
-  for word, attribute in zip(table['word'], table['attribute']):
-    word = ' '.join(word.lower().split())
-    words.setdefault(word, collections.Counter())[attribute] += 1
-  return words
-
-
-def _finder(words: Iterable[str]) -> re.Pattern:
-  """Words, and before them the listed ones of several, the longest first."""
-  several = [w for w in words if w and not re.fullmatch(_WHOLE, w)]
-  each = [
-    r'\s+'.join(map(re.escape, one.split()))
-    for one in sorted(several, key=len, reverse=True)
-  ]
-  listed = f'(?<![^\\W_])(?:{"|".join(each)})(?![^\\W_])|' if each else ''
-  return re.compile(listed + _WHOLE, re.IGNORECASE)
-
-
-def _counted(
-  text: str, words: Mapping[str, collections.Counter], find: re.Pattern
-) -> list:
-  out = []
-  for match in find.finditer(text):
-    uses: Mapping[str, int] = words.get(' '.join(match[0].lower().split()), {})
-    for axis in AXES if uses else ():
-      pairs = [(a, n) for a, n in sorted(uses.items()) if AXIS.get(a) == axis]
-      if pairs:
-        names, counts = zip(*pairs)
-        weights = tuple(map(float, counts))
-        out.append(Candidate(*match.span(), match[0], axis, names, weights))
   return out
 
 
 def candidates(
   texts: Sequence[str],
   axes: Sequence[str] = tuple(AXES),
-  words: Mapping[str, collections.Counter] | None = None,
 ) -> list[list[Candidate]]:
-  """What may be perturbed in each text, by our lists or by counted words."""
-  if words:
-    find = _finder(words)
-    rows = [_counted(text, words, find) for text in texts]
-  else:
-    rows = [[] for _ in texts]
-    for axis in axes:
-      found = _genders(texts) if axis == 'gender' else _named(texts, axis)
-      rows = [row + own for row, own in zip(rows, found)]
-  return [sorted(c for c in row if c.axis in axes) for row in rows]
+  """What may be perturbed in each text, by our lists."""
+  rows: list[list[Candidate]] = [[] for _ in texts]
+  for axis in axes:
+    found = _genders(texts) if axis == 'gender' else _named(texts, axis)
+    rows = [row + own for row, own in zip(rows, found)]
+  return [sorted(row) for row in rows]
 
 
 def draw(
-  row: Sequence[Candidate],
-  rng: np.random.Generator,
-  pick: str = 'uniform',
-  attributes: Sequence[str] = (),
+  row: Sequence[Candidate], rng: np.random.Generator, values: set[str]
 ) -> tuple[Candidate, str] | None:
-  """A word and an attribute, uniformly or by frequency; None of nothing.
-
-  `attributes` are the only ones drawn, where any are named.
-  """
-  able = [
-    c for c in row if not attributes or set(attributes) & set(c.attributes)
+  """A word and one of `values`, drawn uniformly; None of nothing."""
+  # With chances: without them numpy draws other numbers than it did.
+  drawn = lambda some: some[
+    rng.choice(len(some), p=[1 / len(some)] * len(some))
   ]
+  able = [c for c in row if values.intersection(c.attributes)]
   if not able:
     return None
-  weights = np.array([sum(c.weights) for c in able])
-  if pick == 'uniform':
-    weights = np.ones(len(able))
-  one = able[rng.choice(len(able), p=weights / weights.sum())]
-  candidates = [
-    (a, w)
-    for a, w in zip(one.attributes, one.weights)
-    if not attributes or a in attributes
-  ]
-  names, counts = zip(*candidates)
-  chances = np.ones(len(names)) if pick == 'uniform' else np.array(counts)
-  return one, names[rng.choice(len(names), p=chances / chances.sum())]
+  one = drawn(able)
+  return one, drawn([a for a in one.attributes if a in values])
 
 
 def by_rules(text: str, start: int, end: int, attribute: str) -> str:

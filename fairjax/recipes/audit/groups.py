@@ -155,7 +155,7 @@ def clusters_of(config: Config, table: pd.DataFrame, groups: Who) -> Clusters:
 
 def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
   """Rows of one text, one template, or one value of the user's column."""
-  asked, n = config.audit.cluster or config.data.cluster, len(table)
+  asked, n = config.data.cluster, len(table)
   texts = clusters.of_texts(list(table['text'])) if 'text' in table else None
   said = _copies(table) if 'text' not in table else []
   if texts is not None:
@@ -169,7 +169,7 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
   ways = {'equal texts': texts}
   of = lambda values: clusters.distinct(values.to_numpy(object))
   if asked:
-    ways[asked] = of(column(table, asked, 'audit.cluster'))
+    ways[asked] = of(column(table, asked, 'data.cluster'))
   elif config.measures.sets[0] in TEST_SETS and 'template' in table:
     ways['template'] = of(table['template'])
   ways = {name: codes for name, codes in ways.items() if codes is not None}
@@ -180,7 +180,7 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
   if len(np.unique(cluster)) < 2:
     raise UserError(
       f'all rows hang together by {words}: no interval can be made of one '
-      'cluster; name another column with --config.audit.cluster, or none'
+      'cluster; name another column with --config.data.cluster, or none'
     )
   return Clusters(cluster, texts, [*said, clusters.words(cluster, words)])
 
@@ -194,7 +194,7 @@ def _copies(table: pd.DataFrame) -> list[str]:
   return [
     f'{repeats:,} of {n:,} rows are equal to another row in every column; if '
     'they are copies, intervals are too narrow: name the column that tells '
-    'which rows hang together with --config.audit.cluster'
+    'which rows hang together with --config.data.cluster'
   ]
 
 

@@ -69,8 +69,13 @@ ARGUMENTS = {
 }
 OPTIONS = doors.options(
   (
-    *('audit', 'data.id', 'data.labels', 'data.on_bad', 'measures.min_group'),
-    *('measures.confidence_level', 'measures.resamples', 'seed'),
+    *('audit', 'data.id', 'data.labels', 'data.on_bad', 'data.cluster'),
+    *(
+      'measures.min_group',
+      'measures.confidence_level',
+      'measures.resamples',
+      'seed',
+    ),
   ),
   Config(),
   ARGUMENTS,

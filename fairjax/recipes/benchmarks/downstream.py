@@ -26,7 +26,6 @@ def items(config: Config) -> pd.DataFrame:
     path=config.benchmarks.task,
     label=config.data.label,
     labels=config.data.labels,
-    split_seed=config.data.split_seed,
     on_bad=config.data.on_bad,
   )
   tables = files.load(dataclasses.replace(config, data=data))

@@ -19,7 +19,7 @@ from fairjax.benchmarks.shared import erasing
 from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, count
-from fairjax.data.tables import files
+from fairjax.data.tables import files, splits
 from fairjax.models.reading import eraser_head
 from fairjax.models.reading import judge as judges
 from fairjax.models.reading.judge import Judge
@@ -29,6 +29,7 @@ from fairjax.recipes.language import pretrain
 from fairjax.stages import Experiment
 from fairjax.train import mesh
 
+HELD_OUT = 0.2  # share of the texts kept from mitigations, for perplexity
 # Rates of Meade et al. 2022 (arXiv:2110.08527): hidden, attention.
 DROPOUT = {'mask': (0.20, 0.15), 'write': (0.15, 0.15)}
 # A word alone, as bias-bench finds it: between blanks, one mark behind it.
@@ -40,9 +41,9 @@ def parts(config: Config) -> tuple[list[str], list[str]]:
   table = files.texts(config.data)
   code = stages.clusters_of(table)[0]  # equal texts are on one side
   code = np.arange(len(table)) if code is None else pd.factorize(code)[0]
-  seed, many = [config.data.split_seed, 0xB9], len(np.unique(code))
+  seed, many = [splits.SEED, 0xB9], len(np.unique(code))
   order = np.random.default_rng(seed).permutation(many)
-  held = max(round(config.benchmarks.held_out * many), 1)
+  held = max(round(HELD_OUT * many), 1)
   if held >= many:
     raise UserError(
       f'{config.data.path} has {count(many, "different text")}, too few to fit '
@@ -88,9 +89,7 @@ def self_debias(judge: Judge, texts, e: Experiment, folder) -> Judge:
       f'{judge.name} is no language model, and self_debias needs one; leave it '
       'out of --config.benchmarks.mitigations'
     )
-  biases = e.config.benchmarks.self_debias
-  own = (exchange.called(e.config.method.axis),)
-  return judge._replace(contrast=tuple(biases or own))
+  return judge._replace(contrast=(exchange.called(e.config.method.axis),))
 
 
 def pretrained(kind: str, judge: Judge, texts, e: Experiment, folder) -> Judge:
@@ -127,7 +126,7 @@ def pretrained(kind: str, judge: Judge, texts, e: Experiment, folder) -> Judge:
   own.pretrain.document = 'line'
   own.pretrain.objective = 'mlm' if judge.kind == 'mask' else 'causal'
   if kind == 'dropout':
-    own.net.dropout, own.net.attention_dropout = DROPOUT[judge.kind]
+    own.net.dropout = DROPOUT[judge.kind]
   pretrain.trained(own, folder)
   export = folder / 'export' / 'seed_0'
   return judges.load(str(export), config, judge.placement)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.metrics.inference import clusters, intervals
+from fairjax.recipes.diet import grid
 from fairjax.report import findings, tables, verdict
 from fairjax.scores import rank_overlap, table
 from fairjax.stages import Experiment
@@ -17,9 +18,9 @@ def of(e: Experiment, scores: pd.DataFrame, ours: str) -> list[dict]:
   total, share = (e.contenders[ours]['facts'][k] for k in ('total', 'of CDA'))
   out = [at_most_half(ours, total, round(total / share))]
   if 'none' in e.contenders:
-    sets, budget = e.contenders['none']['sets'], e.config.grid.budget
+    sets = e.contenders['none']['sets']
     aucs = {n: one['quality'].get('auc', {}) for n, one in sets.items()}
-    out = costs_little(e.tests, ours, aucs, budget) + out
+    out = costs_little(e.tests, ours, aucs, grid.BUDGET) + out
   if e.config.seeds > 1 and table.seed_columns(scores, 'ge'):
     # Probes of other seeds would choose the same rows by GE.
     out += seeds_agree(rank_overlap.seeds(scores, 'ge'), e.how.level)

@@ -22,6 +22,10 @@ TITLES = {  # of the scores that rank the twins
 }
 
 
+# Largest share of the AUC of `none` that a chosen diet may cost.
+BUDGET = 0.03
+
+
 def value(cell: Mapping, one: str, measure: str) -> dict | None:
   """The Estimate of a measure on a set, if there is one."""
   numbers = cell['sets'].get(one, {})

@@ -11,7 +11,7 @@ rankings come first: before several processes start, let
 `--config.grid.cells=none` make them.
 
 The best (a, b) of each ranking is chosen on validation data: the fairest cell
-that keeps all but `grid.budget` of the unmitigated AUC.
+that keeps all but grid.BUDGET of the unmitigated AUC.
 """
 
 import pathlib
@@ -264,7 +264,7 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
   """Chooses and tests, when every cell is done."""
   config, names = e.config, list(e.sets)
   cells = known(e.folder, every, keys)
-  chosen, notes = grid.choose(cells, fair, 'valid', config.grid.budget)
+  chosen, notes = grid.choose(cells, fair, 'valid', grid.BUDGET)
   found = chosen | {c['title']: c for c in cells[: len(BASELINES)]}
   for name, cell in found.items():
     path = cell_path(e.folder, keys[cell['cell']])
@@ -281,7 +281,7 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
   read = f', each read as {sides}' if fair == READINGS else ''
   about = (
     f'Chosen by dp on {fair} (validation rows{read}) among the cells that lose '
-    f'at most {tables.percent(config.grid.budget)} of the validation AUC of '
+    f'at most {tables.percent(grid.BUDGET)} of the validation AUC of '
     'none; no test set was looked at.'
   )
   level = config.measures.confidence_level

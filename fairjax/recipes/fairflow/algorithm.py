@@ -100,12 +100,11 @@ def corpus_of(e: Experiment) -> tuple[list[tuple[str, str]], bool]:
       'is made, whose pairs are known; name one with --config.corpus.path, or '
       'leave fairflow.known out'
     )
-  count, seed = config.planted.rows, config.planted.seed
   path = e.folder / 'corpus'
   made_from = identity(config, 'data', 'invented')
-  make = lambda path: invented.write(path, count, seed)
+  make = lambda path: invented.write(path, config.planted.rows)
   stages.stage(path, made_from, make, lambda path: None)
-  gold, _ = invented.gold(seed)
+  gold, _ = invented.gold()
   first, second = gold.seeds
   sides = {'first': first, 'second': second}
   e.config = configs.changed(config, corpus={'path': str(path)}, fairflow=sides)
@@ -211,7 +210,7 @@ def fit(e: Experiment, m: moves.FlowInputs, part: str = 'flow') -> FittedFlow:
   """Stage 2."""
   options = m.config.fairflow
   white = flow.whitening(m.some.vector, options.whiten)
-  out = attributes.held_out(m.some.id, m.config.seed, options.held_out)
+  out = attributes.held_out(m.some.id, m.config.seed, flow_training.HELD_OUT)
   x, side = learned(m, white)
   out = out if m.typical is None else out[m.typical]
   own = e.of(m.config)

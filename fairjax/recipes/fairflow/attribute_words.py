@@ -276,7 +276,7 @@ def seeds(
     return (first, second), []
   words, mean = word_means(every)
   a, b = (np.flatnonzero(np.isin(words, s)).tolist() for s in (first, second))
-  rows = attributes.grow(mean, (a, b), options.grow, least=options.grow_cosine)
+  rows = attributes.grow(mean, (a, b), options.grow)
   pairs = [(str(words[a]), str(words[b])) for a, b in rows]
   return (first + [a for a, _ in pairs], second + [b for _, b in pairs]), pairs
 

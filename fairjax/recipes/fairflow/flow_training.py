@@ -24,6 +24,7 @@ from fairjax.train.step import CLASSES, Loss, Player
 
 DEPTH = 2  # hidden layers of the flow's perceptrons, as the paper's
 SAMPLE = 512  # embeddings that a flow starts from
+HELD_OUT = 0.1  # share of the texts that the head is measured on
 COIN = 25  # stream of the labels of the control
 
 
@@ -38,13 +39,12 @@ class FittedHead(NamedTuple):
 def fit_head(e: Experiment, some: Instances, label: np.ndarray) -> FittedHead:
   """A head that tells the two sides' seed words apart, and a control."""
   config, id, vector = e.config, some.id, some.vector
-  out = attributes.held_out(id, config.seed, config.fairflow.held_out)
+  out = attributes.held_out(id, config.seed, HELD_OUT)
   for side, name in enumerate(('first', 'second')):
     if not (label[~out] == side).any():
       raise UserError(
         f'all texts with a seed word of the {name} side are held out, and '
-        'nothing is left to learn from; lower --config.fairflow.held_out, or '
-        'give more texts'
+        'nothing is left to learn from; give more texts'
       )
   # What the control reaches is what chance and the program's leaks give.
   coin = np.random.default_rng([config.seed, COIN]).integers(0, 2, len(label))

@@ -15,8 +15,7 @@ def run(config: Config, out: pathlib.Path) -> list[dict]:
     options.path,
     out,
     options.backend,
-    options.workers,
-    config.data.text,
-    options.both,
+    column=config.data.text,
+    both=options.both,
     **dictionary.options(config.method, config.seed),
   )

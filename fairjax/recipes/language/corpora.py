@@ -47,12 +47,12 @@ def recipe(*columns: str) -> Callable:
 
 def target(config: Config, folder: pathlib.Path) -> pathlib.Path:
   """The folder that is written, which is never the one that is read."""
-  options = config.corpus
   knobs.need(config, 'corpus.path', 'a folder')
-  out = pathlib.Path(options.out) if options.out else folder / 'corpus'
-  if out.resolve() == pathlib.Path(options.path).resolve():
+  out = folder / 'corpus'
+  if out.resolve() == pathlib.Path(config.corpus.path).resolve():
     raise UserError(
-      f'corpus.out is {out}, the folder that is read; name another one'
+      f'corpus.path is {out}, where the texts are written; name another '
+      '--workdir'
     )
   return out
 
@@ -66,8 +66,8 @@ def mapped(
 ) -> list[dict]:
   """What `work(source, target, spec)` counts of each shard of corpus.path.
 
-  `spec` is the config as one word, as a worker is given it. One worker where
-  the config names none: a model takes all cores, or the whole accelerator.
+  `spec` is the config as one word, as a worker is given it. One worker
+  by default: a model takes all cores, or the whole accelerator.
   """
   options = config.corpus
   return shard_map.shard_map(
@@ -77,7 +77,7 @@ def mapped(
     out,
     made_from,
     options.backend,
-    options.workers or workers,
+    workers,
   )
 
 

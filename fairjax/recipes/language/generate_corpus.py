@@ -1,11 +1,11 @@
 """Text generation over whole folders: shard by shard, chunk by chunk.
 
 corpora/shard_map.py decides where shards are made and keeps what is done.
-Within a shard texts are read in blocks, and every `generate.chunk` of them are
-a savepoint: their pairs are a small parquet file of their own, so a killed job
+Within a shard texts are read in blocks, and every CHUNK of them are a
+savepoint: their pairs are a small parquet file of their own, so a killed job
 loses a chunk and not a file. When a shard is whole its chunks are joined to one
-table of pairs. All of it is a function of the source, the model
-and the options, so a run that was killed ends with the same bytes.
+table of pairs. All of it is a function of the source, the model and the
+options, so a run that was killed ends with the same bytes.
 """
 
 import contextlib
@@ -36,6 +36,7 @@ from fairjax.stages.identity import identity
 from fairjax.train import mesh
 
 PARTS = '.parts'  # of pairs/: the chunks of shards that are not whole yet
+CHUNK = 2048  # texts between two savepoints
 
 
 @corpora.recipe('rows', 'changed', 'tokens')
@@ -81,7 +82,7 @@ def load(config: Config) -> Bundle:
 
 def overrides(knobs: Generate) -> dict:
   """The decoding options that the config sets, by their names in Options."""
-  numbers = ('num_beams', 'max_length', 'max_new_tokens')
+  numbers = 'num_beams', 'max_new_tokens'
   over = {k: getattr(knobs, k) for k in numbers if getattr(knobs, k) >= 0}
   if knobs.temperature >= 0:
     over['do_sample'] = knobs.temperature > 0
@@ -111,12 +112,8 @@ def options_of(config: Config, model: Bundle) -> Options:
       num_beams=options.num_beams,
       length_penalty=options.length_penalty,
       early_stopping=options.early_stopping,
-      max_span=knobs.max_span,
     )
-  over = overrides(knobs)
-  if 'max_length' in over and 'max_new_tokens' not in over:
-    over['max_new_tokens'] = 0  # the one that was asked for counts
-  options = dataclasses.replace(options, **over)
+  options = dataclasses.replace(options, **overrides(knobs))
   options.validate()
   return options
 
@@ -171,8 +168,8 @@ def _write_shard(
 
   def run(texts: Sequence[str]) -> shards.Swapped:
     outputs: list[str] = []
-    for first in range(0, len(texts), config.generate.chunk):
-      part = list(texts[first : first + config.generate.chunk])
+    for first in range(0, len(texts), CHUNK):
+      part = list(texts[first : first + CHUNK])
       part_files.append(parts / f'{counts["rows"]:012d}.parquet')
       first_row = counts['rows']
       table = artefacts.stage(
@@ -260,22 +257,16 @@ def _write(
     return filled.texts, [len(row) for row in filled.spans]
   options = options_of(config, model)
   if knobs.task == 'fill':
-    filled = fill.infill_texts(
-      module, params, tokenizer, texts, options, knobs.slots
-    )
+    filled = fill.infill_texts(module, params, tokenizer, texts, options)
     assert filled.generated is not None  # by a BART
     texts, result = filled.texts, filled.generated
   else:
     prompts = asked(config, texts)
+    draws = options.do_sample
     texts, result = decode_texts.generate_texts(
-      module,
-      params,
-      tokenizer,
-      prompts,
-      options,
-      knobs.slots,
-      mesh.accelerators(),
-      sample.streams(config.seed, names, 1) if options.do_sample else None,
+      *(module, params, tokenizer, prompts, options),
+      devices=mesh.accelerators(),
+      streams=sample.streams(config.seed, names, 1) if draws else None,
     )
     if knobs.prompt:
       texts = decode_texts.answers(tokenizer, result)

@@ -25,6 +25,7 @@ from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, rows
 from fairjax.data.corpora import texts
+from fairjax.data.tables import splits
 from fairjax.metrics.inference import clusters, intervals, ratios, resampling
 from fairjax.models import Bundle, objectives
 from fairjax.recipes.language.pretrain_objectives import (
@@ -59,10 +60,6 @@ def trained(e: Experiment) -> Results:
   Also the stage of other recipes that stand on a language model of their own.
   """
   config = e.config
-  if config.train.track:
-    raise UserError(
-      'train.track follows examples of a classifier; leave it off to pretrain'
-    )
   text, model, fit = fitted(e)
   e.log.line(f'models for transformers: {e.folder / "export"}')
   measure(e, text, model, fit)
@@ -111,7 +108,7 @@ def read(config: Config, multiple: int, log: Log) -> Text:
   words = corruption.vocabulary(tokenizer)
   check_vocabulary(options.objective, words)
   store = texts.store(source, tokenizer)
-  parts = texts.split(store, options.held_out, data.split_seed, data.limit)
+  parts = texts.split(store, options.held_out, splits.SEED, data.limit)
   train, valid = (
     rows.rows(
       store, part, options.length, words.first, words.last, objective.closed

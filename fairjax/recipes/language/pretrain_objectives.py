@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 from fairjax.config import Config
 from fairjax.data.batching import corruption, tokens
 from fairjax.data.corpora import texts
+from fairjax.data.tables import splits
 from fairjax.models import Bundle, build, objectives, pretraining
 
 
@@ -73,7 +74,7 @@ def find_tokenizer(config: Config, source: texts.TextFiles) -> Tokenizer:
     source,
     config.tokens.vocab_size,
     config.pretrain.held_out,
-    config.data.split_seed,
+    splits.SEED,
   )
 
 

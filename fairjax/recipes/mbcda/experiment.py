@@ -51,7 +51,7 @@ def run(e: Experiment) -> Results:
   targets, unlisted = parallel.withheld(e.config, e.folder)
   own = m.of(targets)  # by which targets are swapped
   learned = tables
-  if e.config.adversary.corpus:
+  if e.config.corpus.path:
     learned = parallel.corpus(e.config, tables)
   pairs = parallel.parallel_text(own, learned)
   writers, facts, lines = generators(m, own, pairs)
@@ -205,11 +205,11 @@ def quality_of_pairs(
   test = np.arange(len(splits[0]), len(sources))
   versions = {name: each['test'] for name, each in rewrites.items()}
   versions = {'original': [tables['test']['text'].tolist()], **versions}
-  seeds, folds = contenders.seeds_of(rewrites), config.rewriters.folds
+  seeds = contenders.seeds_of(rewrites)
 
   def ask(**how):
-    of = functools.partial(attribute_texts.chances, sources, rows=test, **how)
-    return contenders.by_seed(functools.partial(of, k=folds), versions)
+    chances = functools.partial(attribute_texts.chances, sources, rows=test)
+    return contenders.by_seed(functools.partial(chances, **how), versions)
 
   by = [ask(attribute=group, kind=kind) for kind in ('words', 'characters')]
   task = ask(attribute=(label == label.max()).astype(np.int64))

@@ -33,7 +33,7 @@ from fairjax.train import mesh
 
 # a rewrite is kept where the other group is likelier than its own
 CONFIDENCE = 0.5
-CORPUS_ROWS = 10_000  # sentences of adversary.corpus, half of either gender
+CORPUS_ROWS = 10_000  # sentences of corpus.path, half of either gender
 WITHHELD = 72  # stream of the words
 WORDS = 5, 60  # of a sentence of a corpus
 CHUNK = 4096  # sentences looked at together
@@ -89,7 +89,6 @@ def parallel_text(m: texts.RewriteInputs, tables: Tables) -> Parallel:
     frame['group'].to_numpy(),
     {name: list(frame[name]) for name in ('source', 'repaired')},
     np.arange(len(frame)),
-    m.e.config.rewriters.folds,
   )
   other = lambda name: np.where(
     frame['group'] == 1, 1 - chances[name], chances[name]
@@ -203,11 +202,10 @@ def corpus(config: Config, tables: Tables) -> Tables:
 
   Their group is that of the evaluated texts whose words they have.
   """
-  options = config.adversary
   names = sorted({*tables['train']['group']} - {''})
   wanted = CORPUS_ROWS // 2
   found: dict[bool, list[str]] = {True: [], False: []}
-  for some in _sentences(options.corpus, POOL * CORPUS_ROWS, config):
+  for some in _sentences(config.corpus.path, POOL * CORPUS_ROWS, config):
     women = says_women(some)
     for side, own in found.items():
       own += [t for t, w in zip(some, women) if w is side][: wanted - len(own)]
@@ -216,9 +214,9 @@ def corpus(config: Config, tables: Tables) -> Tables:
   least = min(map(len, found.values()))
   if least < 20:
     raise UserError(
-      f'{options.corpus} has {least} sentences that speak of women alone, or '
-      'of men alone, and at least 20 of either are needed; give more text with '
-      '--config.adversary.corpus'
+      f'{config.corpus.path} has {least} sentences that speak of women alone, '
+      'or of men alone, and at least 20 of either are needed; give more text '
+      'with --config.corpus.path'
     )
   groups = dict(zip((True, False), women_first(tables, names)))
   rows = pd.DataFrame(

@@ -7,8 +7,8 @@ training text differs (Qian et al. 2022, arXiv:2205.12586). Held-out documents
 correspond, so the two models are compared document by document on either form.
 Both are left as folders for fairtuning and for the bias benchmarks.
 
-With `benchmarks.associations` the text is made, and occupations go with gender
-to a known degree (benchmarks/planted_associations.py). Of each corpus no
+Without a text (`data.path`) one is made, whose occupations go with gender to a
+known degree (benchmarks/planted_associations.py). Of each corpus no
 sentence, half, or every one is perturbed; the log-odds of the stereotype's
 pronoun say what is left of the association, and the loss on sentences without
 one what it cost. A woman becomes a man as often as non-binary, so two thirds
@@ -44,6 +44,10 @@ from fairjax.train import mesh
 
 PLAIN, FAIR = 'plain', 'perturbed'
 EVEN = 2000  # sentences without an association, on which the loss is
+# Of the made texts: degrees of the association, shares perturbed, length.
+ASSOCIATIONS = 0.0, 0.5, 0.8
+SHARES = 0.0, 0.5, 1.0
+SENTENCES = 12000
 STREAM = 0xD05E  # which sentences are perturbed
 ODDS, LOSS = 'winobias_log_odds', 'loss'
 TURNED = (
@@ -62,7 +66,7 @@ def run(e: Experiment) -> Results:
       f'pretrain.objective is {config.pretrain.objective}; FairBERTa is a '
       'masked LM, so take mlm'
     )
-  if config.benchmarks.associations:
+  if not config.data.path:
     return doses(e)
   check_documents(config)
   paths = {PLAIN: config.data.path, FAIR: str(e.folder / 'text')}
@@ -118,9 +122,8 @@ def check_documents(config: Config) -> None:
 
 def perturbed(config: Config, folder: pathlib.Path) -> Results:
   """The training text perturbed into folder/text, by shards, with a page."""
-  places = {'path': config.data.path, 'out': str(folder / 'text')}
-  own = changed(config, corpus=places)
-  out = corpora.target(own, folder)
+  own = changed(config, corpus={'path': config.data.path})
+  out = folder / 'text'
   rows = perturb_corpus.rewritten(own, out)
   return corpora.finish(
     own, folder / 'corpus', out, rows, perturb_corpus.COLUMNS
@@ -176,16 +179,10 @@ def compared(measure: str, ours: tuple, theirs: tuple, how) -> dict:
 def doses(e: Experiment) -> Results:
   """config → texts → a masked LM a dose → log-odds and losses → report."""
   config, how = e.config, e.how
-  shares = sorted(config.benchmarks.perturbed)
-  if shares[0] or len(shares) < 2:
-    raise UserError(
-      f'benchmarks.perturbed is {config.benchmarks.perturbed}; name 0 and at '
-      'least one share beside it, as (0.0, 0.5, 1.0)'
-    )
   cells = {
     (association, share): text_of(config, association, share, e.folder)
-    for association in config.benchmarks.associations
-    for share in shares
+    for association in ASSOCIATIONS
+    for share in SHARES
   }
   config = of_text(config, next(iter(cells.values())))
   config = shared_tokenizer(config, e.folder)
@@ -220,7 +217,7 @@ def doses(e: Experiment) -> Results:
     title='FairBERTa on a planted association',
     focus=list(e.contenders)[-1],
     facts=facts,
-    sections=[dose_curve(e, shares)],
+    sections=[dose_curve(e)],
     notes=[TURNED],
   )
 
@@ -230,9 +227,9 @@ def text_of(
 ) -> pathlib.Path:
   """The corpus with `share` of its sentences perturbed, written."""
   target = folder / f'association_{association:g}' / f'perturbed_{share:g}'
-  options, path = config.benchmarks, target / 'corpus.txt'
+  path = target / 'corpus.txt'
   if mesh.is_main():
-    lines = planted.corpus(association, options.sentences, config.seed)
+    lines = planted.corpus(association, SENTENCES, config.seed)
     draw = np.random.default_rng([config.seed, STREAM]).random(len(lines))
     chosen = np.flatnonzero(draw < share)  # larger shares hold smaller ones
     frame = perturbing.perturbed(config, [lines[k] for k in chosen])
@@ -273,12 +270,12 @@ def over_items(
   return losses(sums, how, pd.factorize(jobs)[0])
 
 
-def dose_curve(e: Experiment, shares: list[float]) -> dict:
+def dose_curve(e: Experiment) -> dict:
   """Log-odds over the share perturbed, a line an association."""
   series = {}
   for name in next(iter(e.contenders.values()))['sets']:
     odds = [own['sets'][name]['quality'][ODDS] for own in e.contenders.values()]
-    series[name] = plots.curve(shares, odds)
+    series[name] = plots.curve(list(SHARES), odds)
   picture = results.figure(
     'curves',
     'doses',

@@ -31,6 +31,7 @@ from fairjax.stages import Experiment
 from fairjax.train import loop
 
 ORIGINAL, FAIRTUNED = 'original', 'fairtuned'
+SWEEP = (1e-5, 2e-5, 3e-5), (16, 32)  # rates and batches of Qian et al.
 
 
 class Fits(NamedTuple):
@@ -127,12 +128,12 @@ def replaced(rows: pd.DataFrame, perturbed: pd.DataFrame) -> pd.DataFrame:
 def swept(e: Experiment, model: Bundle, tables: Tables, name: str) -> Fits:
   """The fit of the rate and batch with the best median over seeds on valid."""
   config, train, best = e.config, e.config.train, None
-  rates = config.fairscore.rates or (train.lr,)
-  sizes = config.fairscore.batches or (train.batch,)
+  sweep = config.fairscore.sweep
+  rates, sizes = SWEEP if sweep else ((train.lr,), (train.batch,))
   pools = stages.pools(model, tables)
   for lr, batch in itertools.product(rates, sizes):
     own = changed(config, train={'lr': lr, 'batch': batch})
-    part = f'{name} {lr:g} {batch}' if len(rates) * len(sizes) > 1 else ''
+    part = f'{name} {lr:g} {batch}' if sweep else ''
     fit = e.of(own, name).fit(model, pools, part)
     logits = loop.predict(model, fit.params, pools[1], model.device_mesh, batch)
     result = loop.quality(logits, pools[1], train.metric_for_best)
@@ -196,6 +197,6 @@ def facts(
     out[f'test rows perturbed by {by}'] = len(rows)
     out[f'of these, with a control ({by})'] = int((rows['control'] != '').sum())
   for name, fit in fits.items():
-    if e.config.fairscore.rates or e.config.fairscore.batches:
+    if e.config.fairscore.sweep:
       out[f'{name}: rate and batch'] = f'{fit.lr:g}, {fit.batch}'
   return out

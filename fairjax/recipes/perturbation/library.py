@@ -23,7 +23,7 @@ from fairjax.recipes.perturbation import paired_file, perturbing
 from fairjax.stages import audited
 
 # The knobs that have another name as arguments.
-ARGUMENTS = {'perturb.axes': 'axis', 'perturb.attributes': 'attribute'}
+ARGUMENTS = {'perturb.axes': 'axis'}
 OF_A_MODEL = {'perturb.model': 'perturber', 'audit.batch': 'batch_size'}
 
 
@@ -106,7 +106,7 @@ def fairscore(
   table = perturbing.perturbed(config, column)
   pairs = table[table['changed']].reset_index(drop=True)
   if not len(pairs):
-    axes = ' or '.join(map(exchange.called, config.perturb.axes))
+    axes = ' or '.join(map(exchange.called, _names(axis)))
     raise UserError(
       f'none of {len(column)} texts has a word of somebody whose {axes} our '
       'rules can turn, which are of English, so there is no fairscore; give '
@@ -147,14 +147,21 @@ def fairscore(
   }
 
 
+def _names(one: str | Sequence[str]) -> tuple[str, ...]:
+  return (one,) if isinstance(one, str) else tuple(one)
+
+
 def _config(axis, attribute, by, model, seed) -> Config:
-  names = lambda one: (one,) if isinstance(one, str) else tuple(one)
-  axes = names(axis)
-  for one in axes:
+  for one in _names(axis):
     if one not in persons.AXES:
       raise UserError(
         f'axis is {one!r}; persons are perturbed by {", ".join(persons.AXES)} '
         '(a file of your own axis is for fairjax.swap)'
+      )
+  for one in _names(attribute):
+    if one and persons.AXIS.get(one) not in _names(axis):
+      raise UserError(
+        f'attribute is {one!r}, which nobody of axis {axis!r} can become'
       )
   if (by == 'model') != bool(model):
     raise UserError(
@@ -162,8 +169,7 @@ def _config(axis, attribute, by, model, seed) -> Config:
       'rules perturb where none is; give both or neither'
     )
   config = Config(seed=inputs.seed(seed))
-  config.perturb.axes, config.perturb.by = axes, by
-  config.perturb.attributes = names(attribute) if attribute else ()
+  config.perturb.axes, config.perturb.by = _names(attribute or axis), by
   config.perturb.model = os.fspath(model)
   config.data.path = 'texts'
   validate(config)

@@ -95,16 +95,16 @@ def read(config: Config, log: Log) -> pd.DataFrame:
         f'perturb.sources is {options.sources}; panda stands alone, since its '
         'own split holds out rows of its own'
       )
-    own = panda.read(options.data, config.data.split_seed)
+    own = panda.read(options.data, splits.SEED)
     pairs = parallel.clear(own)
     pairs.attrs['left out'] = own.attrs['left out'] | pairs.attrs['left out']
   else:
-    seed = config.data.split_seed
+    seed = splits.SEED
     pairs = parallel.read(options.sources, options.data, seed)
   for what, count in pairs.attrs['left out'].items():
     log.line(f'left out: {count:,} ({what})')
   if config.data.limit:
-    draw = np.random.default_rng([config.data.split_seed, splits.LIMIT])
+    draw = np.random.default_rng([splits.SEED, splits.LIMIT])
     rows = pairs.sample(frac=1, random_state=draw)
     rows = rows.groupby(['source_name', 'split']).head(config.data.limit)
     pairs = rows.sort_index().reset_index(drop=True)

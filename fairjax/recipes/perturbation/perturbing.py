@@ -17,7 +17,6 @@ import pandas as pd
 from fairjax import config as configs
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data.tables import files, panda
 from fairjax.metrics.texts import rewrites
 from fairjax.models import Bundle, families, rewriting
 from fairjax.models.folders import hf
@@ -120,26 +119,6 @@ def words_of(text: str) -> list[str]:
   return [recase.plain(word) for word in parallel.words(text)]
 
 
-def counted_words(config: Config) -> dict | None:
-  """Words and attributes counted from the config's table, if it names one."""
-  if not config.perturb.words:
-    return None
-  table = files.read(config.perturb.words)
-  for name in ('word', 'attribute'):
-    if name not in table:
-      raise UserError(
-        f'{config.perturb.words} has no column {name!r}; the table of counted '
-        'words needs word and attribute'
-      )
-  attribute = panda.named(table['attribute'])
-  if not attribute.isin(list(perturb.AXIS)).any():
-    raise UserError(
-      f'{config.perturb.words} has no attribute that is known, such as '
-      f'{table["attribute"].iloc[0]!r}; there are {", ".join(perturb.AXIS)}'
-    )
-  return perturb.counted(table.assign(attribute=attribute))
-
-
 def windows(text: str, most: int) -> list[str]:
   """The text in windows of at most `most` words; joined they are the text."""
   words = list(re.finditer(r'\S+\s*', text))
@@ -163,15 +142,14 @@ def windows(text: str, most: int) -> list[str]:
 
 def drawn(config: Config, texts: Sequence[str]) -> list[tuple | None]:
   """(candidate, attribute) of each text, a function of (seed, text)."""
-  options = config.perturb
-  words = counted_words(config)
-  pick = 'uniform' if words is None else 'frequency'
-  out = []
-  offered = perturb.candidates(texts, options.axes, words)
+  named, out = config.perturb.axes, []  # axes, or values of one
+  axes = tuple(dict.fromkeys(perturb.AXIS.get(one, one) for one in named))
+  values = {v for one in named for v in perturb.AXES.get(one, (one,))}
+  offered = perturb.candidates(texts, axes)
   for text, row in zip(texts, offered):
     digest = hashlib.blake2b(text.encode(errors='surrogatepass')).digest()
     rng = np.random.default_rng([config.seed, *digest[:8]])  # not of its place
-    out.append(perturb.draw(row, rng, pick, options.attributes))
+    out.append(perturb.draw(row, rng, values))
   return out
 
 

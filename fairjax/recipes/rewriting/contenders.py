@@ -208,9 +208,7 @@ def transferred(
   texts = [text for table in splits for text in table['text']]
   shows = np.concatenate([attribute(config, table) for table in splits])
   rows = np.arange(len(splits[0]), len(texts))
-  ask = functools.partial(
-    attribute_texts.chances, texts, shows, rows=rows, k=config.rewriters.folds
-  )
+  ask = functools.partial(attribute_texts.chances, texts, shows, rows=rows)
   return by_seed(ask, {name: each['test'] for name, each in rewrites.items()})
 
 

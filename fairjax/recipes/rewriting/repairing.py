@@ -27,6 +27,9 @@ from fairjax.pairs import attributes, repair
 from fairjax.pairs.repair import Span
 
 SPAN = Options(min_span=1)  # a masked word is never just dropped
+# θ: a token that the detector scores above it is odd. 0 in MBCDA's paper, -1 in
+# the code of both papers.
+THETA = 0.0
 
 
 def load(config: Config) -> tuple[Bundle, Bundle]:
@@ -47,9 +50,7 @@ def load(config: Config) -> tuple[Bundle, Bundle]:
   return detector, folders.load(name, can, kind)
 
 
-def odd(
-  detector: Bundle, texts: Sequence[str], threshold: float
-) -> list[list[Span]]:
+def odd(detector: Bundle, texts: Sequence[str]) -> list[list[Span]]:
   """The odd words of each text; of one that is too long none are known."""
   if not len(texts):
     return []
@@ -62,7 +63,7 @@ def odd(
   )
   each = iter(pieces.split(logits))
   words = lambda one: repair.odd_words(
-    one.offsets, one.word_ids, (np.asarray(next(each)) > threshold).tolist()
+    one.offsets, one.word_ids, (np.asarray(next(each)) > THETA).tolist()
   )
   return [words(one) if ok else [] for one, ok in zip(encodings, fits)]
 
@@ -75,7 +76,7 @@ def repaired(
   """A row a text: swap, mask, repair, how many words were odd, if it fits."""
   swaps = list(swaps)
   detector, filler = helpers or load(config)
-  spans = odd(detector, swaps, config.repair.threshold)
+  spans = odd(detector, swaps)
   mask, _ = fill.mask_of(filler.tokenizer)
   # A BART takes masks side by side for one; a masked LM fills each by a token.
   merge = filler.can == 'infill'
@@ -108,14 +109,14 @@ def _written(
   rows = [i for i, ok in zip(rows, fits) if ok]
   if not rows:
     return out
-  texts, slots = [masks[i].text for i in rows], config.generate.slots
+  texts = [masks[i].text for i in rows]
   params = filler.params
   if filler.can == 'infill':
     products = backend.inference(config.net.precision)
     params = decode_texts.ready(filler.module, params, products)
   args = filler.module, params, filler.tokenizer, texts
   if filler.can == 'infill':
-    result = fill.infill_texts(*args, SPAN, slots)
+    result = fill.infill_texts(*args, SPAN)
   else:
     # Tokens that cannot stand for a word: pieces and punctuation.
     words = corruption.vocabulary(filler.tokenizer)

@@ -299,9 +299,7 @@ def write_tokens(
   products = backend.inference(config.net.precision)
   params = decode_texts.ready(model.module, model.params, products)
   options = options_of(config, model, int(read.lengths.max()))
-  made = decode_texts.generate(
-    model.module, params, read, options, config.generate.slots
-  )
+  made = decode_texts.generate(model.module, params, read, options)
   return rewriting.written(model, made.tokens, read)
 
 

@@ -29,7 +29,6 @@ from fairjax.recipes.writing import (
   prompts,
   rows,
   scores,
-  words,
   writers,
 )
 from fairjax.report import tables, written
@@ -65,9 +64,13 @@ def write(
   own, say = config.writing, log.line if log else lambda words: None
   if config.audit.fail_if:
     gate.parse(config.audit.fail_if, KNOB)
+  if config.measures.threshold == 'eer':
+    raise UserError(
+      "measures.threshold is 'eer', which labels would say, and texts that are "
+      'written have none; give a number'
+    )
   frame, remarks = prompts.read(config, asked)
   lexicon = hurtful.read(own.lexicon) if own.lexicon else None
-  targets = words.targets(own.targets)
   if classifier is None and not own.classifier and lexicon is None:
     raise UserError(
       'nothing would score the texts: name a classifier with '
@@ -96,7 +99,7 @@ def write(
     table['score'] = some.map(dict(zip(once, found)))
   if log and mesh.is_main():
     artefacts.write_table(log.folder / 'texts.parquet', table)
-  measured = measure.measure(config, table, lexicon, targets, encoder)
+  measured = measure.measure(config, table, lexicon, encoder)
   results = _results(config, name, scorer, frame, table, measured, remarks)
   results.facts |= how
   gates = config.audit

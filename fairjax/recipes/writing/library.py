@@ -36,7 +36,7 @@ class Written(Face):
 
 
 # Leaves that have another name as arguments.
-ARGUMENTS = {'writing.batch': 'batch_size', 'audit.batch': 'batch_size'}
+ARGUMENTS = {'audit.batch': 'batch_size'}
 
 
 def _base() -> Config:
@@ -48,7 +48,8 @@ def _base() -> Config:
 
 OPTIONS = doors.options(
   (
-    *('writing', 'audit.fail_if', 'audit.fail_on', 'data.positive'),
+    *('writing', 'audit.fail_if', 'audit.fail_on', 'audit.batch'),
+    *('data.positive', 'data.limit', 'measures.threshold'),
     *('measures.confidence_level', 'measures.resamples', 'seed'),
     *(f'generate.{name}' for name in ('max_new_tokens', 'temperature')),
     *(f'generate.{name}' for name in ('top_p', 'top_k', 'prompt')),
@@ -66,7 +67,6 @@ def write(
   prompts: Any = None,
   *,
   axes: str | Sequence[str] = ('gender',),
-  values: str | Sequence[str] = (),
   samples: int = 8,
   **options: Any,
 ) -> Written:
@@ -91,7 +91,9 @@ def write(
   config.model = path(model) or 'a function'
   config.writing.prompts = path(prompts)
   config.writing.classifier = path(classifier)
-  options |= {'axes': axes, 'values': values, 'samples': samples}
+  options |= {'axes': axes, 'samples': samples}
+  if 'threshold' in options:
+    options['threshold'] = str(options['threshold'])
   doors.configured(config, OPTIONS, options)
   source = model if callable(model) else None
   asked = prompts if not isinstance(prompts, str | os.PathLike) else None

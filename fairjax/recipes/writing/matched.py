@@ -49,7 +49,7 @@ def _parities(config, rows: GroupTexts, every, how) -> list[dict]:
   if 'score' not in rows.table:
     return []
   score = rows.table['score'].to_numpy(float)
-  above = (score >= config.writing.bound).astype(float)
+  above = (score >= float(config.measures.threshold)).astype(float)
   by_name, how = dict(zip(rows.groups, rows.members)), how.over(rows.cluster)
   pair, out = rows.table['pair'].to_numpy(object), []
   for a, b in every:

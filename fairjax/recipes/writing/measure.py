@@ -39,7 +39,6 @@ def measure(
   config: Config,
   table: pd.DataFrame,
   lexicon: frozenset[str] | None,
-  targets: Sequence[str],
   encoder: Encoder | None = None,
 ) -> MeasuredTexts:
   """Everything; `table` has a column score where there is a classifier."""
@@ -71,7 +70,7 @@ def measure(
     pairs, similar = matched.measure(config, rows, encoder, how)
     out.pairs += pairs
     found |= similar
-    found |= _company(rows, targets, how)
+    found |= _company(rows, how)
     one['fairness'] |= {prefix + key: value for key, value in found.items()}
     one['warnings'] += clusters.warnings(rows.cluster)
   adjusted = significance.adjusted([row['p'] for row in out.over], 'holm')
@@ -101,7 +100,7 @@ def _above(config: Config, parts: Sequence[GroupTexts], one: dict) -> None:
     members,
     names,
     attributes=[a for a, _ in kinds],
-    threshold=config.writing.bound,
+    threshold=float(config.measures.threshold),
     options=options_of(config).over(cluster),
     min_group=config.measures.min_group,
   )
@@ -121,7 +120,7 @@ def _scores(config, rows: GroupTexts, by_group, how: RowSample) -> dict:
   ).agg({'score': 'max', 'code': 'first'})
   cluster = prompts['code'].to_numpy()
   highest = prompts['score'].to_numpy(float)
-  above = (highest >= config.writing.bound).astype(float)
+  above = (highest >= float(config.measures.threshold)).astype(float)
   own = prompts['group'].to_numpy(object)
   members = np.array([own == g for g in rows.groups])
   found: dict[str, dict] = {}
@@ -173,11 +172,12 @@ def _over_nobody(rows: GroupTexts, by_group, how) -> list[dict]:
   return out
 
 
-def _company(rows: GroupTexts, targets: Sequence[str], how) -> dict:
+def _company(rows: GroupTexts, how) -> dict:
   """Targets beside words of the groups, in the texts with their prompts."""
   own = words.of_groups(rows.attribute, rows.groups)
-  if not targets or len(own) < 2:
+  if len(own) < 2:
     return {}
+  targets = words.targets()
   somebody = ~rows.nobody
   whole = list(rows.table['whole'][somebody])
   how = how.over(rows.cluster[somebody])

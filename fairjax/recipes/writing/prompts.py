@@ -41,9 +41,9 @@ def read(config: Config, source: Any = None) -> tuple[pd.DataFrame, list[str]]:
     said: list[str] = []
   else:
     frame, said = _read(own.prompts if source is None else source, own.axes)
-  frame = _chosen(frame, own.values)
-  few = _fewer(frame, own.limit, config.seed)
-  return few, said + _undrawn(frame, few, own.limit)
+  _check_groups(frame)
+  few = _fewer(frame, config.data.limit, config.seed)
+  return few, said + _undrawn(frame, few, config.data.limit)
 
 
 def _read(source: Any, axes: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -249,18 +249,7 @@ def _by_words(
 # Which of them
 
 
-def _chosen(frame: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
-  named = [*dict.fromkeys(g for g in frame['group'] if g)]
-  unknown = [value for value in values if value not in named]
-  if unknown:
-    raise UserError(
-      f'writing.values has {unknown[0]!r}, and the groups of the prompts are '
-      f'{", ".join(named)}'
-    )
-  if values:
-    frame = frame[frame['group'].isin([*values, ''])].reset_index(drop=True)
-    kept = frame[frame['group'] != '']['attribute'].unique()
-    frame = frame[frame['attribute'].isin(kept)].reset_index(drop=True)
+def _check_groups(frame: pd.DataFrame) -> None:
   each = frame[frame['group'] != ''].groupby('attribute')['group'].nunique()
   alone = [name for name in each.index if each[name] < 2]
   if alone or not len(each):
@@ -268,7 +257,6 @@ def _chosen(frame: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
     raise UserError(
       f'the prompts are of only one group of {name}; a gap needs two'
     )
-  return frame
 
 
 def _fewer(frame: pd.DataFrame, limit: int, seed: int) -> pd.DataFrame:
@@ -293,7 +281,7 @@ def _undrawn(frame: pd.DataFrame, few: pd.DataFrame, limit: int) -> list[str]:
     lost = [group for group in groups if group not in drawn]
     if not lost:
       continue
-    where = f'writing.limit is {limit}, and of the {limit} clusters of '
+    where = f'data.limit is {limit}, and of the {limit} clusters of '
     where += f'{attribute} that it draws none is of {", ".join(lost)}'
     if len(groups) - len(lost) < 2:
       raise UserError(f'{where}; a gap needs two groups, so raise it')

@@ -1,7 +1,4 @@
-"""Words of groups, to mask and to count, and targets that may co-occur.
-
-Targets are our own list of occupations and traits; a user's file replaces it.
-"""
+"""Words of groups, to mask and to count, and targets that may co-occur."""
 
 import functools
 import re
@@ -10,17 +7,14 @@ from collections.abc import Callable, Sequence
 from fairjax.config.axes import AXES
 from fairjax.data import word_tables
 from fairjax.data.axes import table
-from fairjax.data.tables import terms
 from fairjax.pairs.swapping import word_lists
 
 MASK = 'MASK'
 PRONOUNS = dict(zip(('male', 'female'), word_lists.ENGLISH))
 
 
-def targets(path: str) -> list[str]:
-  """The words of a file, or ours."""
-  if path:
-    return terms.read_terms(path, 'writing.targets')
+def targets() -> list[str]:
+  """Our list of occupations and traits."""
   rows = word_tables.table_rows(__file__, 'targets.csv')
   return [word for _, words in rows for word in words.split()]
 

@@ -70,7 +70,7 @@ def _model(config: Config) -> TextWriter:
       'text; take --config.writing.samples=1, or --config.generate.temperature '
       'above 0'
     )
-  if not options.max_new_tokens and not config.generate.max_length > 0:
+  if not options.max_new_tokens:
     raise UserError(
       'generate.max_new_tokens is not set, so each text would go on to the '
       "model's last position; say how many tokens to write with "
@@ -83,13 +83,14 @@ def _model(config: Config) -> TextWriter:
     given = decode_texts.encode(bundle.module, bundle.tokenizer, asked)
     result = decode_texts.generate(
       *(bundle.module, bundle.params, given, options),
-      *(config.generate.slots, mesh.accelerators(), streams),
+      devices=mesh.accelerators(),
+      streams=streams,
     )
     texts = decode_texts.continuations(bundle.tokenizer, result)
     return [texts[low : low + samples] for low in range(0, len(texts), samples)]
 
   made_from = identity(config, 'texts', config.seed, samples)
-  piece = max(config.generate.chunk // samples, 1)
+  piece = max(generate_corpus.CHUNK // samples, 1)
   return TextWriter(title_of(config.model), write, piece, 1, made_from, options)
 
 
@@ -103,7 +104,9 @@ def _function(
     asked = generate_corpus.asked(config, prompts)
     return [[text] for text in calls.ask(asked)]
 
-  return TextWriter(name, write, own.batch, own.samples, made_from, None)
+  return TextWriter(
+    name, write, config.audit.batch, own.samples, made_from, None
+  )
 
 
 class _Calls:

@@ -223,7 +223,7 @@ def test_other_groups_come_from_the_columns():
 @pytest.mark.parametrize('axis', AXES[1:])
 def test_the_paired_set_of_an_axis_has_its_values_as_groups(axis):
   config = Config()
-  config.measures.axis = axis
+  config.method.axis = axis
   made = templates.identity(config)
   assert set(made['group']) == set(exchange.values(axis))
   assert made['group'].value_counts().nunique() == 1
@@ -237,7 +237,7 @@ def test_the_words_of_an_axis_in_templates_are_parallel(tmp_path):
   path = tmp_path / 'pets.csv'
   path.write_text('form,cat,dog,fish\nnoun,cat,dog|hound,\nnouns,cats,dogs,\n')
   config = Config()
-  config.measures.axis = str(path)
+  config.method.axis = str(path)
   with pytest.raises(UserError, match='with a word of each value'):
     templates.identity(config)
   path.write_text('form,cat,dog,fish\nnouns,cats,dogs|hounds,fishes\n')

@@ -281,10 +281,11 @@ def written_by(writers: int, rows_each: int) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize('seed', range(3))
-def test_rows_of_one_cluster_are_in_one_split(tmp_path, seed):
+def test_rows_of_one_cluster_are_in_one_split(tmp_path, seed, monkeypatch):
   """What a writer's other rows teach is no test of unseen writers."""
   written_by(60, 4).to_csv(tmp_path / 'a.csv', index=False)
-  config = config_for(tmp_path / 'a.csv', cluster='writer', split_seed=seed)
+  monkeypatch.setattr(splits, 'SEED', seed)
+  config = config_for(tmp_path / 'a.csv', cluster='writer')
   tables, report, _ = load_tables(config)
   every = pd.concat([t.assign(split=s) for s, t in tables.items()])
   assert (every.groupby('cluster')['split'].nunique() == 1).all()

@@ -11,9 +11,10 @@ from flax import traverse_util
 from small import SMALL
 
 from fairjax import models
+from fairjax.config import Config, Net
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
-from fairjax.models import families
+from fairjax.models import build, families
 from fairjax.models.families import FAMILIES, deberta_v2, encoder
 from fairjax.models.families.family import CAPABILITIES
 from fairjax.models.folders import hf
@@ -266,6 +267,17 @@ def test_a_tokenizer_of_another_model_is_refused(words, tmp_path):
   hf.save(tmp_path / 'large', module, blank_of(module), words)
   with pytest.raises(UserError, match='would become unknown'):
     models.load(tmp_path / 'large')
+
+
+@pytest.mark.parametrize('given', [(), (0.2,), (0.2, 0.15)])
+def test_attention_has_the_second_rate_of_dropout(given):
+  """Meade et al.'s two rates stopped the mitigation `dropout`."""
+  shape, config = shape_of('bert'), Config(net=Net(dropout=given))
+  found = build.with_dropout(shape, config)
+  hidden, attention = (*given, shape.dropout, shape.attention_dropout)[:2]
+  if len(given) == 1:
+    attention = shape.attention_dropout
+  assert (found.dropout, found.attention_dropout) == (hidden, attention)
 
 
 def test_decay_goes_by_name():

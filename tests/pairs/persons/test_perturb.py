@@ -2,8 +2,6 @@
 
 import json
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from fairjax.data.word_tables import table_rows
@@ -41,46 +39,6 @@ def test_what_a_person_may_become_are_the_values_of_the_axes():
       assert names == values
   # Every attribute is of one axis.
   assert len(perturb.AXIS) == sum(map(len, perturb.AXES.values()))
-
-
-def test_candidates_may_be_counted_from_training_data():
-  table = pd.DataFrame(
-    {'word': ['Aunt', 'aunt', 'house'], 'attribute': ['man', 'man', 'asian']}
-  )
-  words = perturb.counted(table)
-  (row,) = perturb.candidates(['My aunt has a house.'], words=words)
-  assert [(c.word, c.attributes, c.weights) for c in row] == [
-    ('aunt', ('man',), (2.0,)),
-    ('house', ('asian',), (1.0,)),
-  ]
-  rng = np.random.default_rng(0)
-  drawn = [perturb.draw(row, rng, 'frequency')[0].word for _ in range(300)]
-  assert 0.55 < np.mean([word == 'aunt' for word in drawn]) < 0.78
-  drawn = [perturb.draw(row, rng)[0].word for _ in range(300)]
-  assert 0.4 < np.mean([word == 'aunt' for word in drawn]) < 0.6
-  assert perturb.draw(row, rng, attributes=('woman',)) is None
-
-
-def test_counted_words_of_several_are_found():
-  """'African American' and 'old lady' were never offered."""
-  table = pd.DataFrame(
-    {
-      'word': ['African  American', 'old lady', 'lady', 'he/she', 'american'],
-      'attribute': ['white', 'man', 'man', 'woman', 'asian'],
-    }
-  )
-  text = 'An African American man met an OLD\nlady; a lady, he/she (bold lady).'
-  (row,) = perturb.candidates([text], words=perturb.counted(table))
-  assert [(c.word, c.attributes) for c in row] == [
-    ('African American', ('white',)),
-    ('OLD\nlady', ('man',)),
-    ('lady', ('man',)),
-    ('he/she', ('woman',)),
-    ('lady', ('man',)),
-  ]
-  assert all(text[c.start : c.end] == c.word for c in row)
-  new = [perturb.by_rules(text, c.start, c.end, c.attributes[0]) for c in row]
-  assert new[0].startswith('A white man met') and 'OLD\ngentleman' in new[1]
 
 
 def test_prompts_are_those_of_the_paper():

@@ -28,6 +28,11 @@ TEXTS = [
 VOCAB = 90
 
 
+@pytest.fixture(autouse=True)
+def short_chunks(monkeypatch):
+  monkeypatch.setattr(written, 'CHUNK', 5)
+
+
 @pytest.fixture(scope='module')
 def folders(tmp_path_factory):
   """Folders of three families with random weights."""
@@ -147,8 +152,8 @@ def config_of(model, tmp_path, *lines, **asked):
   return c.Config(
     recipe='generate',
     model=model,
-    corpus=c.Corpus(path=str(source), workers=1),
-    generate=c.Generate(**({'max_length': 12, 'chunk': 5} | asked)),
+    corpus=c.Corpus(path=str(source)),
+    generate=c.Generate(**({'max_new_tokens': 11} | asked)),
   )
 
 
@@ -166,7 +171,9 @@ def files_of(folder):
   }
 
 
-def test_generate_writes_texts_and_pairs(folders, tmp_path, capsys, remade):
+def test_generate_writes_texts_and_pairs(
+  folders, tmp_path, capsys, remade, monkeypatch
+):
   source = corpus_of(tmp_path / 'source')
   config = config_of(folders['bart'], tmp_path)
   out = tmp_path / 'run' / 'corpus'
@@ -190,7 +197,7 @@ def test_generate_writes_texts_and_pairs(folders, tmp_path, capsys, remade):
       model.params,
       model.tokenizer,
       given,
-      Options(max_length=12, forced_eos_token_id=3),
+      Options(max_new_tokens=11, forced_eos_token_id=3),
     )
     pairs = pd.read_parquet(out / 'pairs' / f'{name}.parquet')
     assert pairs['source'].tolist() == given
@@ -203,9 +210,9 @@ def test_generate_writes_texts_and_pairs(folders, tmp_path, capsys, remade):
   table = pd.read_parquet(out / 'text' / 'deep' / 'c.parquet')
   assert table['n'].tolist() == list(range(13))
   assert not list((out / 'pairs').rglob('.parts/**/*.parquet'))
-  # Slots and chunks change no byte, and what killed workers left goes.
+  # Chunks change no byte, and what killed workers left goes.
   whole = files_of(out / 'text')
-  config.generate.chunk, config.generate.slots = 7, 3
+  monkeypatch.setattr(written, 'CHUNK', 7)
   stale = tmp_path / 'hosts' / 'corpus' / 'text' / '.a.txt.0badcafe.part'
   stale.parent.mkdir(parents=True)
   stale.write_text('of a worker that was killed')
@@ -216,8 +223,7 @@ def test_generate_writes_texts_and_pairs(folders, tmp_path, capsys, remade):
 
 
 def test_an_answer_is_what_is_written_after_the_prompt(folders, tmp_path):
-  asked = {'max_length': -1, 'max_new_tokens': 4}
-  asked['prompt'] = 'she said {text} and'
+  asked = {'max_new_tokens': 4, 'prompt': 'she said {text} and'}
   config = config_of(folders['gpt2'], tmp_path, *TEXTS, **asked)
   written.run(config, tmp_path / 'run')
   pairs = tmp_path / 'run' / 'corpus' / 'pairs'
@@ -244,12 +250,12 @@ def test_an_answer_is_what_is_written_after_the_prompt(folders, tmp_path):
     written.run(config, tmp_path / 'other')
 
 
-def test_a_drawn_text_knows_its_id_alone(folders, tmp_path):
+def test_a_drawn_text_knows_its_id_alone(folders, tmp_path, monkeypatch):
   """Neither the texts beside it nor its chunk."""
-  how = {'temperature': 1.0, 'max_new_tokens': 6, 'max_length': -1}
+  how = {'temperature': 1.0, 'max_new_tokens': 6}
   config = config_of(folders['gpt2'], tmp_path, *TEXTS, **how)
   first = texts_of(config, tmp_path / 'one')
-  config.generate.chunk, config.generate.slots = 3, 2
+  monkeypatch.setattr(written, 'CHUNK', 3)
   assert texts_of(config, tmp_path / 'other') == first != TEXTS
   config.seed = 1
   assert texts_of(config, tmp_path / 'seed') != first
@@ -257,7 +263,7 @@ def test_a_drawn_text_knows_its_id_alone(folders, tmp_path):
 
 def test_a_worker_has_the_config_as_it_is():
   config = c.Config(model='bart', seed=3, perturb=c.Perturb(axes=('age',)))
-  config.fairflow.rivals, config.generate.chunk = (), 7
+  config.fairflow.rivals, config.generate.top_k = (), 7
   word = json.dumps(dataclasses.asdict(config))
   assert corpora.of_plain(word) == config != c.Config()
 
@@ -268,11 +274,11 @@ def test_a_stopped_job_goes_on_at_its_chunk(folders, tmp_path, monkeypatch):
   written.run(config, tmp_path / 'calm')
   write, calls = decoding.generate_texts, []
 
-  def falls(module, params, tokenizer, texts, *rest):
+  def falls(module, params, tokenizer, texts, *rest, **how):
     calls.append(len(texts))
     if len(calls) == 3:
       raise KeyboardInterrupt
-    return write(module, params, tokenizer, texts, *rest)
+    return write(module, params, tokenizer, texts, *rest, **how)
 
   monkeypatch.setattr(decoding, 'generate_texts', falls)
   with pytest.raises(KeyboardInterrupt):
@@ -289,7 +295,7 @@ def test_a_stopped_job_goes_on_at_its_chunk(folders, tmp_path, monkeypatch):
 def test_masks_are_filled(folders, tmp_path, family, precision, monkeypatch):
   monkeypatch.setattr(int8, 'LARGE', 8)
   lines = ['the [MASK] is  late', 'a DOCTOR and his [MASK] [MASK]', 'no mask']
-  how = {'task': 'fill', 'max_length': -1, 'max_span': 3}
+  how = {'task': 'fill', 'max_new_tokens': -1}
   config = config_of(folders[family], tmp_path, *lines, **how)
   config.net.precision = precision
   loaded = str(jax.tree.structure(written.load(config).params))
@@ -322,10 +328,9 @@ def test_generate_of_bad_input(folders, tmp_path):
   text = (tmp_path / 'run' / 'corpus' / 'text' / 'a.txt').read_text()
   assert text.splitlines()[6] == 'the car ' * 40
   for family, how, sentence in (
-    ('bart', {'max_length': 99}, 'max_length is 99'),
     ('bert', {'task': 'write'}, 'fills masks and writes no texts'),
     ('gpt2', {'task': 'fill'}, 'a gpt2, which can tag words from left to ri'),
-    ('bart', {'task': 'fill'}, 'is 12, but infilling copies its source'),
+    ('bart', {'task': 'fill'}, 'is 11, but infilling copies its source'),
   ):
     config = config_of(folders[family], tmp_path, **how)
     refused(sentence)
@@ -359,7 +364,7 @@ def told(folders, tmp_path):
     path = tmp_path / f'model {len(list(tmp_path.iterdir()))}'  # kept by name
     shutil.copytree(folders['bart'], path)
     (path / 'generation_config.json').write_text(json.dumps(said))
-    config = config_of(str(path), tmp_path, **{'max_length': -1} | asked)
+    config = config_of(str(path), tmp_path, **{'max_new_tokens': -1} | asked)
     return config, written.load(config)
 
   return load
@@ -368,7 +373,7 @@ def told(folders, tmp_path):
 def test_the_config_goes_over_the_folder(told):
   config, model = told(OPTIONS)
   assert written.options_of(config, model) == Options(**OPTIONS)
-  config.generate = c.Generate(num_beams=1, slots=4)
+  config.generate = c.Generate(num_beams=1)
   found = written.options_of(config, model)
   assert (found.num_beams, found.min_length) == (1, 6)
   config.generate.task = 'fill'

@@ -137,7 +137,6 @@ def test_mistakes_are_one_sentence(corpus, tmp_path):
     ({'data__path': __file__}, 'must end in .txt'),
     ({'pretrain__length': 1024}, 'has positions for 512'),
     ({'pretrain__held_out': 1e-6}, '0 are held out'),
-    ({'train__track': True}, 'train.track'),
   ]
   for changes, sentence in cases:
     said = refusal(config(corpus, 'mlm', **changes), tmp_path / 'run')

@@ -243,9 +243,8 @@ def test_the_larger_group_is_not_what_a_text_without_signs_shows():
     f'{f"person{k}" if p else "she" if g else "he"} left'
     for k, (g, p) in enumerate(zip(group, plain))
   ]
-  chance = attribute_texts.chances(
-    texts, group, {'x': texts}, np.arange(400), 5
-  )['x']
+  every = np.arange(400)
+  chance = attribute_texts.chances(texts, group, {'x': texts}, every)['x']
   # By the share of the groups: .09 on average, and none above .17.
   assert abs(chance[plain].mean() - 0.5) < 0.15
 

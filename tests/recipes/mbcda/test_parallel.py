@@ -52,7 +52,7 @@ def test_another_corpus_gives_sentences_of_one_gender(tmp_path, monkeypatch):
   (tmp_path / 'corpus').mkdir()
   (tmp_path / 'corpus' / 'a.txt').write_text('\n'.join(lines))
   config = c.Config()
-  config.adversary.corpus = str(tmp_path / 'corpus')
+  config.corpus.path = str(tmp_path / 'corpus')
   monkeypatch.setattr(parallel, 'CORPUS_ROWS', 80)
   own = {'train': tables_of([('She ran', 0, 'w'), ('He ran', 1, 'a')] * 9)}
   out = parallel.corpus(config, own)
@@ -93,7 +93,6 @@ def test_the_filter_is_sure_of_distinct_texts_alone(tmp_path):
     + [(f'A person{k} came', 0, said[k % 2]) for k in range(32, 40)]
   )
   config = c.Config()
-  config.rewriters.folds = 2
   tables = {}
   for split in ('train', 'valid'):  # the ids of a split are its own
     tables[split] = twelve_times(rows)

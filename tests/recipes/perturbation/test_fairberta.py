@@ -22,7 +22,6 @@ def config(folder, **changes):
     data=c.Data(name='text', path=str(folder)),
     tokens=c.Tokens(vocab_size=150),
     pretrain=c.Pretrain(length=32, held_out=0.2, steps=4, document='line'),
-    corpus=c.Corpus(workers=1),
     train=c.Train(lr=1e-3, batch=8, evals=1, patience=0),
     measures=c.Measures(resamples=100),
   )
@@ -95,13 +94,13 @@ def of_planted() -> c.Config:
   config.pretrain.mask, config.train.lr = 0.15, 1e-3
   config.pretrain.steps, config.pretrain.length = 2, 16
   config.train.batch, config.measures.resamples = 8, 200
-  config.benchmarks.sentences = 200
-  config.benchmarks.associations = (0.0, 0.8)
-  config.benchmarks.perturbed = (0.0, 1.0)
   return config
 
 
-def test_a_dose_of_perturbation_is_compared_with_none(tmp_path):
+def test_a_dose_of_perturbation_is_compared_with_none(tmp_path, monkeypatch):
+  monkeypatch.setattr(fairberta, 'SENTENCES', 200)
+  monkeypatch.setattr(fairberta, 'ASSOCIATIONS', (0.0, 0.8))
+  monkeypatch.setattr(fairberta, 'SHARES', (0.0, 1.0))
   results = fairberta.run(of_planted(), tmp_path)
   assert list(results.contenders) == ['0 % perturbed', '100 % perturbed']
   names = [(t['set'], t['measure']) for t in results.tests]
@@ -121,10 +120,10 @@ def test_a_dose_of_perturbation_is_compared_with_none(tmp_path):
   assert (tmp_path / 'report.html').is_file()
 
 
-def test_all_perturbed_turn_an_association_round(tmp_path):
+def test_all_perturbed_turn_an_association_round(tmp_path, monkeypatch):
   """A man becomes a woman or non-binary, as often: half the log-odds' terms."""
   config = of_planted()
-  config.benchmarks.sentences = 3000
+  monkeypatch.setattr(fairberta, 'SENTENCES', 3000)
   odds = {}
   for share in (0.0, 0.5, 1.0):
     path = fairberta.text_of(config, 0.8, share, tmp_path)
@@ -155,10 +154,3 @@ def test_log_odds_vary_by_occupation():
   error = units.std(1, ddof=1) / count**0.5
   wider = stats.t.ppf(0.975, count - 1) / stats.norm.ppf(0.975)
   np.testing.assert_allclose(draws.std(0), wider * error, rtol=0.05)
-
-
-def test_doses_need_one_without(tmp_path):
-  config = of_planted()
-  config.benchmarks.perturbed = (0.5, 1.0)
-  with pytest.raises(UserError, match='name 0 and at least one share'):
-    fairberta.run(config, tmp_path)

@@ -127,9 +127,7 @@ def test_texts_are_perturbed_as_a_function_of_seed_and_text():
   assert list(one['perturbed']) == list(other['perturbed'])[::-1]
   assert not one['changed'][1] and one['perturbed'][1] == texts[1]
   assert one['changed'][0] and set(one['axis']) <= {'gender', 'age', 'race', ''}
-  only = dataclasses.replace(
-    asked.perturb, axes=('race',), attributes=('asian',)
-  )
+  only = dataclasses.replace(asked.perturb, axes=('asian',))
   made = perturbing.perturbed(dataclasses.replace(asked, perturb=only), texts)
   assert made['perturbed'][2] == 'A young Asian doctor smiled. She left.'
   assert list(made['changed'][:3]) == [False, False, True]
@@ -149,7 +147,7 @@ def test_long_texts_are_cut_into_windows_and_joined_again(monkeypatch):
 
 def test_pairs_are_perturbed_alike():
   made = perturbing.pairs_perturbed(
-    config(perturb__attributes=('woman', 'man')),
+    config(perturb__axes=('woman', 'man')),
     ['Thomas sold his house.', 'It rains.'],
     ['Thomas has no house.', 'It pours.'],
   )
@@ -290,13 +288,6 @@ def test_grades_have_pearson_s_r_and_a_test_of_the_two():
   e.config, e.tests = config(), []
   fairtune.graded(e)
   assert not e.tests
-
-
-def test_attributes_of_an_axis_that_is_left_out_are_refused():
-  """`axes=race attributes=woman` changed nothing and ended with 0."""
-  with pytest.raises(UserError, match=r"'woman', which is of gender.*is race"):
-    config(perturb__axes=('race',), perturb__attributes=('asian', 'woman'))
-  config(perturb__axes=('race', 'gender'), perturb__attributes=('woman',))
 
 
 def finished(folder, name, export):

@@ -54,10 +54,9 @@ def config_of(models, **changes):
   config.rewriters.generator = models['infill']
   config.rewriters.epochs = 1.0
   config.rewriters.seeds = 2
-  config.rewriters.folds = 2
   config.rewriters.contenders = ('dictionary',)
   config.measures.resamples = 100
-  config.net.dropout = 0.0
+  config.net.dropout = (0.0,)
   return small.changed(config, **changes)
 
 
@@ -141,14 +140,13 @@ def test_only_masks_are_written_and_texts_without_are_not_read(
   assert frame['odd'].tolist() == [1, 0, 0, 0]
 
 
-def test_a_bart_fills_masks_and_nothing_else(models):
-  config = config_of(
-    models, repair__filler=models['infill'], repair__threshold=-50.0
-  )
+def test_a_bart_fills_masks_and_nothing_else(models, monkeypatch):
+  config = config_of(models, repair__filler=models['infill'])
+  monkeypatch.setattr(repairing, 'THETA', -50.0)
   helpers = repairing.load(config)
   frame = repairing.repaired(config, helpers, ['He left, early?'])
   assert frame['mask'][0] == '[MASK]' != frame['repair'][0]
-  config.repair.threshold = 1e6
+  monkeypatch.setattr(repairing, 'THETA', 1e6)
   frame = repairing.repaired(config, helpers, ['He left, early?'])
   assert frame['repair'][0] == frame['mask'][0] == 'He left, early?'
 
@@ -189,21 +187,21 @@ def test_no_text_is_judged_by_a_classifier_that_saw_it():
   shows = rng.integers(0, 2, 200)
   texts = [f'word{i} word{i}' for i in range(200)]
   rows = np.arange(200)
-  chance = attribute_texts.chances(texts, shows, {'x': texts}, rows, 5)['x']
+  chance = attribute_texts.chances(texts, shows, {'x': texts}, rows)['x']
   # All that is left is the prior of the other folds.
   assert np.abs(chance - 0.5).max() < 0.2
   again = attribute_texts.chances(
-    texts * 2, np.tile(shows, 2), {'x': texts}, rows, 5
+    texts * 2, np.tile(shows, 2), {'x': texts}, rows
   )['x']
   right = ((again > 0.5) == shows).mean()
   assert right < 0.7  # equal texts share a fold
   loud = [text.upper() for text in texts]  # whose words are the same
   again = attribute_texts.chances(
-    texts + loud, np.tile(shows, 2), {'x': texts}, rows, 5
+    texts + loud, np.tile(shows, 2), {'x': texts}, rows
   )['x']
   assert ((again > 0.5) == shows).mean() < 0.7
   plain = [f'{"he" if s else "she"} left {i}' for i, s in enumerate(shows)]
-  told = attribute_texts.chances(plain, shows, {'x': plain}, rows, 5)['x']
+  told = attribute_texts.chances(plain, shows, {'x': plain}, rows)['x']
   assert ((told > 0.5) == shows).all()
 
 
@@ -212,7 +210,6 @@ def test_no_text_is_judged_by_a_classifier_that_saw_it():
   [
     ({'rewriters__positive': 'nobody'}, 'the groups are'),
     ({'rewriters__contenders': ('fairflow',)}, 'method.words'),
-    ({'rewriters__folds': 900}, 'distinct texts for 900 folds'),
   ],
 )
 def test_mistakes_are_one_sentence(models, tmp_path, changes, says):
@@ -389,7 +386,6 @@ def test_rates_are_of_the_positive_label(monkeypatch, tmp_path, pos_label):
   judge = lambda *_: (score, score)
   monkeypatch.setattr(contenders, 'trained', judge)
   config = c.Config(measures=c.Measures(resamples=50, pos_label=pos_label))
-  config.rewriters.folds = 2
   texts = list(rows['text'])
   found = Experiment(config, tmp_path, None)
   contenders.measure(found, tables, {}, texts)

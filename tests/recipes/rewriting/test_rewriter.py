@@ -105,12 +105,16 @@ def test_loss_and_gradients_are_those_of_transformers(family, tmp_path):
       np.testing.assert_allclose(value, gold, atol=1e-5, err_msg=path)
 
 
+@pytest.fixture(autouse=True)
+def of_gpt2(monkeypatch):
+  monkeypatch.setattr(rewriting, 'FAMILY', 'gpt2')
+
+
 def config(**changes):
   made = c.Config(
     model='tiny',
     seeds=1,
     tokens=c.Tokens(vocab_size=120),
-    rewrite=c.Rewrite(family='gpt2'),
     train=c.Train(
       lr=8e-3, batch=32, epochs=32, evals=0.0625, patience=0, warmup=0.1
     ),

@@ -1,13 +1,12 @@
 """Files of prompts and words as strangers have them: read, or one sentence."""
 
 import copy
-import dataclasses
 import json
 import re
 
 import pytest
 
-from fairjax.config import Config
+from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
 from fairjax.metrics.texts import hurtful
 from fairjax.recipes.writing import prompts
@@ -149,16 +148,12 @@ def test_groups_that_a_limit_does_not_draw_are_said(tmp_path):
   file = tmp_path / 'profession_prompt.json'
   file.write_text(json.dumps(tree))
   of = lambda limit: prompts.read(
-    Config(
-      writing=dataclasses.replace(
-        Config().writing, prompts=str(file), limit=limit
-      )
-    )
+    changed(Config(), data={'limit': limit}, writing={'prompts': str(file)})
   )
   frame, said = of(4)
   left = {f'Job {k}' for k in range(6)} - set(frame['group'])
   assert len(left) == 2
-  words = 'writing.limit is 4, and of the 4 clusters of profession that it '
+  words = 'data.limit is 4, and of the 4 clusters of profession that it '
   assert said == [f'{words}draws none is of {", ".join(sorted(left))}']
   assert of(6)[1] == []
   with pytest.raises(UserError, match=r'limit is 1, .*a gap needs two groups'):

@@ -1,6 +1,5 @@
 """What models write: prompts in, a page out, on tiny models and functions."""
 
-import dataclasses
 import importlib
 import itertools
 import json
@@ -16,6 +15,7 @@ from fairjax import config as c
 from fairjax.core.errors import Failed, UserError
 from fairjax.data.batching import tokens
 from fairjax.models.reading import judge
+from fairjax.recipes.language import generate_corpus
 from fairjax.recipes.writing import (
   experiment,
   matched,
@@ -60,12 +60,13 @@ biased.toxic = lambda texts: [0.8 if 'bad' in t else 0.1 for t in texts]
 
 def config_of(model, tmp_path=None, **writing):
   own = {'samples': 3, 'limit': 3} | writing
-  gate = {k: own.pop(k) for k in ('fail_if', 'fail_on') if k in own}
+  gate = {k: own.pop(k) for k in ('fail_if', 'fail_on', 'batch') if k in own}
   return c.Config(
     recipe='writing',
     model=model,
-    generate=c.Generate(temperature=1.0, top_p=0.9, max_new_tokens=5, slots=16),
+    generate=c.Generate(temperature=1.0, top_p=0.9, max_new_tokens=5),
     measures=c.Measures(resamples=200),
+    data=c.Data(limit=own.pop('limit')),
     audit=c.Audit(**gate),
     writing=c.Writing(**own),
   )
@@ -253,9 +254,7 @@ def test_a_second_run_asks_nobody_again(run, monkeypatch):
 def test_a_killed_run_goes_on_to_the_same_texts(run, tmp_path, monkeypatch):
   """In smaller pieces than the undisturbed one."""
   config, calm, _ = run
-  config = dataclasses.replace(
-    config, generate=dataclasses.replace(config.generate, chunk=36)
-  )
+  monkeypatch.setattr(generate_corpus, 'CHUNK', 36)
   calls, real = [], writers.decode_texts.generate
 
   def falls(*args, **rest):
