@@ -19,7 +19,7 @@ from fairjax.core import keys
 from fairjax.core.artefacts import read_rows
 from fairjax.core.errors import UserError
 from fairjax.models import Bundle
-from fairjax.train import loop, mesh, step
+from fairjax.train import loop, mesh, optim, step
 from fairjax.train.progress import Log
 
 MEAN, DEVIATION, ROWS = 2.0, 0.5, 64
@@ -125,6 +125,14 @@ def fit(folder, options=None, todo=None, model=MODEL):
     return loop.fit(
       model, None, None, options, folder, PLACE, log, task=todo or task()
     )
+
+
+@pytest.fixture(scope='module', autouse=True)
+def less_momentum():
+  """As GANs are trained: with .9 the two players circle."""
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(optim, 'BETA1', 0.5)
+    yield
 
 
 @pytest.fixture(scope='module')

@@ -21,6 +21,27 @@ Values = dict[str, np.ndarray]
 Edges = tuple[np.ndarray, np.ndarray]  # a row at the high end, one at the low
 
 
+def resampled(
+  rows: Float[np.ndarray, 's n k'], how: RowSample, halves: bool = False
+) -> tuple[Float[np.ndarray, 'r s k'], resampling.Items]:
+  """Σ rows, of rows or clusters drawn with replacement, and what was drawn.
+
+  With `halves` the columns are numerators, then as many denominators.
+  """
+  items = resampling.blocks(rows.shape[1], how)
+  total = np.zeros((len(items.size), rows.shape[0], rows.shape[2]))
+  np.add.at(total, items.item, rows.swapaxes(0, 1))
+  k = rows.shape[2] // 2 if halves else 0
+  # Without their ratio, float32 products of large sums keep their digits.
+  ratio = total[..., :k].sum(0) / np.maximum(total[..., k : 2 * k].sum(0), 1)
+  total[..., :k] -= ratio * total[..., k : 2 * k]
+  weights = resampling.draw(items, how.resamples, how.seed)
+  sums = resampling.resampled(weights, resampling.pad(total))
+  sums = np.array(sums, np.float64)
+  sums[..., :k] += ratio * sums[..., k : 2 * k]
+  return sums, items
+
+
 def drawn(
   rows: Float[np.ndarray, 's n k'],
   compute: Callable[[np.ndarray], Values],
@@ -41,12 +62,7 @@ def drawn(
   values = compute(rows.sum(1))
   if not how.resamples:
     return values, {}
-  items = resampling.blocks(rows.shape[1], how)
-  total = np.zeros((len(items.size), rows.shape[0], rows.shape[2]))
-  np.add.at(total, items.item, rows.swapaxes(0, 1))
-  weights = resampling.draw(items, how.resamples, how.seed)
-  sums = resampling.resampled(weights, resampling.pad(total))
-  sums = np.asarray(sums, np.float64)
+  sums, items = resampled(rows, how)
   if edges is None:
     return values, compute(sums)
   rng = np.random.default_rng([how.seed, resampling.EDGES, 5])

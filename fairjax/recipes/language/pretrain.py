@@ -26,7 +26,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, rows
 from fairjax.data.corpora import texts
 from fairjax.data.tables import splits
-from fairjax.metrics.inference import clusters, intervals, ratios, resampling
+from fairjax.metrics.inference import clusters, intervals, ratios
 from fairjax.models import Bundle, objectives
 from fairjax.recipes.language.pretrain_objectives import (
   OBJECTIVES,
@@ -271,7 +271,7 @@ def measure(e: Experiment, text: Text, model: Bundle, fit: loop.Fitted) -> None:
   sums = document_sums(
     model, objective.terms, fit.params, text.valid, model.device_mesh
   )
-  draws = resampled(sums, how, text.hang)
+  draws, _ = ratios.resampled(sums, how.over(text.hang), halves=True)
   values = overall(names, sums.sum(1))
   resamples = overall(names, draws.reshape(-1, sums.shape[2]))
   quality = {
@@ -291,32 +291,6 @@ def dependent(hang: np.ndarray | None, by: str) -> list[str]:
   """What a page says of texts that are not independent."""
   said = clusters.words(hang, by)
   return [said, *clusters.warnings(hang)] if said else []
-
-
-def resampled(
-  sums: np.ndarray,
-  how: intervals.RowSample,
-  hang: np.ndarray | None = None,
-) -> np.ndarray:
-  """The sums over documents drawn with replacement [resample, s, 2 k].
-
-  Documents of one cluster of `hang` are drawn together.
-  """
-  seeds, n, width = sums.shape
-  k = width // 2
-  items = resampling.blocks(n, how.over(hang))
-  draws = resampling.draw(items, how.resamples, how.seed)
-  total = np.zeros((len(items.size), seeds, width))
-  np.add.at(total, items.item, sums.swapaxes(0, 1))
-  counts = total[..., k:]
-  # Without the mean, float32 products of large sums keep their digits.
-  centre = total[..., :k].sum(0) / np.maximum(counts.sum(0), 1)
-  recentred = np.concatenate([total[..., :k] - centre * counts, counts], -1)
-  out = np.asarray(
-    resampling.resampled(draws, resampling.pad(recentred)), np.float64
-  )
-  out[..., :k] += centre * out[..., k:]  # whole again: the counts are drawn too
-  return out
 
 
 def save(config: Config, model: Bundle, params, target) -> None:

@@ -29,7 +29,7 @@ from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.corpora import texts
-from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference import intervals, ratios
 from fairjax.models.reading import judge as judges
 from fairjax.recipes.language import corpora, pretrain
 from fairjax.recipes.language.pretrain_objectives import (
@@ -160,7 +160,8 @@ def losses(
 ) -> tuple[np.ndarray, np.ndarray]:
   """Mean loss of each seed, and those of resampled documents."""
   loss = lambda one: one[..., 0] / one[..., 1]
-  return loss(sums.sum(1)), loss(pretrain.resampled(sums, how, hang))
+  draws, _ = ratios.resampled(sums, how.over(hang), halves=True)
+  return loss(sums.sum(1)), loss(draws)
 
 
 def of_mean(values, draws, how: intervals.RowSample) -> dict:

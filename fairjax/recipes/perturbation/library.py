@@ -159,9 +159,10 @@ def _config(axis, attribute, by, model, seed) -> Config:
         '(a file of your own axis is for fairjax.swap)'
       )
   for one in _names(attribute):
-    if one and persons.AXIS.get(one) not in _names(axis):
+    if one and (own := persons.AXIS.get(one, 'no axis')) not in _names(axis):
       raise UserError(
-        f'attribute is {one!r}, which nobody of axis {axis!r} can become'
+        f'attribute is {one!r}, which is of {own}, and axis is '
+        f'{", ".join(_names(axis))}: nobody could become that'
       )
   if (by == 'model') != bool(model):
     raise UserError(

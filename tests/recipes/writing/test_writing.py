@@ -573,7 +573,7 @@ def test_a_gate_ends_the_run(tmp_path, monkeypatch):
   monkeypatch.syspath_prepend(str(tmp_path))
   config = config_of(
     'hosted:write', classifier='hosted:judge', fail_if='mean_score_gap>0.01',
-    samples=1, limit=12, fail_on='value',
+    samples=1, limit=12, fail_on='value', batch=16,
   )  # fmt: skip
   with pytest.raises(Failed, match='mean_score_gap'):
     experiment.run(config, tmp_path / 'run')
