@@ -249,11 +249,8 @@ def thresholds(
   >>> found.before['eqopp1']['value'], found.after['eqopp1']['value']
   (0.0, 1.0)
   """
-  from fairjax.metrics import group_thresholds
-  from fairjax.metrics import groups as of_groups
+  from fairjax.metrics import group_thresholds, warn
   from fairjax.metrics.assess import decide
-  from fairjax.metrics.inference import clusters, intervals, row_weights
-  from fairjax.metrics.warn import REVERSED
 
   need(
     inputs.number(holdout) and 0 < holdout < 1,
@@ -281,14 +278,8 @@ def thresholds(
   judged_by = decided_by = _one_column(groups, labels, 'groups', said)
   if decide_by is not None:
     decided_by = _one_column(decide_by, labels, 'decide_by', said)
-  sample = intervals.RowSample(
-    seed=random_state,
-    cluster=clusters.given(_listed(cluster), len(labels)),
-    weight=row_weights.given(_listed(sample_weight), len(labels)),
-  )
-  for column in (judged_by, decided_by):
-    found = of_groups.memberships({'group': list(column)})
-    row_weights.check_groups(sample.weight, found.members, found.names)
+  columns = judged_by, decided_by
+  sample = _weighted(columns, cluster, sample_weight, random_state)
   own, held = group_thresholds.halves(len(labels), holdout, sample)
   if not len(own) or not len(held):
     raise UserError(f'{len(labels)} rows are too few to hold some out')
@@ -314,11 +305,27 @@ def thresholds(
     for decisions in (once, each)
   )
   options |= {'cluster': sample.cluster, 'sample_weight': sample.weight}
-  ranked = assess(labels, scores, **options).warnings
-  said += [one for one in ranked if REVERSED in one]
+  ranked = assess(labels, scores, **options)
+  said += warn.of_reversed(ranked['auc'] if 'auc' in ranked else {})
   for side in (before, after):
     side.warnings[:] = dict.fromkeys([*said, *side.warnings])
   return Equalized(rule, before, after, compare(after, before), said)
+
+
+def _weighted(
+  columns: Sequence[np.ndarray], cluster: Any, sample_weight: Any, seed: int
+) -> Any:
+  """The sample of rows, in which each group of the columns weighs something."""
+  from fairjax.metrics import groups
+  from fairjax.metrics.inference import clusters, intervals, row_weights
+
+  rows = len(columns[0])
+  weight = row_weights.given(_listed(sample_weight), rows)
+  for column in columns:
+    found = groups.memberships({'group': list(column)})
+    row_weights.check_groups(weight, found.members, found.names)
+  code = clusters.given(_listed(cluster), rows)
+  return intervals.RowSample(seed=seed, cluster=code, weight=weight)
 
 
 def _one_column(values: Any, labels, name: str, said: list) -> np.ndarray:

@@ -101,7 +101,7 @@ def assess(
       for name, member, one in zip(group_names, members, by_group)
     },
     'warnings': [
-      *warn.of_reversed(quality),
+      *warn.of_reversed(quality.get('auc', {})),
       *warn.sentences(
         *rows, group_names, attributes, fairness, min_group, options.weight
       ),

@@ -1,7 +1,7 @@
 """Warnings about degenerate measurements."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -13,7 +13,6 @@ from fairjax.metrics.inference.sample import RowSample
 FEW = 30  # rows below which a group's rate says little
 NAMED = 3  # of such groups
 CONSTANT = 'constant predictor'  # as notes of what it makes meaningless begin
-REVERSED = 'Worse than chance'  # as the sentence of it begins
 NOISY = 'the model answers the same text differently'
 VOID = (CONSTANT, NOISY)
 FLOOR = 0.95  # a perfect predictor's DP below which that is worth saying
@@ -44,13 +43,12 @@ def of_constant(decisions: Integer[np.ndarray, 's n']) -> list[str]:
   ]
 
 
-def of_reversed(quality: dict) -> list[str]:
+def of_reversed(auc: Mapping) -> list[str]:
   """A sentence where scores sort the wrong way round, for sure."""
-  auc = quality.get('auc', {})
   if auc.get('high') is None or auc['high'] >= 0.5:
     return []
   return [
-    f'{REVERSED}: the AUC is {auc["value"]:.3f} [{auc["low"]:.3f}, '
+    f'Worse than chance: the AUC is {auc["value"]:.3f} [{auc["low"]:.3f}, '
     f'{auc["high"]:.3f}]. Are labels or scores reversed? Say which label is '
     'positive, and of which label the score is the probability.'
   ]
