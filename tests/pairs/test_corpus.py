@@ -154,9 +154,10 @@ def test_shards_that_fail_are_named_and_the_rest_is_done(source, tmp_path):
   assert set(_bytes(out)) == rows.keys() - errors.keys()
 
 
-def test_the_recipe(source, tmp_path, capsys):
+def test_the_recipe(source, tmp_path, capsys, monkeypatch):
+  monkeypatch.setattr(shard_map, '_cores', lambda: 1)
   config = c.Config(
-    corpus=c.Corpus(path=str(source), workers=1),
+    corpus=c.Corpus(path=str(source)),
     method=c.Method(names=False),
   )
   folder = tmp_path / 'run'

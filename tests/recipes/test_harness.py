@@ -100,7 +100,6 @@ def test_a_recipe_that_ends_in_an_error_closes_its_log(
     measures=c.Measures(resamples=10),
     grid=c.Grid(),
     pretrain=c.Pretrain(),
-    benchmarks=c.Benchmarks(sentences=200),
   )
   with pytest.raises(UserError):
     find(RECIPES, 'recipe', name)(config, tmp_path)
