@@ -134,7 +134,7 @@ class ShardTask(NamedTuple):
     return {'shard': name, 'status': 'kept', 'error': '', **record['counts']}
 
 
-def _cores() -> int:
+def cores() -> int:
   """Those that this process may use (taskset, a container's)."""
   if hasattr(os, 'sched_getaffinity'):
     return len(os.sched_getaffinity(0))
@@ -146,7 +146,7 @@ def _local(task: ShardTask, names: list[str], workers: int) -> list:
   import concurrent.futures as futures
   import multiprocessing
 
-  workers = workers or _cores()
+  workers = workers or cores()
   if workers == 1 or len(names) == 1:
     return [task(name) for name in announce.rounds(names, len(names), 'shards')]
   results: dict[str, dict] = {}
@@ -181,7 +181,7 @@ def _dask(task: ShardTask, names: list[str], workers: int, where: str) -> list:
       "the dask back end is not installed; run pip install 'fairjax[dask]'"
     ) from error
   own = {
-    'n_workers': workers or _cores(),
+    'n_workers': workers or cores(),
     'threads_per_worker': 1,
     'dashboard_address': None,
   }

@@ -334,7 +334,7 @@ def corpus(tmp_path):
 
 def test_a_perturbed_corpus_is_the_same_on_every_engine(tmp_path, monkeypatch):
   pytest.importorskip('distributed')
-  monkeypatch.setattr(shard_map, '_cores', lambda: 1)
+  monkeypatch.setattr(shard_map, 'cores', lambda: 1)
   folder = corpus(tmp_path)
 
   def run(name, **changes):
