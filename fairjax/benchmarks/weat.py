@@ -222,14 +222,13 @@ def _versions(places: Sequence[pathlib.Path]) -> str:
   digests = {path.name: sources.md5(path)[:8] for path in places}
   known = sources.VERSIONS['weat']
   other = [f'{n} ({d})' for n, d in digests.items() if d not in known]
-  line = f'{len(digests) - len(other)} of {len(digests)} files are published'
   if not other:
     return sources.Known(
       f'the battery is {len(digests)} published files (md5 of each known)'
     )
   return (
-    f'{line} ones; not known here by its md5, so that its numbers may not '
-    f'compare with published ones: {", ".join(other[:8])}'
+    f'{len(other)} of {len(digests)} files differ (by md5) from the published '
+    f'ones, so their numbers may not compare: {", ".join(other[:8])}'
     + (' …' if len(other) > 8 else '')
   )
 

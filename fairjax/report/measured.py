@@ -311,10 +311,8 @@ def tests(results: Results) -> list[dict]:
       of = [row for row in rows if row['measure'] == key]
       effects = {row[own]: row['difference'] for row in of}
       label = measures.label(key)
-      caption = (
-        f'{title}: {label}; {_better(key)}. A hollow point: the interval holds '
-        '0.'
-      )
+      hollow = 'A hollow point: the interval holds 0.'
+      caption = f'{title}: {label}; {_better(key)}. {hollow}'
       plot = plots.forest(effects, f'{label}, difference')
       body.append(drawn(f'difference_{key}_{title}', plot, caption))
     shown = [{**row, 'measure': heading(row['measure'])} for row in rows]

@@ -70,7 +70,7 @@ def report(folder: str | os.PathLike) -> str:
     facts=results and results.facts and parts.facts(results.facts),
     curves=learning(folder),
     **_hygiene(load(kept.HYGIENE)),
-    limited=results is None or results.contenders,
+    sets=results and results.sets,
     links=links,
     **provenance(load(kept.CONFIG), load(kept.VERSIONS)),
   )
@@ -97,8 +97,7 @@ def first_screen(
 def next_command(results: Results, found, folder: pathlib.Path) -> list[dict]:
   """The command that a reader of this page may want next."""
   row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
-  home = 'runs/' * (folder.parent.name == 'runs')  # whereto commands write
-  name = shlex.quote(f'{home}{folder.name}')
+  name = shlex.quote('runs/' * (folder.parent.name == 'runs') + folder.name)
   made = (kept.described(folder, kept.VERSIONS) or {}).get('command') or []
   config, again = kept.described(folder, kept.CONFIG) or {}, _again(made)
   leaf = re.search(r'--config\.([\w.]+)', row.command if row else '')
@@ -106,10 +105,12 @@ def next_command(results: Results, found, folder: pathlib.Path) -> list[dict]:
   known = {(one.kind, one.verdict) for one in found}
   gap = ('gap', findings.ABOVE) in known and 'quality' in kinds
   trained = row and row.exports and (folder / kept.METRICS).exists()
+  exported = (folder / 'export').is_dir()
   one_fit = len([*folder.glob('training/*/weights.safetensors')]) == 1
   # Of quality and gaps: a score may have nothing to be held against.
   void = {kind for kind, of in known if of == findings.VOID} - {'score'}
-  then = row and not (asked or void) and row.then
+  there = row and (exported or '/export/' not in row.command)
+  then = there and not (asked or void) and row.then
   if trained and again and void:
     text = 'Next, train longer, or a pretrained folder (--config.model=…):'
     twice = 2 * config.get('train', {}).get('epochs', 5)
@@ -117,11 +118,11 @@ def next_command(results: Results, found, folder: pathlib.Path) -> list[dict]:
   elif again and ('quality', findings.BELOW) in known:
     text = 'Next, say which label is positive, by its name or number:'
     command = _again(made, 'measures.pos_label', 1 - results.pos_label)
-  elif trained and ((folder / 'export').is_dir() or one_fit):
+  elif trained and not row.then and (exported or one_fit):
     text = 'Next, audit what was trained, on data of your own:'
     command = f'fairjax audit {name} {_rows(folder, "groups")}'
-  elif trained and again and not row.then:
-    text = 'Next, keep the classifier as a folder, which can be audited:'
+  elif trained and again and not exported:
+    text = 'Next, keep the model as a folder, which other commands read:'
     command = f'{again} --config.train.export'
   elif gap and len(results.contenders) == 1:
     text = 'Next, train a fairer classifier:'

@@ -51,7 +51,7 @@ def test_a_battery_says_what_it_is_of(tmp_path):
     *('sent-other', 'weat1'),
   ]
   versions, absent = items.attrs['notes']
-  assert versions.startswith('0 of 2 files are published ones; not known')
+  assert versions.startswith('2 of 2 files differ (by md5) from the')
   assert 'sent-other.jsonl (' in versions and '…' not in versions
   assert absent.startswith('sent-other: the sentences do not show their words')
   assert items['id'].tolist()[:4] == [
@@ -125,7 +125,7 @@ def test_items_are_targets_of_files_by_any_name(tmp_path):
   assert list(items) == ['id', 'test', 'side', 'text']
   assert items['test'].tolist() == ['heilman'] * 4 + ['sent-weat9'] * 8
   assert items.iloc[2].tolist() == ['heilman:Y:t', 'heilman', 'Y', 't']
-  assert items.attrs['notes'][0].startswith('0 of 2 files')
+  assert items.attrs['notes'][0].startswith('2 of 2 files')
   assert items.attrs['notes'][-1].startswith('sent-weat9: the sentences do')
   sentences(tmp_path)  # now with the file of its words
   notes = weat.items(config).attrs['notes']

@@ -39,6 +39,7 @@ from fairjax.recipes.benchmarks import (
   mitigations,
 )
 from fairjax.report import written
+from fairjax.report.names import of_set
 from fairjax.results import Results
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
@@ -301,11 +302,11 @@ def section(name: str, contenders: Mapping, items: pd.DataFrame) -> dict:
     caption = f'{label}; the line is no preference.'
     more = {'effects': some, 'x_label': label, 'zero': null}
     parts.append(results.figure('forest', f'{name}_{key}', caption, **more))
-  notes = items.attrs.get('notes', ())
+  row, notes = BENCHMARKS[name], items.attrs.get('notes', ())
   return written.sections(
     'benchmark.txt',
-    **{'name': name, 'about': BENCHMARKS[name].about, 'each': parts},
-    limits=BENCHMARKS[name].limits,
+    **{'name': of_set(name), 'about': row.about, 'each': parts},
+    limits=row.limits,
     files=[one for one in notes if isinstance(one, sources.Known)],
   )[0]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
   from matplotlib.axes import Axes
   from matplotlib.figure import Figure
 
-OVER = {'y': np.mean, 'low': np.min, 'high': np.max}  # seeds
+OVER: dict[str, Any] = {'y': np.mean, 'low': np.min, 'high': np.max}  # seeds
 Series = Mapping[str, Mapping[str, Any]]
 
 
