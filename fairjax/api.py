@@ -328,7 +328,9 @@ def _weighted(
   return intervals.RowSample(seed=seed, cluster=code, weight=weight)
 
 
-def _one_column(values: Any, labels, name: str, said: list) -> np.ndarray:
+def _one_column(
+  values: Any, labels: np.ndarray, name: str, said: list[str]
+) -> np.ndarray:
   columns, remarks = inputs.columns(values, len(labels))
   if len(columns) != 1:
     raise UserError(f'{name} has {len(columns)} columns; give one')

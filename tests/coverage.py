@@ -147,15 +147,15 @@ def clustered(rng, how, groups, p=0.5, icc=0.1, dominant=False, seeds=1):
   hit = (rng.random((seeds, len(code))) < chance * each).astype(int)
   side = rng.random(len(code)) < 0.5
   masks = [side, ~side, np.ones(len(code), bool)]
-  hang = how.over(code)
-  table = counts.tabulate(np.ones(len(code), int), hit, masks, 2, hang)
+  sample = how.over(code)
+  table = counts.tabulate(np.ones(len(code), int), hit, masks, 2, sample)
   rates = counts.rates(table, counts.draw(table, how), how)
   of_first = p * each.item(0)
   null = of_first if 0 < p < 1 else None
   share, test = clusters.mean(hit[0], code, how, null, (0.0, 1.0))
   gap = counts.gaps(rates, [0, 1], how)['dp']
   contrast, *_ = contrasts.differences(
-    None, hit, side[None], ['a'], 'rest', hang
+    None, hit, side[None], ['a'], 'rest', sample
   )
   return {
     'share (benchmarks)': ends(share, of_first, test, null),

@@ -24,7 +24,7 @@ class Benchmark(NamedTuple):
   It may say how two models are compared:
 
     values(items, scores) -> DataFrame of id, metric, part, value and cluster,
-      and `beside` where items hang together by two things; without it, each
+      and `beside` where items belong together by two things; without it, each
       column of scores is compared item by item
     compared(items, ours, theirs, how) -> rows as result_rows.compare has them,
       for what is no mean over items

@@ -17,7 +17,7 @@ from fairjax.core.knobs import (
 def writer(model: str) -> None:
   """A sentence where a model's config.json says that it fills masks.
 
-  Read before anything is loaded; what other folders are is told by their
+  Read before anything is loaded; what other folders are is said by their
   weights.
   """
   path = pathlib.Path(model).expanduser() / 'config.json'

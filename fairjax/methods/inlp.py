@@ -10,7 +10,7 @@ where it no longer helps on held-out rows (one half chooses the penalty for the
 other), by a proper score: its log loss, classes weighing alike, is not below
 that of a constant, log K (a one-sided t test at 5 %). The share of right ones
 would not do: where one of three classes is rare, it stays at the largest
-class's though the rare one is told well.
+class's though the rare one is predicted well.
 """
 
 import numpy as np

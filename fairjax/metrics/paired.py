@@ -310,7 +310,7 @@ def _noise_of_rates(
 def _beyond(both, apart, options, name='') -> tuple[float, float]:
   """How far below and above the shown difference that of true gaps may lie.
 
-  A gap that is not told from 0 shows more than it is: it may be 0, and the
+  A gap that does not differ from 0 shows more than it is: it may be 0, and the
   other as large as its own interval says. Else errors of the two add up as in
   Zou and Donner (2008).
   """

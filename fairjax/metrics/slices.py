@@ -6,7 +6,7 @@ against the rows outside: Fisher's exact test, one-sided, of the errors (a row
 counts as wrong where most seeds are), adjusted by Benjamini and Hochberg for
 all slices that were looked at. Of the slices with an adjusted p of at most 5 %
 no more than 5 % are, on average, no worse than what is outside. Where rows
-hang together p is the larger of Fisher's and Student's over clusters
+belong together p is the larger of Fisher's and Student's over clusters
 (clusters.excess): one bad writer is no bad slice. Of slices that
 are alike, of 8 to 200 writers, p is at most .05 in .00 to .057 of 1,500 sets,
 that of Fisher alone in up to .28.

@@ -1,7 +1,7 @@
 """Rewriting models: a BART, or a GPT-2 that reads source and target.
 
 Either comes from a folder, a size or a published name, and may know new
-special tokens. What differs between the two is told in one place: where the
+special tokens. What differs between the two is said in one place: where the
 separator stands, and what is taken of what was written.
 """
 

@@ -23,7 +23,7 @@ Columns = Sequence[str] | Mapping[str, str] | None
 
 BOUND = re.compile(r'[<≤] [\d.e-]+|[\d.]+(e-\d+)?')  # a p value in print
 WHOLE = 0.99  # of the range of a share: an interval that says nothing
-NOTHING = 1e-5  # sizes of differences below which none is told
+NOTHING = 1e-5  # sizes of differences below which none is shown
 SENTENCE = 34  # characters of a first cell that no narrow column has room for
 P = 'p', 'p, adjusted', 'p (Holm)'  # headings of p values
 LONGEST = 30, 43  # characters on a terminal: of the first cell, of others

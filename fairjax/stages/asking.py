@@ -2,7 +2,7 @@
 
 A function may do anything: raise, exit, run out of memory, answer in words,
 with too few numbers, in another form than before. Whatever it is, the user is
-told in one sentence that names the row and the function's own last line.
+reported in one sentence that names the row and the function's own last line.
 
 Inference is nearly all of an audit's time, so scores are a stage: pieces of
 texts, each sealed with the identity of the model and of its texts. After a
@@ -236,7 +236,7 @@ class FirstAnswers(NamedTuple):
 
 
 def sample(model: AuditedModel, texts: Sequence[str]) -> FirstAnswers | None:
-  """A first look at a function: mistakes in its answers are told here."""
+  """A first look at a function: mistakes in its answers are reported here."""
   if model.kind != 'function' or model.predict is None:
     return None
   rows = np.unique(np.linspace(0, len(texts) - 1, SAMPLE).round().astype(int))

@@ -143,7 +143,7 @@ def versions(config: Config) -> dict:
 
 
 def results(config: Config, **parts) -> Results:
-  """Results of this config; too few resamples for its level are told."""
+  """Results of this config; too few resamples for its level are noted."""
   own = {
     'recipe': config.recipe,
     'data': config.data.name,

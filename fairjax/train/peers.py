@@ -85,7 +85,7 @@ def leave() -> None:
 
 
 def last_words() -> None:
-  """Before an error is told: time to learn that it is another one's end."""
+  """Before an error is reported: time to learn that it is another one's end."""
   if _watched:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a launcher stops us too
     time.sleep(2 * GRACE)

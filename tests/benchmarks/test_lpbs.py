@@ -44,7 +44,7 @@ KNOWN = (
 
 
 class Reads:
-  """A judge whose p at a mask hangs on all other tokens of the text."""
+  """A judge whose p at a mask depends on all other tokens of the text."""
 
   mask, mask_id = '[MASK]', KNOWN.index('[MASK]')
 

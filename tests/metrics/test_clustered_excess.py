@@ -1,4 +1,4 @@
-"""Slices, and words that flip, of rows that hang together."""
+"""Slices, and words that flip, of rows that belong together."""
 
 import numpy as np
 import pytest

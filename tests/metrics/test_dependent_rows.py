@@ -167,7 +167,7 @@ def test_equal_texts_and_columns_are_clusters():
   assert '4 rows are 2 clusters (writers)' in clusters.words(chain, 'writers')
 
 
-def test_rows_of_a_recipe_hang_together_by_themselves():
+def test_rows_of_a_recipe_belong_together_by_themselves():
   """Columns of the table, a row and its twin, and equal texts."""
   table = pd.DataFrame(
     {

@@ -350,7 +350,7 @@ def test_a_file_that_holds_no_thresholds_is_a_sentence(tmp_path):
       group_thresholds.read(path)
 
 
-def test_rows_that_hang_together_are_in_one_half_and_judge_as_one():
+def test_rows_of_a_cluster_are_in_one_half_and_judge_as_one():
   """Copies of a row would judge the thresholds that they chose, and narrow the
   interval of what these cost."""
   rng = np.random.default_rng(0)

@@ -295,7 +295,7 @@ TEXTS = [
 
 
 def model(texts):
-  """A score that hangs on the word and on who it is about."""
+  """A score that depends on the word and on who it is about."""
   score = lambda t: 0.35 + 0.2 * ('rude' in t) + 0.1 * t.startswith('she')
   return np.array([score(t) + 0.001 * (len(t) % 7) for t in texts])
 
@@ -330,7 +330,7 @@ def test_an_audit_of_whole_weights_is_that_of_repeated_rows(rows):
     (r.group, r.measure): r.value for r in result.to_frame().itertuples()
   }
   first, second = points(one), points(two)
-  # What another word of the control edit is hangs on the row.
+  # What another word of the control edit is depends on the row.
   drawn = ('control', 'excess')
   keep = lambda d: {k: v for k, v in d.items() if not k[1].startswith(drawn)}
   assert 'flips' in one and one['flips']['value'] > 0.1

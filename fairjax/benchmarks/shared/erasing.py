@@ -21,7 +21,7 @@ from fairjax.metrics.inference.sample import RowSample
 FOLDS = 5
 ROWS = 2000  # texts that an eraser is fitted on
 LEAST = 20  # texts of a class
-FEWEST = 3  # texts of a value that an eraser is told of: INLP splits them
+FEWEST = 3  # texts of a value that an eraser gets: INLP splits them
 
 
 def fit(judge, texts: list[str], name: str, config) -> Eraser:
@@ -71,7 +71,7 @@ def probe(
   A logistic regression whose penalty is chosen by cross-validation, fitted on
   four fifths of the texts of one value and asked about the fifth; of each value
   as many texts are drawn as there are of the rarest (those of fewer than LEAST
-  texts left out), so that one in so many values is told by chance. Equal texts
+  texts left out), so that one in so many values is right by chance. Equal texts
   are one: the probe would be asked of a text that it was fitted on.
   """
   from fairjax.pairs.axes import exchange
@@ -111,7 +111,7 @@ def probe(
   elif taken and value['low'] > chance:
     warnings.append(
       f'a linear probe still tells the {called} of {value["value"]:.2f} of '
-      f'the held-out texts, of which {chance:.2g} are told by chance: erasers '
+      f'the held-out texts, of which {chance:.2g} are right by chance: erasers '
       'leave the sampling error of the texts that they are fitted on, and what '
       'is not linear'
     )
@@ -123,7 +123,7 @@ def probe(
 
 
 def probed(x: np.ndarray, label: np.ndarray, seed: int = 0) -> np.ndarray:
-  """Whether each row is told rightly by a probe that did not see it."""
+  """Whether each row is predicted rightly by a probe that did not see it."""
   from sklearn.linear_model import LogisticRegression
   from sklearn.model_selection import (
     GridSearchCV,

@@ -1,4 +1,4 @@
-"""Draws of the rates of groups whose rows hang together, by the jackknife.
+"""Draws of the rates of groups whose rows belong together, by the jackknife.
 
 On the logit scale a rate θ of rows in G clusters, with half a row of either
 kind in it, moves by dᵢ = g(θ) − g(θ₋ᵢ) where cluster i is left out. A draw is

@@ -51,7 +51,7 @@ def distinct(
 
 
 def given(values: Any, rows: int) -> Integer[np.ndarray, ' n'] | None:
-  """Codes of a user's column of what rows hang together by."""
+  """Codes of a user's column of what makes rows belong together."""
   if values is None:
     return None
   if isinstance(values, str):
@@ -196,9 +196,9 @@ def resampled(
 
   Args:
     sums: what each item adds [n, k].
-    factors: the ways in which items hang together. Each is one array of codes,
-      or two where an item is a pair of one kind of thing (two words): leaving
-      a thing out leaves out all of its items.
+    factors: the ways in which items belong together. Each is one array of
+      codes, or two where an item is a pair of one kind of thing (two words):
+      leaving a thing out leaves out all of its items.
     measure: totals [..., k] to numbers.
     options: the level.
     null: what p is the p of; the interval leaves it out where p < 1 − level.

@@ -1,4 +1,4 @@
-"""Means of groups whose rows hang together across the groups.
+"""Means of groups whose rows belong together across the groups.
 
 A template has prompts of every group, so what it adds to one group's mean it
 adds to the others' too, and a gap varies less than either mean. Linearised,

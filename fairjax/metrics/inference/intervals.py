@@ -492,7 +492,7 @@ def ends(
 
 
 def p_of_draws(null: Float[np.ndarray, ' resample'], value: float) -> dict:
-  """(1 + draws as far from 0) / (1 + draws); the least there can be is told."""
+  """(1 + draws as far from 0) / (1 + draws); the least possible is marked."""
   size = _sizes(null)
   if not np.isfinite(value) or not len(size):
     return {'p': None, 'p_at_floor': False}

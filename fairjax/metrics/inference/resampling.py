@@ -13,7 +13,7 @@ weights. What no row says is added where it matters (counts.py: Jeffreys's half
 a row of either kind; quality.py: half a row of unknown rank), so no interval
 has width 0 because every row agreed.
 
-*Clusters.* Rows that hang together (one template, equal texts, a writer) have
+*Clusters.* Rows that belong together (one template, equal texts, a writer) have
 one weight, and everything that is made of the draws then speaks of clusters.
 Exp(1) weights of few clusters draw a mean that varies too little, as a z
 interval is narrower than Student's t; with weights from Gamma(a) the mean of G
@@ -130,8 +130,8 @@ def blocks(n: int, how: RowSample) -> Items:
     of_unit = weight if unit is None else np.bincount(unit, weight)
     own = row_weights.effective(of_unit.sum(), (of_unit**2).sum())
     first = np.unique(item, return_index=True)[1]
-    hang = cluster is not None
-    return Items(item, size, False, first, float(own), weight, hang)
+    clustered = cluster is not None
+    return Items(item, size, False, first, float(own), weight, clustered)
   if unit is None:
     return Items(item, size, False, item)
   first = np.unique(item, return_index=True)[1]

@@ -31,7 +31,7 @@ class RowSample(NamedTuple):
     return self._replace(**dict(zip(('cluster', 'weight'), own)))
 
   def over(self, cluster: Integer[np.ndarray, ' n'] | None) -> 'RowSample':
-    """The sample whose rows hang together like this."""
+    """The sample whose rows belong together like this."""
     return self._replace(cluster=cluster)
 
   def rows(self, chosen: Bool[np.ndarray, ' n']) -> float:

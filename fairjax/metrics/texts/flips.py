@@ -286,7 +286,7 @@ def by_word(
   `words` are those that the swap exchanged in each row. The test of a word is
   McNemar's, exact: among its rows where just one of swap and control flips
   the decision (in most seeds), the swap is as often the one; without a control
-  Fisher's, of its rows against the others. Where rows hang together a cluster
+  Fisher's, of its rows against the others. Where rows belong together a cluster
   counts once, for the one that more of its rows speak for; without a control p
   is the larger of Fisher's and Student's over clusters. p is adjusted for the
   number of words (Benjamini and Hochberg).

@@ -6,7 +6,7 @@ Perplexity over n texts with log-likelihoods l_i of c_i tokens has two forms
   token_weighted  exp(-Σ l_i / Σ c_i), each token alike
 
 and each has a bootstrap interval over texts, or over clusters of them: texts
-that are equal, or hang together otherwise, have one weight.
+that are equal, or belong together otherwise, have one weight.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def perplexity(
 ) -> dict[str, dict]:
   """Both perplexities as estimates; texts without a token are left out.
 
-  Where no texts hang together each is a cluster: weights of few texts would
+  Where no texts belong together each is a cluster: weights of few texts would
   vary too little (of 8 texts intervals held the value in .87 of sets).
   """
   real = count > 0

@@ -303,7 +303,7 @@ def _beside(new: str, text: str, start: int, end: int) -> bool:
 def _agrees(only: str, text: str, start: int, end: int) -> bool:
   """lesbian is said of women, straight of people, nonbinary of neither sex.
 
-  Nobody is told of as able-bodied: several are.
+  Nobody is called able-bodied: several are.
   """
   if only in ('', 'c'):
     return True

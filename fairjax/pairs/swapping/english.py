@@ -47,7 +47,7 @@ def doubt(
 ) -> str:
   """What a reader of exchanged texts should know of their language, or ''.
 
-  One text alone that has no word to exchange is told where it is of another
+  One text alone that has no word to exchange is reported where it is of another
   language: English ones that name nobody are many.
   """
   named = [axis] if isinstance(axis, str | os.PathLike) else axis

@@ -1,4 +1,4 @@
-"""Groups of an audit, and which of its rows hang together.
+"""Groups of an audit, and which of its rows belong together.
 
 Groups are columns, bands, terms and controls; clusters are equal texts, the
 templates of a set of templates, or a column of the user's.
@@ -115,7 +115,7 @@ class Clusters(NamedTuple):
   weight: np.ndarray | None = None
 
   def among(self, rows: np.ndarray) -> np.ndarray | None:
-    """Which of some rows hang together."""
+    """Which of some rows belong together."""
     own = row_weights.of(self.cluster, rows)
     return None if own is None else clusters.distinct(own)
 
@@ -179,8 +179,8 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
   words = ' or '.join(ways)
   if len(np.unique(cluster)) < 2:
     raise UserError(
-      f'all rows hang together by {words}: no interval can be made of one '
-      'cluster; name another column with --config.data.cluster, or none'
+      f'all rows are one cluster ({words}), so no interval can be computed; '
+      'name another column with --config.data.cluster, or none'
     )
   return Clusters(cluster, texts, [*said, clusters.words(cluster, words)])
 
@@ -194,7 +194,7 @@ def _copies(table: pd.DataFrame) -> list[str]:
   return [
     f'{repeats:,} of {n:,} rows are equal to another row in every column; if '
     'they are copies, intervals are too narrow: name the column that tells '
-    'which rows hang together with --config.data.cluster'
+    'which rows belong together with --config.data.cluster'
   ]
 
 

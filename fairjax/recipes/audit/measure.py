@@ -45,13 +45,15 @@ class AuditInputs(NamedTuple):
   classes: Sequence[str]
   groups: Who
   edits: Sequence[audit_edits.Edits]
-  hang: audit_groups.Clusters
+  clusters: audit_groups.Clusters
 
   @property
   def sample(self) -> RowSample:
     """How the rows were drawn, as measures take it."""
     own = options_of(self.config)
-    return own._replace(cluster=self.hang.cluster, weight=self.hang.weight)
+    return own._replace(
+      cluster=self.clusters.cluster, weight=self.clusters.weight
+    )
 
   @property
   def least(self) -> int:
@@ -202,7 +204,7 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   )
   one['warnings'] += warn.of_chosen(config.audit.choose and 'validation rows')
   if 'text' in table:
-    texts = given.hang.texts
+    texts = given.clusters.texts
     one['texts'] = len(table if texts is None else np.unique(texts))
   if labels is None:
     without_labels(one)
@@ -227,18 +229,18 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
     )
     _add(out, cost)
   if labels is not None:
-    once = given.hang.once(len(table))
+    once = given.clusters.once(len(table))
     out.slices = slices.worst(
       (out.decisions != labels).mean(0)[once],
       {
         kind: {name: rows[once] for name, rows in each.items()}
         for kind, each in conditions(table, groups).items()
       },
-      cluster=given.hang.among(once),
+      cluster=given.clusters.among(once),
     )
   if scores.ndim == 2 and not model.hard:
     out.swept = groups.kinds[0] if len(groups.kinds) > 1 else ''
-    how = given.least, given.hang.weight
+    how = given.least, given.clusters.weight
     out.sweep = thresholds.sweep(labels, scores, first[0], *how)
   if model.predict is not None:
     for edits in given.edits:
@@ -462,7 +464,10 @@ def _edited(
     out.wordings[edits.name] = flips.by_value(
       *(labels, out.scores, edit, edits.wording, edits.values, *end)
     )
-  once, words_of = given.hang.once(len(given.text)), edits.exchanged.by_row()
+  once, words_of = (
+    given.clusters.once(len(given.text)),
+    edits.exchanged.by_row(),
+  )
   said = {
     pair: '{} → {}'.format(*pair).lower() for pair in edits.exchanged.pairs
   }
@@ -470,6 +475,6 @@ def _edited(
     [[said[pair] for pair in words_of(row)] for row in once],
     out.scores[:, once],
     flips.of_rows(edit, once),
-    *(out.cut, options_of(given.config).over(given.hang.among(once))),
+    *(out.cut, options_of(given.config).over(given.clusters.among(once))),
     given.least,
   )

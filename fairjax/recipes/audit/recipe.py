@@ -70,12 +70,12 @@ def audit(
   table, classes = rows.table, rows.classes
   rule, on = config.audit.fail_if, config.audit.fail_on
   if rule:
-    gate.parse(rule)  # a mistake in it is told first
+    gate.parse(rule)  # a mistake in it is reported first
   audit_measure.prices(config.audit.costs)
   groups = audit_groups.who(config, table)
   config = audit_edits.chosen(config, groups)
-  hang = audit_groups.clusters_of(config, table, groups)
-  remarks = [*rows.remarks, *groups.remarks, *hang.remarks]
+  clusters = audit_groups.clusters_of(config, table, groups)
+  remarks = [*rows.remarks, *groups.remarks, *clusters.remarks]
   for words in remarks:
     say(words)
   models = _models(config, source, against, table, classes)
@@ -83,7 +83,7 @@ def audit(
     say(words)
   edits = audit_edits.make(config, table)
   given = audit_measure.AuditInputs(
-    *(config, table, rows.valid, classes, groups, edits, hang)
+    *(config, table, rows.valid, classes, groups, edits, clusters)
   )
   train = audit_causes.training(models[0], given)
   audit_causes.can_equalize(given)

@@ -53,7 +53,7 @@ def run(e: Experiment) -> Results:
   tables, said = items_of(config)
   for sentence in said:
     e.log.line(sentence)
-  # Every file is read before any model: what is wrong in it is told now.
+  # Every file is read before any model: what is wrong in it is reported now.
   task = downstream.items(config) if options.task else None
   texts = held_out(config) if config.data.path else []
   models = contenders(e, tables)
@@ -334,9 +334,9 @@ def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   texts = [texts[i] for i in some]
   ragged = model.encode(texts)
   total, count = text_likelihood.totals(model.log_p(ragged), ragged)
-  how, hang = intervals.options_of(config), clusters.of_texts(texts)
-  result = text_likelihood.perplexity(total, count, how.over(hang))
+  how, cluster = intervals.options_of(config), clusters.of_texts(texts)
+  result = text_likelihood.perplexity(total, count, how.over(cluster))
   quality = {f'perplexity_{key}': value for key, value in result.items()}
-  said = clusters.words(hang, 'equal texts')
+  said = clusters.words(cluster, 'equal texts')
   one = {'rows': len(texts), 'quality': quality}
   return one | ({'warnings': [said]} if said else {})

@@ -186,8 +186,8 @@ def choosing(config: Config, tables: Tables) -> Tables:
 def key(config: Config, inputs: Inputs, sets: Tables, rows: np.ndarray) -> str:
   """The identity of a cell: of all that its numbers depend on.
 
-  Of a set what the models read, and what rows are grouped and hang together by;
-  where rows are weighted, every column that z may be of.
+  Of a set what the models read, and what groups and clusters rows have; where
+  rows are weighted, every column that z may be of.
   """
   weighs = diets.weighs(config)
   read = (*READ, config.measures.groups)

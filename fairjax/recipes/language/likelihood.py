@@ -39,8 +39,8 @@ def run(e: Experiment) -> Results:
     f'{config.model}'
   )
   total, count = text_likelihood.totals(token_logs(model, texts), texts)
-  hang, by = stages.clusters_of(table)
-  estimates = text_likelihood.perplexity(total, count, e.how.over(hang))
+  cluster, by = stages.clusters_of(table)
+  estimates = text_likelihood.perplexity(total, count, e.how.over(cluster))
   with np.errstate(invalid='ignore', divide='ignore'):
     each = np.exp(-total / count)
   columns = {'id': table['id'], 'log_likelihood': total, 'tokens': count}
@@ -59,7 +59,7 @@ def run(e: Experiment) -> Results:
       'likelihood': kind,
       'tokens': int(count.sum()),
     },
-    notes=[*_notes(config, texts, count), *pretrain.dependent(hang, by)],
+    notes=[*_notes(config, texts, count), *pretrain.dependent(cluster, by)],
   )
 
 

@@ -50,7 +50,7 @@ class Text(NamedTuple):
   corrupt: rows.Corrupt
   made_from: str  # fingerprint of the corpus and its tokens
   facts: dict[str, int]
-  hang: np.ndarray | None  # clusters of held-out documents of the same words
+  cluster: np.ndarray | None  # clusters of held-out documents of the same words
 
 
 @stages.recipe
@@ -76,7 +76,7 @@ def trained(e: Experiment) -> Results:
     notes=[
       f'Perplexity is of {objective.about}; held-out documents.',
       *seen_before(text.facts),
-      *dependent(text.hang, 'documents of the same words'),
+      *dependent(text.cluster, 'documents of the same words'),
     ],
   )
 
@@ -241,7 +241,7 @@ def overall(names, sums: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def shares(
-  names, sums: np.ndarray, how: Any, hang: np.ndarray | None = None
+  names, sums: np.ndarray, how: Any, cluster: np.ndarray | None = None
 ) -> dict[str, dict]:
   """The terms that are shares of tokens: no false alarm here is not none."""
   k = len(names)
@@ -253,7 +253,7 @@ def shares(
       for i, name in enumerate(names)
       if 'loss' not in name
     },
-    how.over(hang),
+    how.over(cluster),
     (none + np.roll(none, k), none),
   )
   return {
@@ -271,7 +271,7 @@ def measure(e: Experiment, text: Text, model: Bundle, fit: loop.Fitted) -> None:
   sums = document_sums(
     model, objective.terms, fit.params, text.valid, model.device_mesh
   )
-  draws, _ = ratios.resampled(sums, how.over(text.hang), halves=True)
+  draws, _ = ratios.resampled(sums, how.over(text.cluster), halves=True)
   values = overall(names, sums.sum(1))
   resamples = overall(names, draws.reshape(-1, sums.shape[2]))
   quality = {
@@ -282,15 +282,15 @@ def measure(e: Experiment, text: Text, model: Bundle, fit: loop.Fitted) -> None:
     )
     for name, value in values.items()
   }
-  quality |= shares(names, sums, how, text.hang)
+  quality |= shares(names, sums, how, text.cluster)
   name, one = pathlib.Path(e.config.model).name, {'rows': sums.shape[1]}
   e.add(name, 'held_out', one | {'quality': quality})
 
 
-def dependent(hang: np.ndarray | None, by: str) -> list[str]:
+def dependent(cluster: np.ndarray | None, by: str) -> list[str]:
   """What a page says of texts that are not independent."""
-  said = clusters.words(hang, by)
-  return [said, *clusters.warnings(hang)] if said else []
+  said = clusters.words(cluster, by)
+  return [said, *clusters.warnings(cluster)] if said else []
 
 
 def save(config: Config, model: Bundle, params, target) -> None:

@@ -198,7 +198,7 @@ def quality_of_pairs(
   """Two kinds of attribute classifier, and the label kept."""
   config, options = e.config, options_of(e.config)
   splits = [tables[s] for s in ('train', 'test')]
-  hang = stages.clusters_of(splits[1])[0]
+  cluster = stages.clusters_of(splits[1])[0]
   sources = [one for rows in splits for one in rows['text']]
   group = np.concatenate([contenders.attribute(config, r) for r in splits])
   label = np.concatenate([rows['label'].to_numpy() for rows in splits])
@@ -225,7 +225,9 @@ def quality_of_pairs(
       }
       sums.append(counterfactual.means(columns))
     planes = contenders.over_seeds(sums, seeds)
-    parts[name] = {'pairs': [counterfactual.drawn(planes, options.over(hang))]}
+    parts[name] = {
+      'pairs': [counterfactual.drawn(planes, options.over(cluster))]
+    }
   contenders.grid(e, parts, len(test), ('dictionary',))
 
 

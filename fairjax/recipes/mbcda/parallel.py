@@ -102,8 +102,8 @@ def parallel_text(m: texts.RewriteInputs, tables: Tables) -> Parallel:
     rows.assign(id=[f'{split}/{one}' for one in rows['id']])
     for split, rows in tables.items()
   ]
-  hang = stages.clusters_of(pd.concat(every, ignore_index=True))[0]
-  accuracy = clusters.share_right(right, hang, options_of(m.e.config))
+  cluster = stages.clusters_of(pd.concat(every, ignore_index=True))[0]
+  accuracy = clusters.share_right(right, cluster, options_of(m.e.config))
   one = Parallel(frame, names, accuracy)
   m.e.log.line(f'filter: {said(one)}')
   return one

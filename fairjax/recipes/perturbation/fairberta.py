@@ -77,10 +77,10 @@ def run(e: Experiment) -> Results:
     own = e.of(of_text(same, path))
     parts[name], models[name], fits[name] = pretrain.fitted(own, name)
   for text in paths:
-    where, hang, drawn = f'held-out {text} text', parts[text].hang, {}
+    where, cluster, drawn = f'held-out {text} text', parts[text].cluster, {}
     for name, fit in fits.items():
       sums = document_sums(models[name], fit.params, parts[text].valid)
-      values, draws = drawn[name] = losses(sums, how, hang)
+      values, draws = drawn[name] = losses(sums, how, cluster)
       quality = {
         LOSS: of_mean(values, draws, how),
         'perplexity': of_mean(np.exp(values), np.exp(draws), how),
@@ -99,7 +99,7 @@ def run(e: Experiment) -> Results:
       **{f'model on {n} text': str(e.folder / n / 'export') for n in paths},
     },
     notes=pretrain.seen_before(parts[PLAIN].facts)
-    + pretrain.dependent(parts[PLAIN].hang, 'documents of the same words'),
+    + pretrain.dependent(parts[PLAIN].cluster, 'documents of the same words'),
   )
 
 
@@ -156,11 +156,11 @@ def document_sums(model, params, held_out) -> np.ndarray:
 
 
 def losses(
-  sums: np.ndarray, how: intervals.RowSample, hang: np.ndarray | None
+  sums: np.ndarray, how: intervals.RowSample, cluster: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
   """Mean loss of each seed, and those of resampled documents."""
   loss = lambda one: one[..., 0] / one[..., 1]
-  draws, _ = ratios.resampled(sums, how.over(hang), halves=True)
+  draws, _ = ratios.resampled(sums, how.over(cluster), halves=True)
   return loss(sums.sum(1)), loss(draws)
 
 
@@ -201,7 +201,7 @@ def doses(e: Experiment) -> Results:
     facts[f'steps, {where}, {name}'] = fit.steps
     drawn[name, where] = both = {
       ODDS: over_items(odds, jobs, how),
-      LOSS: losses(sums, how, even.hang),
+      LOSS: losses(sums, how, even.cluster),
     }
     quality = {k: of_mean(*one, how) for k, one in both.items()}
     e.add(name, where, {'rows': odds.shape[1], 'quality': quality})

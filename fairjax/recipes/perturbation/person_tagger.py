@@ -223,8 +223,8 @@ def fit(e: Experiment, pairs: pd.DataFrame) -> rewriter.Rewriter:
   sets = pools['train'], pools['valid']
   kept = e.fitted(model, sets, made_from, part='rewriter', task=task)
   rows, how = sums(model, kept.params, pools['test'])[0], options_of(config)
-  hang = clusters.of_texts(pairs['test']['text'].tolist())
-  quality = rewriter.estimates(NAMES, rows, means, how, hang)
+  cluster = clusters.of_texts(pairs['test']['text'].tolist())
+  quality = rewriter.estimates(NAMES, rows, means, how, cluster)
   alone = rewriter.first(model, kept.params)
   return rewriter.Rewriter(alone, kept, quality, facts)
 

@@ -27,7 +27,7 @@ COLUMNS = (
 
 def rewritten(config: Config, out: pathlib.Path) -> list[dict]:
   """The shards of corpus.path rewritten into a folder: what was counted."""
-  perturbing.load(config)  # a wrong option is told before the work begins
+  perturbing.load(config)  # a wrong option is reported before the work begins
   made_from = identity(config, 'texts', config.seed)
   workers = int(config.perturb.by == 'model')
   return corpora.mapped(config, _perturb_shard, out, made_from, workers)

@@ -208,9 +208,9 @@ def measure(
   e.contenders |= {who: {'sets': {}} for who in written}
   for part, mask in parts.items():
     of = clusters.of_texts(list(held['text'][mask]))
-    exact, hang = {}, how.over(of)
+    exact, sample = {}, how.over(of)
     for who, rows in counted.items():
-      quality = rewrites.estimates(rows[mask], rewrites.measures, hang)
+      quality = rewrites.estimates(rows[mask], rewrites.measures, sample)
       if of is None:
         quality['exact'] = rewrites.exact(rows[mask], how)
       some = np.array(written[who], object)[mask].tolist()
@@ -219,7 +219,7 @@ def measure(
       exact[who] = rows[mask][:, 6].astype(bool)[None]
     for ours, rival in itertools.product((LEARNED, FORMS), RIVALS):
       if ours in exact and rival in exact:
-        one = fairscore.compare(exact[ours], exact[rival], hang)
+        one = fairscore.compare(exact[ours], exact[rival], sample)
         one = {k: v for k, v in one.items() if not k.startswith('only_')}
         sides = {'set': part, 'ours': ours, 'theirs': rival}
         e.tests.append({**sides, 'measure': 'exact', **one})

@@ -118,13 +118,13 @@ def measure(
   splits = {s: [tables[s]['text'].tolist()] for s in ('train', 'test')}
   (sources,) = splits['test']
   rewrites = {ORIGINAL: splits, **rewrites}
-  options, hang = options_of(config), stages.clusters_of(test)[0]
+  options, cluster = options_of(config), stages.clusters_of(test)[0]
   parts: dict = {name: {TEXTS: [], TRAINED: []} for name in rewrites}
   seeds = seeds_of(rewrites)
 
   def add(name, where, *each: Sums) -> None:
     sums = over_seeds(each, seeds)
-    parts[name][where].append(counterfactual.drawn(sums, options.over(hang)))
+    parts[name][where].append(counterfactual.drawn(sums, options.over(cluster)))
 
   shows = attribute(config, test)
   for name, chances in transferred(config, tables, rewrites).items():
@@ -368,9 +368,9 @@ def gold(
 
   def over(measure, where, versions) -> Drawn:
     own = pairs[where]
-    hang = clusters.of_texts([source for source, _ in own])
+    cluster = clusters.of_texts([source for source, _ in own])
     sums = [measure(own, list(texts)) for texts in versions]
-    return counterfactual.drawn(over_seeds(sums, seeds), options.over(hang))
+    return counterfactual.drawn(over_seeds(sums, seeds), options.over(cluster))
 
   tested = (counted, beyond) if unlisted else (counted,)
   parts = {

@@ -120,10 +120,10 @@ def fit(
   sets = pools['train'], pools['valid']
   kept = e.fitted(model, sets, made_from, part='rewriter', task=task)
   last = 'test' if 'test' in pools else 'valid'
-  hang = clusters.of_texts(texts[last])
+  cluster = clusters.of_texts(texts[last])
   rows = sums(model, kept.params, pools[last], config.train.batch)
   how = intervals.options_of(config)
-  quality = estimates(NAMES, rows[0], means, how, hang)
+  quality = estimates(NAMES, rows[0], means, how, cluster)
   return Rewriter(first(model, own(kept.params)), kept, quality, facts)
 
 

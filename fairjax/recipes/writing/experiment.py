@@ -4,7 +4,7 @@
 
 The texts are drawn by our own decoder, or by any function of prompts; they are
 scored by whatever an audit accepts, and by lists of words. What is wrong with
-prompts, lists, classifier or gate is told before anything is written.
+prompts, lists, classifier or gate is reported before anything is written.
 """
 
 import pathlib

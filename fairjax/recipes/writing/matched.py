@@ -5,7 +5,7 @@ matched prompt of the other. How alike two texts are that were drawn after one
 of these prompts is the floor: two draws are never the same, and a group that
 changes nothing changes no more. What is measured of a pair of
 prompts is a mean over its texts and groups, so a row is a pair of prompts, and
-rows of one template hang together.
+rows of one template belong together.
 """
 
 import itertools

@@ -35,7 +35,7 @@ def read(config: Config, source: Any = None) -> tuple[pd.DataFrame, list[str]]:
   own = config.writing
   for name in own.axes:
     if name != 'gender':
-      table.load(name)  # a mistake in it is told first
+      table.load(name)  # a mistake in it is reported first
   if source is None and not own.prompts:
     frame = templates.make(own.axes)
     said: list[str] = []
@@ -189,7 +189,7 @@ def _one_a_group(out: pd.DataFrame, where: str) -> None:
     raise UserError(
       f'{where} has two prompts of group {group!r} in the pair {pair!r}; a '
       'pair is a prompt of each group, so give the others a pair of their own '
-      '(what merely hangs together is a column template)'
+      '(clusters of prompts are a column template)'
     )
 
 

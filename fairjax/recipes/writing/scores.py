@@ -34,7 +34,7 @@ class Scorer(NamedTuple):
 
 
 def load(config: Config, source: Any = None) -> Scorer:
-  """The classifier, asked once for two short texts: mistakes are told here."""
+  """The classifier, asked once for two short texts, so that mistakes show."""
   own = config.writing
   # `data.positive` names the class: one number of a text is its chance.
   config = changed(config, measures={'pos_label': 1})
@@ -93,7 +93,7 @@ def score(
 def _refuse_nameless(function: Callable, name: str, positive: str) -> None:
   """Answers in words, and nothing says which of them is scored."""
   said = None
-  with contextlib.suppress(Exception):  # which is told where it is read
+  with contextlib.suppress(Exception):  # which is reported where it is read
     said = None if positive else answers.labelled(function(list(PROBE)))
   if said is not None:
     raise UserError(

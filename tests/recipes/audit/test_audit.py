@@ -732,7 +732,7 @@ def test_impact_ratios_are_said_where_they_are_asked_for(asked, tmp_path):
 
 
 def of_identity():
-  """Rows whose decision hangs on an identity, and not on a gender."""
+  """Rows whose decision depends on an identity, and not on a gender."""
   frame = rows(120)
   who = np.array(['gay', 'straight', 'lesbian'])[frame.index % 3]
   frame['text'] = [
@@ -802,7 +802,7 @@ def same(codes, wanted):
   return len(pairs) == len(set(codes)) == len(set(wanted))
 
 
-def test_rows_hang_together_by_text_and_by_column():
+def test_clusters_are_equal_texts_and_values_of_a_column():
   texts = ['one', 'Two ', ' two', 'three', 'one', 'four']
   frame = pd.DataFrame({'text': texts, 'by': list('xyzzxw')})
   codes, (copies, told) = hung(frame)
@@ -815,7 +815,7 @@ def test_rows_hang_together_by_text_and_by_column():
   assert hung(frame.iloc[[0, 1, 3]]) == (None, [])
   with pytest.raises(UserError, match="no column 'bye'"):
     hung(frame, cluster='bye')
-  with pytest.raises(UserError, match='together by equal texts or by'):
+  with pytest.raises(UserError, match=r'one cluster \(equal texts or by\)'):
     hung(frame.assign(by='x'), cluster='by')
   p = np.random.default_rng(0).random(50)
   table = pd.DataFrame({'label': (p > 0.5) * 1, 'score': p})

@@ -194,7 +194,7 @@ def test_copies_of_a_held_out_document_are_one(tmp_path):
   asked = config(path, 'causal', pretrain__held_out=0.5)
   asked.pretrain.document = 'line'
   text = pretrain.read(asked, jax.device_count(), Log(tmp_path, asked))
-  assert len(np.unique(text.hang)) == 40 < len(text.hang)
+  assert len(np.unique(text.cluster)) == 40 < len(text.cluster)
   model = OBJECTIVES['causal'].model(asked, text.words)
   model = model.replace(device_mesh=mesh.make(asked.mesh, 1))
   params = loop.initial(model, [0])
@@ -207,9 +207,9 @@ def test_copies_of_a_held_out_document_are_one(tmp_path):
     return e.results().notes, loss['high'] - loss['low']
 
   said, width = found(text)
-  assert width > 1.8 * found(text._replace(hang=None))[1]
-  (rows, *_) = pretrain.dependent(text.hang, 'documents of the same words')
-  assert f'{len(text.hang)} rows are 40 clusters (documents of' in rows
+  assert width > 1.8 * found(text._replace(cluster=None))[1]
+  (rows, *_) = pretrain.dependent(text.cluster, 'documents of the same words')
+  assert f'{len(text.cluster)} rows are 40 clusters (documents of' in rows
   # No share of 200 draws is as small as 1 - .999.
   assert not said
   asked.measures.confidence_level = 0.999

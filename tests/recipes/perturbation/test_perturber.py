@@ -287,7 +287,7 @@ def test_places_are_judged_by_what_people_labelled():
   assert perturber.places(row, 'Mary saw Bob and him dog.') == [False] * 3
 
 
-def test_labelled_words_of_one_text_hang_together():
+def test_labelled_words_of_one_text_are_one_cluster():
   """All of a text's words are right or none: 40 texts, not 120 words."""
   text = 'James saw Ann and his dog.'
   held = pd.DataFrame(
