@@ -95,15 +95,13 @@ def of_texts(label, scores, group) -> dict:
   """Measures of texts and twins, of rewrites, of a benchmark's pairs."""
   twin, shows = scores[::-1], (scores[1] > scores[0]).astype(int)
   how, one = RowSample(resamples=0), (scores >= 0.5).astype(int)
-  gaps = counterfactual.rates(label, scores, twin)
   of_groups = counterfactual.group_rates(label, shows, scores, twin)
+  gaps = counterfactual.rates(label, scores, twin), of_groups
+  gaps += (counterfactual.content(of_groups),)
+  sizes, quality = map(counterfactual.sizes, gaps), counterfactual.quality
   found = {}
-  for of, sums in enumerate(
-    (gaps, of_groups, counterfactual.content(of_groups))
-  ):
-    both = sums, counterfactual.sizes(sums)
-    found |= {(of, k): v for x in both for k, v in seeds_of(x, how).items()}
-  found |= seeds_of(counterfactual.quality(label, scores), how)
+  for sums in (*gaps, *sizes, quality(label, scores)):
+    found |= counterfactual.drawn(sums, how).values
   words = np.where(scores[0] > 0.6, 'a c d', np.where(label, 'a b d', 'a d'))
   words = [w.split() for w in words]
   each = [rewrites.counts('a b d'.split(), 'a c d'.split(), w) for w in words]
@@ -122,10 +120,6 @@ def of_texts(label, scores, group) -> dict:
     part: {k: {'value': None, 'seeds': flat(v)} for k, v in each.items()}
     for part, each in parts.items()
   }
-
-
-def seeds_of(sums, how) -> dict:
-  return counterfactual.drawn(sums, how).values
 
 
 def of_benchmarks(label, scores, group, how):
@@ -261,7 +255,7 @@ def test_texts_the_other_way_round_turn_their_gaps(drawn):
     of_texts(*rows, group)['']
     for rows in ((label, scores), (1 - label, 1 - scores))
   )
-  for x, y in (((0, 'tprd'), (0, 'fprd')), ('accuracy', 'accuracy')):
+  for x, y in (('tprd', 'fprd'), ('accuracy', 'accuracy')):
     sign = 1 if x == y else -1
     x, y = numbers(one[x], False), sign * numbers(two[y], False)
     assert np.allclose(x, y, 1e-9, 1e-9, equal_nan=True), (x, y)

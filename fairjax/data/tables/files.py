@@ -264,15 +264,16 @@ def _ids_once(tables: Tables) -> None:
     .rename_axis('row')
     .reset_index()
   )
-  twice = repeated['id'].duplicated(keep=False) & repeated['id'].notna()
-  if not twice.any() and not repeated['id'].isna().any():
-    return
-  if repeated['id'].isna().any():
-    where = repeated[repeated['id'].isna()].iloc[0]
+  none = repeated['id'].fillna('').astype(str).str.strip() == ''
+  twice = repeated['id'].duplicated(keep=False) & ~none
+  if none.any():
+    where = repeated[none].iloc[0]
     raise UserError(
       f'{source(tables[where.split])} has no id in row {where.row}; fill it '
       'in, or leave --config.data.id empty to number the rows'
     )
+  if not twice.any():
+    return
   value = repeated['id'][twice].iloc[0]
   first, second = repeated[repeated['id'] == value].iloc[:2].itertuples()
   raise UserError(

@@ -1,5 +1,7 @@
 """Files are read literally; what is wrong with one is said in a sentence."""
 
+import ast
+import contextlib
 import csv
 import io
 import json
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data import load_tables, word_tables
-from fairjax.data.tables import files, splits
+from fairjax.data.tables import files, inputs, splits
 
 nasty = st.text(st.characters(exclude_categories=('Cs',)), max_size=20)
 COLUMNS = ['text', 'label']
@@ -122,17 +124,14 @@ def test_ids_name_the_row_of_the_file(tmp_path):
     for id_, text in zip(table['id'], table['text']):
       name, row = id_.split(':')
       assert name == split and frame['text'][int(row)] == text
-  assert bad['row'].tolist() == [40] and bad['reason'].tolist() == [
-    'an empty text'
-  ]
+  assert bad[['row', 'reason']].values.tolist() == [[40, 'an empty text']]
 
 
 def test_given_files_are_the_splits_and_a_column_may_name_them(tmp_path):
   one = write(tmp_path, 'a.csv', rows(20))
   two = write(tmp_path, 'b.csv', rows(6))
-  tables, _, _ = load_tables(
-    config_for(one, valid_path=str(two), test_path=str(two))
-  )
+  config = config_for(one, valid_path=str(two), test_path=str(two))
+  tables, _, _ = load_tables(config)
   assert [len(tables[s]) for s in splits.SHARES] == [20, 6, 6]
   kinds = ['train', 'dev', 'test', 'train']
   text = 'text,label,part\n' + ''.join(
@@ -145,17 +144,12 @@ def test_given_files_are_the_splits_and_a_column_may_name_them(tmp_path):
 
 
 def test_twin_file_pairs_by_row_and_other_columns_are_kept(tmp_path):
-  path = write(
-    tmp_path,
-    'a.csv',
-    'text,label,who,age\n'
-    + ''.join(f'she {i},{i % 2},f,{i}\n' for i in range(30)),
-  )
+  mine = ''.join(f'she {i},{i % 2},f,{i}\n' for i in range(30))
+  path = write(tmp_path, 'a.csv', 'text,label,who,age\n' + mine)
   other = ''.join(f'he {i},{i % 2}\n' for i in range(30))
   twin = write(tmp_path, 't.csv', 'text,label\n' + other)
-  tables, report, _ = load_tables(
-    config_for(path, twin_path=str(twin), group='who')
-  )
+  config = config_for(path, twin_path=str(twin), group='who')
+  tables, report, _ = load_tables(config)
   for table in tables.values():
     assert (table['twin'] == 'he' + table['text'].str[3:]).all()
     assert (table['group'] == 'f').all()
@@ -163,28 +157,19 @@ def test_twin_file_pairs_by_row_and_other_columns_are_kept(tmp_path):
   assert report['splits']['train']['twins'] == len(tables['train'])
 
 
-@pytest.mark.parametrize(
-  ('cells', 'rule', 'expected'),
-  [
-    (['0', '1', '2'], '', [0, 1, 2]),
-    (['no', 'yes', 'no'], '', [0, 1, 0]),
-    (['True', 'False', 'True'], '', [1, 0, 1]),
-    (['BAD', 'NOT_BAD', 'BAD'], 'BAD=1,NOT_BAD=0', [1, 0, 1]),
-    (['0.5', '0.51', '0.2'], '>0.5', [0, 1, 0]),
-    (['0.5', '0.51', '0.2'], '>=0.5', [1, 1, 0]),
-    (['1.0', '0.0', '1'], '', [1, 0, 1]),
-    (['-1', '1', '-1'], '-1=0,1=1', [0, 1, 0]),
-    (['a', 'NA', 'a'], 'a=0,NA=1', [0, 1, 0]),
-  ],
-)
+RULES = word_tables.table_rows(__file__, 'label_rules.csv')
+
+
+@pytest.mark.parametrize(('cells', 'rule', 'expected'), RULES)
 def test_labels(tmp_path, cells, rule, expected):
-  text = 'text,label\n' + ''.join(f't{i},{c}\n' for i, c in enumerate(cells))
+  each = enumerate(cells.split())
+  text = 'text,label\n' + ''.join(f't{i},{c}\n' for i, c in each)
   path = write(tmp_path, 'a.csv', text)
   config = config_for(
     path, labels=rule, valid_path=str(path), test_path=str(path)
   )
   tables, report, _ = load_tables(config)
-  assert tables['train']['label'].tolist() == expected
+  assert tables['train']['label'].tolist() == [*map(int, expected.split())]
   assert report['labels'] == rule or isinstance(report['labels'], dict)
 
 
@@ -306,3 +291,30 @@ def test_too_few_clusters_are_parted_and_counted(tmp_path):
   inside = tables['test']['cluster'].isin(set(tables['train']['cluster']))
   said = f"test: {inside.sum()} rows whose 'writer' is also in train"
   assert inside.sum() and said in report['warnings']
+
+
+@pytest.mark.parametrize(
+  ('name', 'content', 'knobs', 'found'),
+  word_tables.table_rows(__file__, 'texts_alone.csv'),
+)
+def test_texts_without_labels(tmp_path, name, content, knobs, found):
+  data = config_for(write(tmp_path, name, content)).data
+  for knob, value in ast.literal_eval(knobs).items():
+    setattr(data, knob, value)
+  try:
+    table = files.texts(data)
+    told = ' | '.join(map(' '.join, zip(table['id'], table['text'])))
+    assert told == found
+  except UserError as error:
+    assert found in str(error)
+
+
+@pytest.mark.parametrize(
+  ('option', 'value', 'said'), word_tables.table_rows(__file__, 'options.csv')
+)
+def test_the_ends_of_options(option, value, said):
+  given = dict.fromkeys(('threshold', 'confidence_level'), 0.5)
+  given |= dict.fromkeys(('n_resamples', 'random_state', 'min_group'), 1)
+  wrong = pytest.raises(UserError, match=re.escape(said))
+  with wrong if said else contextlib.nullcontext():
+    inputs.options(**(given | {option: eval(value)}))
