@@ -37,12 +37,15 @@ def test_a_sign_that_one_seed_saw_was_seen():
   """Half a row of −1 in either seed, though one has no row of it."""
   values = np.array([[1, 0, 0, 0.0], [1, -1, 0, 0]])
   drawn = row_means.draws_of(values, HOW, SIGNS)
-  for k, weights in enumerate(
-    ({-1: 0.5, 0: 3, 1: 1.5}, {-1: 1.5, 0: 2, 1: 1.5})
-  ):
+  seen = {-1: 0.5, 0: 3, 1: 1.5}, {-1: 1.5, 0: 2, 1: 1.5}
+  for k, weights in enumerate(seen):
     total = sum(weights.values())
     mean = sum(v * a for v, a in weights.items()) / total
     assert drawn[:, k].mean() == pytest.approx(mean, abs=0.01)
+  heavy = HOW._replace(weight=np.tile([1.5, 0.5], 50))
+  drawn = row_means.draws_of(np.tile([1.0, 0], 50)[None], heavy)
+  spread = 0.75 * 0.25 * (2 / 50) ** 0.5  # 3 A / (3 A + B) of Gamma(50)
+  assert drawn.std() == pytest.approx(spread, rel=0.05)
 
 
 def test_a_mean_of_no_rows_is_none_and_of_no_draws_has_no_interval():
