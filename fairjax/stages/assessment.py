@@ -65,17 +65,17 @@ def assess(
   """
   out = {}
   for name, table in sets.items():
-    hang, by = clusters_of(table)
+    cluster, by = clusters_of(table)
 
-    def of(limit, name=name, table=table, hang=hang):
+    def of(limit, name=name, table=table, cluster=cluster):
       return measure(
         *of_positive(config, table, chances[name]),
         *membership(config, table),
-        **inference(config, limit, hang),
+        **inference(config, limit, cluster),
       )
 
     out[name] = of(config.measures.threshold)
-    if said := clusters.words(hang, by):
+    if said := clusters.words(cluster, by):
       out[name]['warnings'].append(said)
     for limit in more:
       again = of(limit)['fairness']
@@ -98,7 +98,7 @@ def compare(
   are measures that are tested beside the leading ones.
   """
   tests = []
-  hang = {name: clusters_of(table)[0] for name, table in sets.items()}
+  cluster = {name: clusters_of(table)[0] for name, table in sets.items()}
   for ours, theirs in pairs:
     for name, table in sets.items():
       for limit in (config.measures.threshold, *more):
@@ -111,7 +111,7 @@ def compare(
           one,
           other,
           *membership(config, table),
-          **inference(config, limit, hang[name]),
+          **inference(config, limit, cluster[name]),
         )
         tests += [
           {'set': name, 'ours': ours, 'theirs': theirs, **line}
