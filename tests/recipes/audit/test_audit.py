@@ -59,6 +59,7 @@ def scorer(texts):
 def config(**audit):
   made = Config(recipe='audit', seeds=1)
   made.data.name, made.measures.resamples = 'file', 200
+  made.data.cluster = audit.pop('cluster', '')
   for key, value in audit.items():
     setattr(made.audit, key, value)
   return made
