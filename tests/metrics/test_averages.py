@@ -1,4 +1,4 @@
-"""The mean of independent estimates."""
+"""The mean of independent estimates, and a ratio of rates."""
 
 import numpy as np
 import pytest
@@ -59,3 +59,8 @@ def test_a_part_that_is_undefined_is_said():
   one = estimates.mean([estimate([0.1], 0.0, 0.2), estimate([np.nan])])
   assert one['value'] is None and 'undefined' in one['note']
   assert estimates.p_of(one, 0.95) is None
+
+
+def test_a_ratio_says_what_chance_gives_where_that_is_known():
+  found = [estimates.of_ratio(np.array([0.8]), 0.1, at) for at in (0.9, None)]
+  assert found[0]['null'] == 0.9 and 'null' not in found[1]

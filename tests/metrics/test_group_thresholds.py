@@ -344,7 +344,8 @@ def test_a_file_that_holds_no_thresholds_is_a_sentence(tmp_path):
   path = tmp_path / 'thresholds.json'
   large = {'version': 1, 'criterion': 'equal_fpr', 'otherwise': 10**400}
   named = {'version': 1, 'thresholds': {'a': 'x'}}
-  for tree in ({}, named, large | {'thresholds': {}}, [1]):
+  empty = large | {'thresholds': {}}
+  for tree in ({}, named, empty, empty | {'otherwise': 10**9}, [1]):
     path.write_text(json.dumps(tree))
     with pytest.raises(UserError, match='holds no thresholds of groups'):
       group_thresholds.read(path)
