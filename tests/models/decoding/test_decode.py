@@ -241,22 +241,17 @@ def test_what_we_export_writes_the_same_in_transformers(
 @pytest.mark.parametrize('beams', [1, 3])
 def test_slots_company_and_order_do_not_matter(models, beams):
   _, module, params = models['bart']
-  texts = prompts(9, seed=1, high=20)
+  texts, params = prompts(9, seed=1), decode_texts.ready(module, params)
   options = Options(max_length=MOST, num_beams=beams)
-  whole = rows_of(
-    decode_texts.generate(module, params, ragged(texts), options, slots=4)
+  whole = rows_of(  # by a program of the tests above
+    decode_texts.generate(module, params, ragged(texts), options, slots=8)
   )
+  two = jax.devices()[:2] if beams == 1 else None  # each compiles its own
   other = decode_texts.generate(
-    module, params, ragged(texts[::-1]), options, slots=2
+    module, params, ragged(texts[::-1]), options, slots=2, devices=two
   )
   assert rows_of(other)[::-1] == whole
-  if beams == 1:
-    two = jax.devices()[:2]  # each compiles its own
-    spread = decode_texts.generate(
-      module, params, ragged(texts), options, slots=4, devices=two
-    )
-    assert rows_of(spread) == whole
-    assert spread.row_written.min() > 0
+  assert other.row_written.min() > 0
 
 
 @needs_torch
