@@ -51,9 +51,11 @@ CEILING = {'fairjax': 72_340, 'tests': 47_228}
 def test_no_room_grows_past_the_ceiling():
   """Every change is judged by what it removes; a ceiling only goes down."""
   for name, most in CEILING.items():
-    files = sorted((ROOT.parent / name).rglob('*.py'))
-    lines = sum(len(one.read_bytes().splitlines()) for one in files)
-    assert lines <= most, f'{name}/ has {lines} lines, {lines - most} too many'
+    files = [p.read_bytes() for p in (ROOT.parent / name).rglob('*.py')]
+    lines = [line for one in files for line in one.splitlines()]
+    assert len(lines) <= most, f'{name}/: {len(lines) - most} lines too many'
+    if name == 'fairjax':  # code says why in three lines of a hundred
+      assert sum(b'# ' in line for line in lines) >= 0.03 * len(lines)
 
 
 def test_no_two_test_files_have_one_name():
