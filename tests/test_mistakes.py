@@ -233,7 +233,6 @@ MISTAKES = {
   'a blank prompt': writes(prompts=HE_SHE | {'prompt': ['a', ' ']}),
   'prompts of nobody': writes(prompts=HE_SHE | {'group': ['', '']}),
   'prompts of one group': writes(prompts=HE_SHE | {'group': ['x', 'x']}),
-  'prompts of no such group': writes(prompts=HE_SHE, values=('z',)),
   'prompts by no axis': writes(axes='zodiac'),
   'two prompts of a group in a pair': writes(
     prompts={'prompt': list('abcd'), 'group': [*'mfmf'], 'pair': 'job'}
