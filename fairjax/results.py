@@ -199,7 +199,7 @@ def plain(value: Any) -> Any:
   return None if undefined else value
 
 
-def of(tree: Mapping[Any, Any], source: str = FILE) -> Results:
+def from_tree(tree: Mapping[Any, Any], source: str = FILE) -> Results:
   """Results of plain values, or a sentence that names what is wrong."""
   if not isinstance(tree, Mapping) or 'version' not in tree:
     raise UserError(
@@ -239,12 +239,12 @@ def names(results: Results) -> Iterator[str]:
 def read(folder: str | os.PathLike[str]) -> Results:
   """The results of a run's folder."""
   path = pathlib.Path(folder) / FILE
-  return of(artefacts.read_json(path), str(path))
+  return from_tree(artefacts.read_json(path), str(path))
 
 
 def write(folder: str | os.PathLike[str], results: Results) -> Results:
   """Writes results.json; returns what a reader of it gets."""
-  results = of(plain(results))
+  results = from_tree(plain(results))
   strange = {key for key in names(results) if not is_known(key)}
   if nameless := sorted(strange - {*results.own_measures}):
     raise UserError(

@@ -393,7 +393,7 @@ def test_scores_that_sort_the_wrong_way_are_named_first():
   """Their light was 'not told from chance'."""
   result = assess(y_score=1 - P, groups=G)
   assert result.warnings[0].startswith('Worse than chance: the AUC is 0.0')
-  found = findings.of(result.results)
+  found = findings.shown(result.results)
   assert found[0].kind == 'quality' and found[0].verdict == findings.BELOW
   assert 'reversed' in words.lines(result.results)[0]
   assert not any('Worse' in w for w in assess(groups=G).warnings)

@@ -78,7 +78,7 @@ def test_a_name_without_a_row_is_not_written(tmp_path):
     with pytest.raises(UserError, match='without a row: gender/goodness'):
       results.write(tmp_path, one)
     assert results.read(tmp_path) == written
-    assert results.of(results.plain(one)) is not None
+    assert results.from_tree(results.plain(one)) is not None
 
 
 def test_what_is_written_is_what_is_read(tmp_path):

@@ -124,7 +124,7 @@ def _totals(truth, score, masks, items) -> tuple:
   sizes = np.zeros((m, len(masks)), np.float32)
   for g, mask in enumerate(masks):
     rows = np.flatnonzero(mask)
-    own = row_weights.of(items.weight, rows)
+    own = row_weights.taken(items.weight, rows)
     sizes[:, g] = np.bincount(items.item[rows], own, m)
     for s in range(len(score)):
       code = items.item[rows] * BINS + _bins(score[s, rows])
@@ -148,7 +148,7 @@ def _draws(sums, sizes, score, masks, items, resamples, seed) -> np.ndarray:
     for s in range(len(score)):
       own = score[s, mask]
       at = _bins(own)
-      count, level = _levels(at, own, row_weights.of(items.weight, mask))
+      count, level = _levels(at, own, row_weights.taken(items.weight, mask))
       halves = rng.standard_normal((2, resamples, BINS), np.float32) ** 2 / 2
       more = halves[1] * (1 - level) - halves[0] * level
       totals[:, s, g] += np.where(count > 0, more, 0) * _unit(at, items, mask)

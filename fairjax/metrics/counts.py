@@ -115,7 +115,7 @@ def by_rows(labels, decisions, masks, chosen, items) -> np.ndarray:
       for k, c in enumerate(chosen):
         code = 2 * (labels[rows] == c) + (decision[rows] == c)
         code += 4 * items.item[rows]
-        own = row_weights.of(items.weight, rows)
+        own = row_weights.taken(items.weight, rows)
         out[:, s, k, g] = np.bincount(code, own, 4 * m).reshape(m, 4)
   return out
 

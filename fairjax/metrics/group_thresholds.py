@@ -129,7 +129,7 @@ def fit(
   for name in each:
     own = names == name
     rate, hits, edges = _curve(
-      labels[own], scores[own], criterion, row_weights.of(weight, own)
+      labels[own], scores[own], criterion, row_weights.taken(weight, own)
     )
     # The threshold whose rate is nearest the target; of equal ones the one
     # with the most right.

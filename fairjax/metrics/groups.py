@@ -193,7 +193,7 @@ def confusion(
     bins += (k + 1) * (labels > 0)
     for g, member in enumerate(members):
       chosen = bins if member.all() else bins[member]
-      own = row_weights.of(weight, member)
+      own = row_weights.taken(weight, member)
       count = np.bincount(chosen, own, 2 * (k + 1)).reshape(2, k + 1)
       above = count[:, ::-1].cumsum(1)[:, ::-1][:, 1:]
       all_ = count.sum(1, keepdims=True)

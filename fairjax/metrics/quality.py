@@ -209,7 +209,7 @@ def placements(
   """
   n, m, bin_ = len(labels), len(items.size), _bins(by_score.run)
   counted = lambda code, own, size: np.bincount(
-    code[own], row_weights.of(items.weight, own), size
+    code[own], row_weights.taken(items.weight, own), size
   )
   k = int(bin_[-1]) + 1
   positive = (labels > 0).astype(np.int32)
@@ -239,7 +239,7 @@ def placements(
       sums[:, g, :2, b] = part.reshape(2, m).T
   all_sizes = counted(where, slice(None), 2 * m).reshape(2, m).T
   sizes[..., 2:] = all_sizes[:, None] - sizes[..., :2]
-  weight = row_weights.of(items.weight, by_score.order)
+  weight = row_weights.taken(items.weight, by_score.order)
   in_own = _summed(where[by_score.order], bin_, shares, 2 * m, weight)
   in_own = in_own.reshape(2, m, len(rows), 2)
   sums[..., 2:, :2] = in_own.transpose(1, 2, 0, 3) - sums[..., :2, :2]
@@ -278,7 +278,7 @@ def _summed(
     high = min(low + SOME, k)
     some = slice(*np.searchsorted(bin_, (low, high)))
     code = (bin_[some] - low) * count + where[some]
-    own = row_weights.of(weight, some)
+    own = row_weights.taken(weight, some)
     rows = np.bincount(code, own, (high - low) * count)
     rows = rows.reshape(-1, count).astype(np.float32)
     out += rows.T @ flat[:, low:high].T

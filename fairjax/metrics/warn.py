@@ -103,7 +103,7 @@ def sentences(
   classes = np.unique(labels)
   small = []
   for name, member in zip(names, members):
-    own = row_weights.of(weight, member)
+    own = row_weights.taken(weight, member)
     if few := _few(labels[member], classes, min_group, own):
       out_of_all = row_weights.rows(own, member[member]) < min_group
       small.append((f'{name!r} ({few})', out_of_all))

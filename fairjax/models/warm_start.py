@@ -75,7 +75,7 @@ def params(folder: pathlib.Path, module: Any) -> dict:
 
 def _with_dense(module: Any, known: dict) -> dict:
   """A masked-LM head that the folder lacks starts at the identity."""
-  family, head = families.of(module)
+  family, head = families.records(module)
   s = module.shape
   if head is not family.heads.get('mask') or {'dense', 'head'} & known.keys():
     return known

@@ -32,7 +32,7 @@ KINDS = {
 }
 
 
-def of(results: Results) -> dict[str, str]:
+def texts(results: Results) -> dict[str, str]:
   """{file name: its text}."""
   out = {
     'numbers.csv': escape.csv(results.to_frame()),
@@ -60,7 +60,7 @@ def publish(folder: str | os.PathLike, results: Results) -> dict[str, str]:
 
   Those of an earlier run in the folder that this one has not go.
   """
-  every = of(results)
+  every = texts(results)
   place = pathlib.Path(folder) / FOLDER
   for path in place.glob('*'):
     if OURS.fullmatch(path.name) and path.name not in every:

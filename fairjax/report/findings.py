@@ -87,7 +87,7 @@ def decided(
   return side(estimate, bound) if sure else OPEN
 
 
-def of(results: Results) -> list[Finding]:
+def shown(results: Results) -> list[Finding]:
   """What a page says first, in its order: of each kind on the first set."""
   if not results.sets:
     return scores(results) or count(results)

@@ -300,7 +300,7 @@ def _start(results: Results, folder: pathlib.Path) -> dict:
   notes = dict.fromkeys([*results.notes, *measured.warnings(results, 'notes')])
   return {
     'results': results,
-    'first': first_screen(results, findings.of(results), folder),
+    'first': first_screen(results, findings.shown(results), folder),
     'basis': results.contenders and basis(results),
     'warnings': box and {'part': 'warnings', 'parts': box},
     'notes': [*map(names.opened, notes)],
@@ -333,7 +333,7 @@ def basis(results: Results) -> str:
 def publish(folder: str | os.PathLike, results: Results) -> Results:
   """Writes results.json and report.html; returns what a reader gets."""
   results.verdicts = verdict.settled(results)
-  results.findings = findings.as_rows(findings.of(results))
+  results.findings = findings.as_rows(findings.shown(results))
   results = write_results(folder, results)
   with memory.uncollected():  # each picture makes thousands of objects
     html = report(folder)

@@ -20,7 +20,7 @@ EMPTY = (
 ENDS = 'value', 'low', 'high'
 
 
-def of(results: Results) -> list[dict[str, Any]]:
+def records(results: Results) -> list[dict[str, Any]]:
   """A record of each gap and each swap, those above the threshold first."""
   who, found = results.focus or results.model, []
   for name, one in results.sets.items():
@@ -114,7 +114,7 @@ def _triggers(
 
 def documents(results: Results) -> dict[str, str]:
   """The records as json and as a page of markdown, if there are any."""
-  if not (rows := of(results)):
+  if not (rows := records(results)):
     return {}
   draft = said('draft')
   record = plain({'draft': draft, 'scenarios': rows})

@@ -106,7 +106,7 @@ def sides(results: Results) -> tuple[str, str]:
 
 def lines(results: Results, found: Sequence[Finding] | None = None) -> list:
   """The sentences of a first screen, what leads first."""
-  found = findings.of(results) if found is None else found
+  found = findings.shown(results) if found is None else found
   out = [sentence(results, one) for one in found]
   first = [s for s, one in zip(out, found) if one.kind == 'contest']
   if len(first) > 1:

@@ -118,7 +118,7 @@ class Classifier:
       self.how or decisions.Reading(),
       self.problem,
     )
-    return chances.of(logits[0], self.problem)
+    return chances.probabilities(logits[0], self.problem)
 
   def predict(
     self,

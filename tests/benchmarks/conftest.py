@@ -67,7 +67,9 @@ def make(family, folder):
   net.eval()
   net.save_pretrained(folder)
   tokens.save_tokenizer(tokenizer, folder)
-  return Net(net, judge.of(folders.load(folder), str(folder)), Path(folder))
+  return Net(
+    net, judge.from_bundle(folders.load(folder), str(folder)), Path(folder)
+  )
 
 
 @pytest.fixture(scope='session')

@@ -246,7 +246,9 @@ def test_an_eraser_stands_before_the_head(nets, family, tmp_path):
   assert np.nanmax(np.abs(found - judge.log_p(texts))) > 0.01
   if masked:  # the head has taken it up, and that of a ModernBERT has a bias
     eraser_head.export(erased, judge.name, tmp_path / 'erased')
-    again = judges.of(folders.load(tmp_path / 'erased', 'mask'), judge.name)
+    again = judges.from_bundle(
+      folders.load(tmp_path / 'erased', 'mask'), judge.name
+    )
     np.testing.assert_allclose(again.log_p(texts), found, atol=1e-4)
     import transformers
 

@@ -18,13 +18,13 @@ KEPT = sorted((HERE / 'first_screens').glob('*.json'))
 
 
 def read(path: pathlib.Path) -> results.Results:
-  return results.of(json.loads(path.read_text('utf-8')))
+  return results.from_tree(json.loads(path.read_text('utf-8')))
 
 
 def found(path: pathlib.Path) -> list[dict]:
   """A line a finding: who, what, against what, by how much, and the verdict."""
   out = []
-  for row in findings.as_rows(findings.of(names.by_people(read(path)))):
+  for row in findings.as_rows(findings.shown(names.by_people(read(path)))):
     estimate = row.pop('estimate')
     ends = (estimate.get(end) for end in ('value', 'low', 'high'))
     row['interval'] = [v if v is None else round(v, 4) for v in ends]

@@ -72,7 +72,7 @@ def write(folder, tables, found, seeds):
   pd.concat(tables).to_parquet(folder / 'predictions.parquet', index=False)
   put = lambda name, value: (folder / name).write_text(json.dumps(value))
   # Not by `write`, which knows no attack's name: as others may have made it.
-  found = results.of(results.plain(found))
+  found = results.from_tree(results.plain(found))
   put(results.FILE, dataclasses.asdict(found))
   config = Config(model='mini', seeds=seeds)
   config.train.lr = 1e-3

@@ -117,9 +117,9 @@ def plain_run(tmp_path_factory, hostile):
 def test_every_document(attack, plain_run):
   text = json.dumps(results.plain(results.read(plain_run)))
   spelled = json.dumps(attack)[1:-1]
-  found = results.of(json.loads(text.replace('MARKER', spelled)))
+  found = results.from_tree(json.loads(text.replace('MARKER', spelled)))
   checks = {'.csv': check_csv, '.md': check_markdown, '.tex': check_tex}
-  every = documents.of(found)
+  every = documents.texts(found)
   assert {pathlib.Path(n).suffix for n in every} >= set(checks)
   for name, text in every.items():
     assert re.fullmatch(r'[\w.]+', name)

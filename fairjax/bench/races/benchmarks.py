@@ -102,7 +102,7 @@ def side(chosen) -> tuple[Callable, dict]:
   from fairjax.models.reading import judge as judges
 
   model = chosen.model or chosen.folder
-  judge = judges.of(folders.load(model, 'mask'), model)
+  judge = judges.from_bundle(folders.load(model, 'mask'), model)
   texts = judge.encode(_pairs(chosen))
   places = crows.places(texts, 'original')
   if chosen.side == 'ours':

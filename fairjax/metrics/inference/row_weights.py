@@ -113,7 +113,7 @@ def rows(
   return float(effective(own.sum(), (own * own).sum()))
 
 
-def of(each: np.ndarray | None, chosen: np.ndarray | slice) -> Any:
+def taken(each: np.ndarray | None, chosen: np.ndarray | slice) -> Any:
   """The weights (or clusters) of some of the rows; None where all are alike."""
   return None if each is None else each[chosen]
 

@@ -27,7 +27,7 @@ class RowSample(NamedTuple):
     self, rows: Integer[np.ndarray, ' m'] | Bool[np.ndarray, ' n'] | slice
   ) -> 'RowSample':
     """The sample that some of the rows are."""
-    own = (row_weights.of(x, rows) for x in (self.cluster, self.weight))
+    own = (row_weights.taken(x, rows) for x in (self.cluster, self.weight))
     return self._replace(**dict(zip(('cluster', 'weight'), own)))
 
   def over(self, cluster: Integer[np.ndarray, ' n'] | None) -> 'RowSample':

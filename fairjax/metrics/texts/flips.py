@@ -254,7 +254,7 @@ def quantiles(
     ('control', edit.controlled, edit.control),
   ):
     changes = (after - scores)[:, rows]
-    own = row_weights.of(weight, rows)
+    own = row_weights.taken(weight, rows)
     if changes.size and (own is None or own.any()):
       values = _quantile(changes, own)
       row = {f'{q:.0%}': float(v) for q, v in zip(QUANTILES, values)}

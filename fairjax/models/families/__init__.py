@@ -83,7 +83,7 @@ def shape_from_hf(
 
 def hf_config(module: Any) -> dict[str, Any]:
   """The inverse of `shape_from_hf`, for this module's head."""
-  family, head = of(module)
+  family, head = records(module)
   return {
     'architectures': [head.architecture],
     'model_type': family.name,
@@ -141,7 +141,7 @@ def module(
   return head.module(body, dtype=dtype, **{**head.options, **options})
 
 
-def of(module: Any) -> tuple[Family, Head]:
+def records(module: Any) -> tuple[Family, Head]:
   """The record of a module's family, and of its head."""
   family, body = find(module.shape.family), body_of(module)
   kind = None if body is module else type(module)
@@ -156,7 +156,7 @@ def body_of(module: Any) -> Any:
 
 def is_bare(module: Any) -> bool:
   """Whether a module is a body whose models otherwise have heads."""
-  family, head = of(module)
+  family, head = records(module)
   return head is family.heads.get('embed')
 
 
@@ -169,7 +169,7 @@ def reshaped(module: Any, shape: Any) -> Any:
 
 def tensors(module: Any) -> tuple[ParamRow, ...]:
   """The table: every parameter of `module` and its tensors."""
-  (family, head), body = of(module), body_of(module)
+  (family, head), body = records(module), body_of(module)
   rows = tuple(param_rows(family.tensors, module.shape))
   if is_bare(module):
     return rows

@@ -31,7 +31,7 @@ def problem(config: Mapping[str, Any], classes: int, where: str = '') -> str:
   return EACH if kind == EACH or classes == 1 else ONE
 
 
-def of(
+def probabilities(
   logits: Float[np.ndarray, '*s n c'], kind: str
 ) -> Float[np.ndarray, '*s n c']:
   """The probabilities: of classes that exclude each other, or of each label."""

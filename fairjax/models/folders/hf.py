@@ -91,7 +91,7 @@ def default_labels(classes: int) -> tuple[str, ...]:
 
 def _modern(weights: Weights, module: nn.Module) -> Weights:
   """Old names renamed; the body's tensors with their prefix, as the table."""
-  prefix = families.of(module)[0].prefix
+  prefix = families.records(module)[0].prefix
   bare = families.is_bare(module)
   rows = families.tensors(module)
   # Of a table with the prefix: the names that a bare model has without it.
@@ -296,7 +296,7 @@ _ENDS = (
 
 def generation_config(module: nn.Module) -> dict[str, Any] | None:
   """The generation_config.json of a model that writes: its own tokens."""
-  if 'write' not in families.of(module)[0].heads:
+  if 'write' not in families.records(module)[0].heads:
     return None
   settings = hf_config(module)
   ends = {

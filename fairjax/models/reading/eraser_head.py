@@ -30,10 +30,10 @@ def export(judge: Any, source: str | os.PathLike, target: pathlib.Path) -> None:
     *('added_tokens.json', '*.model'),  # of a sentencepiece
   )
   files = [path for name in patterns for path in sorted(own.glob(name))]
-  hf.save(target, *of(judge), files, hf.read_config(own))
+  hf.save(target, *module_and_params(judge), files, hf.read_config(own))
 
 
-def of(judge: Any) -> tuple[Any, dict]:
+def module_and_params(judge: Any) -> tuple[Any, dict]:
   """A module and parameters whose masked-LM head reads x A + b instead of x."""
   if judge.eraser is None or judge.kind != 'mask':
     return judge.module, judge.params

@@ -156,7 +156,9 @@ class Judge(NamedTuple):
     if self.kind != 'mask' or self.contrast:
       return None
     added = self.tokenizer.num_special_tokens_to_add(False)
-    return unmasked.scores(*eraser_head.of(self), texts, added, self.placement)
+    return unmasked.scores(
+      *eraser_head.module_and_params(self), texts, added, self.placement
+    )
 
   @property
   def bos(self) -> int | None:
@@ -224,7 +226,9 @@ class Judge(NamedTuple):
     label = 0 if logits.shape[1] == 1 else self.pos_label
     if self.problem == 'regression':
       return logits[:, label]
-    return chances.of(logits, self.problem)[:, label]  # of labels: sigmoids
+    return chances.probabilities(logits, self.problem)[
+      :, label
+    ]  # of labels: sigmoids
 
   def vectors(self, texts: Sequence[str], how: str = 'mean') -> np.ndarray:
     """Vectors of texts: 'mean' over all places, the 'first' piece, 'cls'."""
@@ -240,7 +244,7 @@ class Judge(NamedTuple):
     return out
 
 
-def of(
+def from_bundle(
   bundle: Bundle, name: str, placement: Placement = HERE, pos_label: int = 1
 ) -> Judge:
   """The judge of a loaded model."""
@@ -278,7 +282,7 @@ def load(model: str, config: Config, placement: Placement = HERE) -> Judge:
   positive = 1
   if bundle.can == 'classify':
     positive = _positive(bundle, model, config)
-  return of(bundle, model, placement, positive)
+  return from_bundle(bundle, model, placement, positive)
 
 
 def _positive(bundle: Bundle, model: str, config: Config) -> int:
@@ -306,7 +310,7 @@ def _at_places(
   """log p of k tokens at each copy's place."""
   if judge.contrast and len(copies.text):
     return self_debias.at_places(judge, texts, copies, token, mask)
-  module, params = eraser_head.of(judge)
+  module, params = eraser_head.module_and_params(judge)
   return masked.log_p(
     module, params, texts, copies, token, mask, placement=judge.placement
   )

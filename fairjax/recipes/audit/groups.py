@@ -116,7 +116,7 @@ class Clusters(NamedTuple):
 
   def among(self, rows: np.ndarray) -> np.ndarray | None:
     """Which of some rows belong together."""
-    own = row_weights.of(self.cluster, rows)
+    own = row_weights.taken(self.cluster, rows)
     return None if own is None else clusters.distinct(own)
 
   def once(self, n: int) -> np.ndarray:

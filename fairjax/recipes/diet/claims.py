@@ -13,7 +13,7 @@ from fairjax.scores import rank_overlap, table
 from fairjax.stages import Experiment
 
 
-def of(e: Experiment, scores: pd.DataFrame, ours: str) -> list[dict]:
+def verdicts(e: Experiment, scores: pd.DataFrame, ours: str) -> list[dict]:
   """The paper's claims of a diet, as far as the contenders speak of them."""
   total, share = (e.contenders[ours]['facts'][k] for k in ('total', 'of CDA'))
   out = [at_most_half(ours, total, round(total / share))]

@@ -44,7 +44,8 @@ def run(e: Experiment) -> Results:
   e.notes += alike({name: in_any_order(own) for name, own in rows.items()})
   e.compare([(ours, name) for name in names[1:]], ours)
   return e.results(
-    verdicts=claims.of(e, inputs.scores, ours), sections=[scores(e, inputs)]
+    verdicts=claims.verdicts(e, inputs.scores, ours),
+    sections=[scores(e, inputs)],
   )
 
 

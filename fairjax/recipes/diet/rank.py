@@ -296,7 +296,7 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
   )
   return e.results(
     title=f'Diets on {config.data.name} with {config.model}',
-    verdicts=claims.of(e, inputs.scores, ours) + rises,
+    verdicts=claims.verdicts(e, inputs.scores, ours) + rises,
     notes=[*notes, *experiment.alike(key_of), twins],
     sections=[
       *grid.sections(cells, names, best, effects, about),

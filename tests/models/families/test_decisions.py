@@ -54,7 +54,7 @@ def random_model(family: str, classes: int):
 def decided(logits, kind, thresholds):
   if kind != chances.EACH and logits.shape[2] > 2:
     return logits.argmax(-1)
-  p = chances.of(logits, kind)
+  p = chances.probabilities(logits, kind)
   p = p if kind == chances.EACH else p[..., 1:]
   return p[..., None] >= np.array(thresholds)
 
@@ -71,7 +71,10 @@ def test_decisions_are_those_of_float32(family, classes, kind):
   (said,) = decisions.note()
   bound = float(said.partition('within ')[2].split()[0])
   assert (
-    np.abs(chances.of(found, kind) - chances.of(exact, kind)).max() <= bound
+    np.abs(
+      chances.probabilities(found, kind) - chances.probabilities(exact, kind)
+    ).max()
+    <= bound
   )
   assert not decisions.note()
 

@@ -52,7 +52,7 @@ def test_a_file_says_what_its_model_says(tmp_path, tied):
   net, (bpe, fields) = tiny(tied), tokenizer(TEXTS)
   path = tmp_path / 'model.gguf'
   path.write_bytes(llama(net, fields))
-  ours = judge.of(folder.load(path), str(path))
+  ours = judge.from_bundle(folder.load(path), str(path))
   assert ours.kind == 'write' and ours.bos == 0
   texts = ours.encode(TEXTS)
   logs = texts.split(ours.log_p(texts))
@@ -80,7 +80,7 @@ def test_a_quantised_file_against_an_independent_reader(tmp_path, kind):
     if weight.ndim > 1:
       value = package.quants.dequantize(raw(weight.detach().numpy()), code)
       weight.data = torch.tensor(value)
-  ours = judge.of(folder.load(path), str(path))
+  ours = judge.from_bundle(folder.load(path), str(path))
   values = ours.log_p(ours.encode(TEXTS[1:]))
   np.testing.assert_allclose(values, slow(net, ids), atol=1e-4)
   assert np.abs(values - before).max() > 1e-3  # it was quantised

@@ -332,7 +332,7 @@ def test_models_are_compared_row_by_row_and_in_flips(tmp_path):
   assert tests['eqodd']['difference']['value'] > 0.3
   assert tests['eqodd']['p'] < 0.05 and tests['eqodd']['p_adjusted'] < 0.05
   assert tests['eqodd']['ours'] == 'other'
-  (gap,) = (r for r in scenarios.of(found) if r['measure']['name'] == 'dp')
+  (gap,) = (r for r in scenarios.records(found) if r['measure']['name'] == 'dp')
   (tried,) = gap['mitigation_tried']  # differences of gaps, as the value is
   theirs = 1 - found.measured(tried['against'], 'data')['dp']['value']
   apart = gap['value']['value'] - theirs
@@ -747,7 +747,7 @@ def gays(texts):
 
 
 def flips_light(found):
-  every = words.lights(findings.of(found))
+  every = words.lights(findings.shown(found))
   return [(one.state, one.words) for one in every if one.title == 'Flips']
 
 
