@@ -169,8 +169,7 @@ def test_every_name_of_others_leads_to_a_flag_that_is_there():
     assert theirs not in leaves
   for name, why in main.REMOVED.items():
     assert name not in leaves
-    said = told([QUICK, f'--config.{name}=1'])
-    assert f'there is no --config.{name} any more: {why}' in said
+    assert f'{name} any more: {why}' in told([QUICK, f'--config.{name}=1'])
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,6 @@ def fit(folder, options=None, todo=None, model=MODEL):
 
 @pytest.fixture(scope='module', autouse=True)
 def less_momentum():
-  """As GANs are trained: with .9 the two players circle."""
   with pytest.MonkeyPatch.context() as patch:
     patch.setattr(optim, 'BETA1', 0.5)
     yield

@@ -274,10 +274,9 @@ def test_attention_has_the_second_rate_of_dropout(given):
   """Meade et al.'s two rates stopped the mitigation `dropout`."""
   shape, config = shape_of('bert'), Config(net=Net(dropout=given))
   found = build.with_dropout(shape, config)
-  hidden, attention = (*given, shape.dropout, shape.attention_dropout)[:2]
-  if len(given) == 1:
-    attention = shape.attention_dropout
-  assert (found.dropout, found.attention_dropout) == (hidden, attention)
+  own = shape.dropout, shape.attention_dropout
+  wanted = (*given, *own[len(given) :])
+  assert (found.dropout, found.attention_dropout) == wanted
 
 
 def test_decay_goes_by_name():

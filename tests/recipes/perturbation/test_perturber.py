@@ -342,8 +342,7 @@ def test_a_perturbed_corpus_is_the_same_on_every_engine(tmp_path, monkeypatch):
     asked.recipe = 'perturb_corpus'
     results = perturb_corpus.run(asked, tmp_path / name)
     made = sorted((tmp_path / name / 'corpus').glob('*.txt'))
-    texts = [path.read_text() for path in made]
-    return results, texts
+    return results, [path.read_text() for path in made]
 
   local, texts = run('local')
   _, again = run('dask', corpus__backend='dask')
