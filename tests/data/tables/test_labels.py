@@ -175,9 +175,7 @@ def test_the_report_counts_what_a_limit_leaves(tmp_path):
   assert sum(facts['labels'].values()) == len(tables['train']) == 8
 
 
-def test_a_class_that_a_limit_leaves_out_of_training_is_told(
-  tmp_path, monkeypatch
-):
+def test_a_class_that_a_limit_leaves_out_is_told(tmp_path, monkeypatch):
   names = ['a', 'b'] * 12 + ['c']  # c in one row of 25
   config = config_for(tmp_path, names, names, limit=10)
   for seed in range(20):

@@ -405,9 +405,7 @@ def test_a_tagger_learns_no_text_that_it_would_read_in_part(copy, tmp_path):
     person_tagger.fitting(model, ages[ages['axis'] == 'gender'], log)
 
 
-def test_a_limit_is_a_sample_by_seed_of_each_source_and_split(
-  tmp_path, monkeypatch
-):
+def test_a_limit_is_a_sample_of_each_source_and_split(tmp_path, monkeypatch):
   """The first rows of the templates were of one age alone."""
   sources = ('descriptors',)
   (tmp_path / 'x').mkdir()
