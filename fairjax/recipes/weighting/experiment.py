@@ -24,10 +24,19 @@ from fairjax.stages import Experiment
 
 AT = ('eer',)  # a second threshold, beside measures.threshold
 MOST_TERMS = 20  # in one picture
-FACTS = (
-  *('rows', 'z', 'columns', 'distinct', 'rows_with_prior', 'estimator'),
-  *('folds', 'effective', 'quantiles', 'clip', 'near_zero'),
-)
+FACTS = {  # of the weights, as the page names them
+  'rows': 'rows',
+  'z': 'z, which the label shall not follow',
+  'columns': 'columns of z',
+  'distinct': 'different rows of z',
+  'rows_with_prior': 'rows that show nothing of z: P(y | z) = P(y)',
+  'estimator': 'estimator of P(y | z)',
+  'folds': 'folds of the cross-fit',
+  'effective': 'effective rows (Kish)',
+  'quantiles': 'weights, by quantile',
+  'clip': 'weights cut at the limit',
+  'near_zero': 'P(y | z) near zero',
+}
 
 
 @stages.recipe
@@ -152,7 +161,7 @@ def _weights(about: Mapping, tables: Tables, weights: pd.DataFrame) -> dict:
   gaps = {'unweighted': 'gap', 'weighted': 'weighted_gap'}
   return {
     'about': about,
-    'facts': results.facts({k: about[k] for k in FACTS}),
+    'facts': results.facts({called: about[k] for k, called in FACTS.items()}),
     'weights': results.figure(
       *('distribution', 'weights', ''),
       **plots.histogram(by_label),
