@@ -253,8 +253,7 @@ def test_draws_of_clustered_rates_lie_about_the_rate_with_half_a_row(unit):
 
 
 def test_a_seed_whose_rows_all_agree_widens_that_of_no_other():
-  """Of ten seeds three had no false positive; each got their noise, and a gap
-  of .02 over eight templates reached .35."""
+  """Each seed got the noise of one without positives: a gap of .02 had .35."""
   rows = np.zeros((8, 2, 1, 1, 4))
   rows[..., 0] = 40  # true negatives
   rows[:, 0, ..., 1] = np.arange(8)[:, None, None] + 1

@@ -114,7 +114,6 @@ def of_texts(label, scores, group) -> dict:
   parts = {'': found} | {part: {} for part in np.unique(group)}
   for part, name, value in of_benchmarks(label, scores, group, how):
     parts[part if part in parts else ''][name] = value
-  # A seed is a number of its own; without rows there is none.
   flat = lambda x: np.atleast_1d(np.asarray(x, float)).tolist()
   return {
     part: {k: {'value': None, 'seeds': flat(v)} for k, v in each.items()}

@@ -171,6 +171,7 @@ def column(frame: pd.DataFrame, name: str, flag: str) -> pd.Series:
 
 def _short(value) -> str:
   """A cell or a name as a sentence shows it: blanks and ends are seen."""
+  value = getattr(value, 'item', lambda: value)()  # 1, not np.int64(1)
   text = ascii(value) if not repr(value).isprintable() else repr(value)
   return text if len(text) <= 60 else f'{text[:60]}…'
 
