@@ -58,7 +58,6 @@ def test_estimates_hold_their_values_and_a_share_of_one_has_width():
 
 
 def test_the_text_with_all_right_has_as_many_changes_as_any():
-  """Three changes of the target and none of ours: an edge of three of each."""
   missed = rewrites.counts('a b c'.split(), 'x y z'.split(), 'a b c'.split())
   for row in (missed, [missed[k] for k in (0, 2, 1, *range(3, len(missed)))]):
     right, wrong = rewrites.edges(np.array([row], float))

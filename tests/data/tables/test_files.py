@@ -227,10 +227,11 @@ def test_a_column_with_an_invisible_blank_is_quoted(tmp_path, name):
   assert subprocess.run(words, capture_output=True).stdout == name.encode()
 
 
-def test_texts_may_be_categories(tmp_path):
-  path = tmp_path / 'a.parquet'
-  pd.DataFrame({'text': pd.Categorical(['b', 'a'])}).to_parquet(path)
-  assert files.texts(config_for(path).data)['text'].tolist() == ['b', 'a']
+def test_texts_may_be_categories_and_ids_whole_numbers(tmp_path):
+  path, text = tmp_path / 'a.parquet', pd.Categorical(['b', 'a'])
+  pd.DataFrame({'text': text, 'n': [5, 6]}).to_parquet(path)
+  found = files.texts(config_for(path, id='n').data)
+  assert found[['id', 'text']].values.tolist() == [['5', 'b'], ['6', 'a']]
   pd.DataFrame({'text': pd.Categorical([7])}).to_parquet(path)
   with pytest.raises(UserError, match=r"has 7 in column 'text' of row 0,"):
     files.texts(config_for(path).data)
