@@ -9,7 +9,7 @@ and is not decided where the interval holds the bound; the exit code is then by
 
 A comparison of what could not be measured (no rows behind it, or a predictor
 that decides all alike) holds neither way: it is undecided, and so is a rule
-that hangs on it (Kleene's three values), since a gate that nobody measured at
+that depends on it (Kleene's three values), since a gate that nobody measured at
 has kept nothing out.
 """
 

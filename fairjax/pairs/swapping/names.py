@@ -246,7 +246,7 @@ def distances(
 ) -> np.ndarray:
   """How unlike each man's name is to each woman's, as [men, women].
 
-  Many assignments are equally good. Which is taken hangs on the last bit, and
+  Many assignments are equally good. Which is taken depends on the last bit, and
   a logarithm's differs between processors: so it is rounded.
   """
   places = []
