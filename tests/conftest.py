@@ -173,3 +173,9 @@ def unspoken():
     return [html[at : at + 200] for at in starts if not whole.match(html, at)]
 
   return check
+
+
+@pytest.fixture
+def torch():
+  """The library that oracles are computed with; CI has it."""
+  return pytest.importorskip('torch')

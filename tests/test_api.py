@@ -164,8 +164,7 @@ def folder(small_and_alone, tmp_path_factory):
   return path / 'seed_0', tables['train']
 
 
-def test_a_folder_predicts_as_transformers_does(folder):
-  torch = pytest.importorskip('torch')
+def test_a_folder_predicts_as_transformers_does(folder, torch):
   transformers = pytest.importorskip('transformers')
   path, table = folder
   model = fairjax.load(path)

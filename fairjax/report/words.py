@@ -251,6 +251,13 @@ def _of_score(results: Results, one: Finding) -> dict:
   number += shown or (f' ({note})' if note else '')
   label = measures.label(one.measure)
   axis = map(printable, estimate.get('of', ('male', 'female')))
+  values = results.measured(one.subject, one.set)
+  forms = sorted(  # the same question, scored in other ways
+    values[key]['value']
+    for key in findings.led(values)
+    if findings.start(key) == row.name and key != one.measure
+  )
+  forms = [show(value) for value in (forms[:1] + forms[1:][-1:])]
   null = show(one.bound) if defined(one.bound) else ''
   who = one.subject if len(results.contenders) > 1 else results.model
   return {
@@ -259,6 +266,7 @@ def _of_score(results: Results, one: Finding) -> dict:
     'sentence': row.sentence.format(number, *axis, label),
     'neutral': row.neutral,
     'null': null,
+    'forms': ' to '.join(dict.fromkeys(forms)) if null else '',
     'limit': f'what {row.neutral} gives, {null}'
     if null
     else f'{100 * RARE:.0f} of 100',

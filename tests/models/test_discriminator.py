@@ -38,8 +38,7 @@ def scores(model, params, batch, key=None):
   return jax.jit(model.apply)(params, output_of(batch), batch, key)
 
 
-def test_scores_equal_a_network_written_in_torch():
-  torch = pytest.importorskip('torch')
+def test_scores_equal_a_network_written_in_torch(torch):
   batch = batch_of(False)
   model, params = model_of(batch)
   # Fresh biases are zero and would hide themselves.

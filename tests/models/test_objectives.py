@@ -71,8 +71,7 @@ def unpacked(batch, *names):
   return [*out, mask.astype(np.int64)]
 
 
-def test_masked_loss_is_that_of_transformers(read, tmp_path):
-  torch = pytest.importorskip('torch')
+def test_masked_loss_is_that_of_transformers(read, tmp_path, torch):
   plain, made = some_rows(read)
   batch = corruption.masked(plain, np.random.default_rng(0), read[1], 0.3)
   model = bundle_of(families.module(SMALL, 'mask'))
@@ -103,8 +102,7 @@ def electra_pair():
   return Bundle(len, len, pair), spoken(params)
 
 
-def test_detection_losses_are_those_of_transformers(read, tmp_path):
-  torch = pytest.importorskip('torch')
+def test_detection_losses_are_those_of_transformers(read, tmp_path, torch):
   plain, made = some_rows(read)
   batch = corruption.hidden(plain, np.random.default_rng(0), read[1], 0.3)
   model, params = electra_pair()
@@ -167,8 +165,7 @@ def test_a_drawn_token_follows_the_softmax():
   assert (np.asarray(again) != drawn).any()
 
 
-def test_denoising_loss_is_that_of_transformers(read, tmp_path):
-  torch = pytest.importorskip('torch')
+def test_denoising_loss_is_that_of_transformers(read, tmp_path, torch):
   plain, made = some_rows(read)
   words = read[1]
   batch = corruption.denoised(plain, np.random.default_rng(0), words)
@@ -190,9 +187,8 @@ def test_denoising_loss_is_that_of_transformers(read, tmp_path):
   assert abs(ours - theirs) < 1e-5 * max(1, theirs)
 
 
-def test_perplexity_is_that_of_a_loop_over_documents(read, tmp_path):
+def test_perplexity_is_that_of_a_loop_over_documents(read, tmp_path, torch):
   """GPT-2: each document's pieces one by one, and the whole bootstrap."""
-  torch = pytest.importorskip('torch')
   _, words, store, _ = read
   every = np.arange(len(store.offsets) - 1)
   held = rows.HeldOut(

@@ -103,8 +103,7 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize('family', FAMILIES)
-def test_every_head_grows_and_transformers_reads_it(family, tmp_path):
-  torch = pytest.importorskip('torch')
+def test_every_head_grows_and_transformers_reads_it(family, tmp_path, torch):
   transformers = pytest.importorskip('transformers')
   shape, kind = FAMILIES[family]
   module = families.module(shape, 'write' if family == 'gpt2' else 'mask')

@@ -308,6 +308,11 @@ def test_scores_are_corrected_over_all_that_are_said():
   assert [f.verdict for f in found] == [OPEN] * 3 and found[0].family == 3
   alone = results.Results(contenders={'m': {'sets': {'crows': one(9.5)}}})
   assert findings.scores(alone)[0].verdict == ABOVE
+  forms = {'crows_aul': around(50, 1, null=50), 'crows_aula': around(51, 1)}
+  alone.contenders['m']['sets']['crows']['fairness'] |= forms
+  assert (
+    'chance; other ways of scoring give 50 to 51).' in words.lines(alone)[0]
+  )
 
 
 def test_a_log_is_said_as_what_it_is_the_log_of():

@@ -27,8 +27,7 @@ def run(train: Train, grads, start, total):
 
 
 @pytest.mark.parametrize('decay', [0.0, 0.1])
-def test_adamw_with_linear_decay_and_clipping_is_torchs(decay):
-  torch = pytest.importorskip('torch')
+def test_adamw_with_linear_decay_and_clipping_is_torchs(decay, torch):
   rng = np.random.default_rng(0)
   start = rng.normal(size=(3, 2)).astype('f4')
   grads = rng.normal(size=(10, 3, 2)).astype('f4') * 2

@@ -88,9 +88,8 @@ def test_packed_equals_padded(family, key):
   )
 
 
-def test_the_buckets_of_distances_are_those_of_transformers():
+def test_the_buckets_of_distances_are_those_of_transformers(torch):
   """All that DeBERTa-v3 tells apart: 256 buckets of 512 places."""
-  torch = pytest.importorskip('torch')
   theirs = pytest.importorskip(
     'transformers.models.deberta_v2.modeling_deberta_v2'
   )
@@ -108,8 +107,7 @@ def test_the_buckets_of_distances_are_those_of_transformers():
     np.testing.assert_array_equal(ours, expect)
 
 
-def test_the_buckets_of_mpnet_are_those_of_transformers():
-  torch = pytest.importorskip('torch')
+def test_the_buckets_of_mpnet_are_those_of_transformers(torch):
   theirs = pytest.importorskip('transformers.models.mpnet.modeling_mpnet')
   places = torch.arange(512)
   expect = theirs.MPNetEncoder.relative_position_bucket(

@@ -187,8 +187,7 @@ def test_saved_folder_loads_in_transformers(family, head, tmp_path):
   assert hf.read_shape(out) == shape
 
 
-def test_minilm_embeddings(minilm):
-  torch = pytest.importorskip('torch')
+def test_minilm_embeddings(minilm, torch):
   transformers = pytest.importorskip('transformers')
   shape = hf.read_shape(minilm)
   module = families.module(shape, 'embed')

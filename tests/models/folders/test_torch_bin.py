@@ -37,8 +37,7 @@ def tensors(torch):
 
 
 @pytest.mark.parametrize('zipped', [True, False])
-def test_equal_to_torch(zipped, tmp_path):
-  torch = pytest.importorskip('torch')
+def test_equal_to_torch(zipped, tmp_path, torch):
   state = tensors(torch)
   path = tmp_path / 'pytorch_model.bin'
   torch.save(state, path, _use_new_zipfile_serialization=zipped)
@@ -122,8 +121,7 @@ def test_tensors_stay_within_their_storage(offset, shape, strides):
     view.of(np.zeros(10, np.float32))
 
 
-def test_cut_files_are_one_sentence(tmp_path):
-  torch = pytest.importorskip('torch')
+def test_cut_files_are_one_sentence(tmp_path, torch):
   path = tmp_path / 'pytorch_model.bin'
   for zipped in (True, False):
     torch.save(tensors(torch), path, _use_new_zipfile_serialization=zipped)

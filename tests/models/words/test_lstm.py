@@ -77,8 +77,7 @@ def test_neighbours_and_weights_change_nothing():
   np.testing.assert_allclose(both[1:2], alone, rtol=1e-5, atol=1e-6)
 
 
-def test_the_recurrence_is_torchs():
-  torch = pytest.importorskip('torch')
+def test_the_recurrence_is_torchs(torch):
   b, length, width, hidden = 4, 9, 3, 5
   rng = np.random.default_rng(0)
   draw = lambda *shape: rng.normal(0, 0.6, shape).astype(np.float32)
@@ -123,8 +122,7 @@ def test_the_recurrence_is_torchs():
     np.testing.assert_allclose(mine, other, rtol=1e-4, atol=1e-5)
 
 
-def test_the_whole_model_is_torchs():
-  torch = pytest.importorskip('torch')
+def test_the_whole_model_is_torchs(torch):
   module, params = made(FROZEN)
   ids, _ = word_level.unpack(PACKED, LENGTH)
   of = lambda name: torch.tensor(np.asarray(params[name]['kernel']))

@@ -187,8 +187,7 @@ def test_packing_changes_nothing():
 
 
 @pytest.mark.parametrize('length', [13, 250, 35])
-def test_the_model_is_torchs(length):
-  torch = pytest.importorskip('torch')
+def test_the_model_is_torchs(length, torch):
   module, params = made(FROZEN, length)
   kernel = lambda name: np.asarray(params[name]['kernel'])
   bias = lambda name: torch.tensor(np.asarray(params[name]['bias']))

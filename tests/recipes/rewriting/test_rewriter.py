@@ -57,8 +57,7 @@ def padded(rows, fill):
 
 
 @pytest.mark.parametrize('family', SHAPES)
-def test_loss_and_gradients_are_those_of_transformers(family, tmp_path):
-  torch = pytest.importorskip('torch')
+def test_loss_and_gradients_are_those_of_transformers(family, tmp_path, torch):
   transformers = pytest.importorskip('transformers')
   module = families.module(SHAPES[family], 'write')
   model = build.from_folder(module, None)
@@ -141,7 +140,7 @@ def table(n=160):
   )
 
 
-def test_a_rewriter_learns_and_is_written_for_transformers(tmp_path):
+def test_a_rewriter_learns_and_is_written_for_transformers(tmp_path, torch):
   pairs, asked = table(), config()
   with Log(tmp_path, asked, main=True) as log:
     made = rewriter.fit(Experiment(asked, tmp_path, log), pairs)
@@ -161,7 +160,6 @@ def test_a_rewriter_learns_and_is_written_for_transformers(tmp_path):
   assert quality['changed_perplexity']['low'] >= 1
 
   transformers = pytest.importorskip('transformers')
-  torch = pytest.importorskip('torch')
   folder = rewriter.save(made.model, tmp_path / 'out')
   net = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
   tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
