@@ -83,7 +83,7 @@ def test_words_without_a_vector_are_left_out_by_name(tmp_path):
       association.effect_size(s[:2], s[2:]), abs=1e-4
     )
   said = ' '.join(one['warnings'])
-  assert '0 of 3 files are published' in said and 'weat1.jsonl (' in said
+  assert '3 of 3 files differ' in said and 'weat1.jsonl (' in said
   assert 'weat2 left out' in said and '‘gone’' in said
   assert '1 attributes hold a token' in said and '‘lost’' in said
   assert sets['sembias']['rows'] == 2
