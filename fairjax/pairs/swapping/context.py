@@ -6,6 +6,7 @@ None`: a row holds the parallel (male, female, neutral) words of the sense
 found, None leaves the word alone.
 """
 
+import re
 from collections.abc import Callable
 
 from fairjax.pairs.cues import found
@@ -16,6 +17,7 @@ from fairjax.pairs.word_sets import SETS
 
 # Words before a band's name: "long before Queen played", but "the Queen".
 _BEFORE = {''} | SETS.enders - SETS.determiners - SETS.possessive
+MUM = re.compile(r'\b(?:step|grand)?mum(?:s|my|mies)?\b', re.IGNORECASE)
 Rule = Callable[[str, int, int], Row | None]
 
 
@@ -179,17 +181,10 @@ CHICK: Row = ('dude', 'chick', 'person')
 CHICKS: Row = ('dudes', 'chicks', 'people')
 
 
-DADS: tuple[Row, ...] = (
-  ('dad', 'mom', 'parent'),
-  ('dads', 'moms', 'parents'),
-  ('daddy', 'mommy', 'parent'),
-)
-
-
 def british(row: Row) -> Rule:
   """mum where the text has one, else mom."""
   mum = (row[0], row[1].replace('mom', 'mum'), row[2])
-  return lambda text, start, end: mum if 'mum' in text.lower() else row
+  return lambda text, start, end: mum if MUM.search(text) else row
 
 
 PRONOUNS = frozenset(('her', 'his', 'him', 'hers'))
@@ -232,7 +227,8 @@ def rules(
   always = RULES if titles else PRONOUNS | (listed & RULES.keys())
   rules = sets | {word: RULES[word] for word in always}
   if titles:  # our own list
-    rules |= {row[0]: british(row) for row in DADS}
+    moms = (row for row in rows if 'mom' in row[1])
+    rules |= {m: british((m, f, (*rest, '')[0])) for m, f, *rest in moms}
   named = (fixed_names.places().keys() | SETS.stage_names) - PRONOUNS
   return {
     word: unless_fixed(rule) if word in named else rule

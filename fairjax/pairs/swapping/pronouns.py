@@ -62,10 +62,8 @@ def her(text: str, start: int, end: int) -> Row:
 
 def _acts(text: str, word: str, stop: int, hyphen: bool) -> bool:
   """his mentioned the strike, so his got the prize: no noun can follow."""
-  done = word in SETS.past_forms and word not in SETS.past_forms_too
-  if hyphen or not (
-    done or (word.endswith('ed') and word not in SETS.ed_nouns)
-  ):
+  done = word.endswith('ed') and word not in SETS.ed_nouns
+  if hyphen or not (done or word in _PAST):
     return False
   return next_word(text, stop)[0] in _BEFORE_OBJECTS
 
@@ -233,7 +231,7 @@ def _is_act(word: str, text: str, stop: int) -> bool:
   """
   after, end, _ = next_word(text, stop)
   low = after.lower()
-  if low in SETS.possessive or low in SETS.past_nouns:  # "tie her shoes"
+  if low in SETS.possessive or low in SETS.after_acts:  # "tie her shoes"
     return True
   if low in SETS.adverbs or _graded(low):
     return True
