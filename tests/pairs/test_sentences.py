@@ -59,7 +59,7 @@ def test_sentences_that_no_rule_was_written_for():
   assert all(map(one, read('mended')))
   assert sum(map(one, read('held'))) >= 95
   # At the first run .82 and, when withheld, .90; by a second writer .90, .92
-  # and, after rules for the first of hers, .96.
+  # and, after rules for both of hers, .96.
   halves = {'': 98, 'yes': 98, 'second': 120}
   halves |= {'second, withheld': 118, 'third, withheld': 117}
   for half, least in halves.items():
