@@ -309,9 +309,10 @@ def leave_others(code: int) -> None:
     os._exit(code)
 
 
-def alarm(seconds: float) -> None:
-  """Asks for SIGALRM in some time, where the system has it (not Windows)."""
+def alarm(seconds: float, ring: Callable = lambda number, frame: None) -> None:
+  """Asks for SIGALRM in some time (0: never), where it exists (not Windows)."""
   if hasattr(signal, 'setitimer'):
+    signal.signal(signal.SIGALRM, ring)  # first: one may be on its way already
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
@@ -326,12 +327,9 @@ def stop_when_asked() -> None:
 
   def stop(number, frame) -> None:
     nonlocal raised
-    ringing = getattr(signal, 'SIGALRM', None)
-    if number != ringing:
+    if number != getattr(signal, 'SIGALRM', None):
       signal.signal(number, signal.SIG_DFL)
-      if ringing is not None:
-        signal.signal(ringing, stop)
-    alarm(AGAIN)
+    alarm(AGAIN, stop)
     if raised() is None and not importing(frame):
       stopped = Interrupted(
         'asked to stop; what was finished is kept, run again to go on'

@@ -160,31 +160,28 @@ with watch.Stop() as stop:
 @contextlib.contextmanager
 def ended():
   """Interrupted is raised, and a stop that was heard is not said again."""
-  with pytest.raises(Interrupted, match='run again to go on') as told:
-    yield
-  signal.setitimer(signal.ITIMER_REAL, 0)
-  assert told
-
-
-def test_a_terminal_that_goes_asks_to_stop_but_under_nohup():
-  before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-  terminated = signal.getsignal(signal.SIGTERM)
   try:
-    main.stop_when_asked()
-    with watch.Stop() as stop:
-      signal.raise_signal(signal.SIGHUP)
-      assert not stop.asked
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    main.stop_when_asked()
-    with watch.Stop() as stop:
-      signal.raise_signal(signal.SIGHUP)
-      assert stop.asked
-    with ended():
-      signal.raise_signal(signal.SIGHUP)
-    assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+    with pytest.raises(Interrupted, match='run again to go on') as kept:
+      yield
   finally:
-    signal.signal(signal.SIGHUP, before)
-    signal.signal(signal.SIGTERM, terminated)
+    main.alarm(0)
+  assert kept
+
+
+def test_a_terminal_that_goes_asks_to_stop_but_under_nohup(asked):
+  signal.signal(signal.SIGHUP, signal.SIG_IGN)
+  main.stop_when_asked()
+  with watch.Stop() as stop:
+    signal.raise_signal(signal.SIGHUP)
+    assert not stop.asked
+  signal.signal(signal.SIGHUP, signal.SIG_DFL)
+  main.stop_when_asked()
+  with watch.Stop() as stop:
+    signal.raise_signal(signal.SIGHUP)
+    assert stop.asked
+  with ended():
+    signal.raise_signal(signal.SIGHUP)
+  assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
 
 
 HOLD = """
