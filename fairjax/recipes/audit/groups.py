@@ -187,8 +187,9 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
 
 def _copies(table: pd.DataFrame) -> list[str]:
   """A sentence where most rows without a text are equal to another."""
-  own = [name for name in table if name != 'id']
-  n, repeats = len(table), int(table[own].astype(str).duplicated().sum())
+  own = table.drop(columns='id', errors='ignore')
+  own.attrs = {}  # pandas copies them for every column
+  n, repeats = len(table), int(own.astype(str).duplicated().sum())
   if repeats < n / 2:
     return []
   return [
