@@ -57,12 +57,6 @@ class Results:
   version: int = VERSION
 
   @property
-  def positive(self) -> str:
-    """The name of the positive of two classes; '' where it is not known."""
-    two = len(self.classes) == 2
-    return self.classes[self.pos_label] if two else ''
-
-  @property
   def sets(self) -> dict[str, Tree]:
     """Those of the contender in focus, or of the only one."""
     if not self.focus and len(self.contenders) > 1:

@@ -350,14 +350,12 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
   if name == 'file':
     data = (kept.described(folder, kept.CONFIG) or {}).get('data', {})
     name = pathlib.PurePath(data.get('path') or name).name
+  model = f'{names.named(results.model)} on ' if results.model else ''
   others = [c for c in results.contenders if c != results.focus]
   if results.focus and others:
     against = ', '.join(others[:3]) + (', …' if len(others) > 3 else '')
-    return f'{results.focus} against {against} ({results.model} on {name})'
-  what = f' ({results.recipe})' if results.recipe else ''
-  return (
-    f'{results.model} on {name}{what}' if results.model else f'{name}{what}'
-  )
+    return f'{results.focus} against {against} ({model}{name})'
+  return f'{model}{name}' + f' ({results.recipe})' * bool(results.recipe)
 
 
 def learning(folder: pathlib.Path) -> list[dict]:

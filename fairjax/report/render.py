@@ -23,7 +23,7 @@ if TYPE_CHECKING:
   from matplotlib.figure import Figure
 
 HERE = pathlib.Path(__file__).parent
-FLAG = re.compile(r'--config[\w.-]+')
+FLAG = re.compile(r'--config[\w.-]*\w')
 LONGEST = 200  # bytes of a file's name; most systems take 255
 # Nothing is fetched and nothing runs, whatever a name or a text holds.
 POLICY = (

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Mapping
 
 from fairjax.metrics import measures
-from fairjax.report import tables, verdict
+from fairjax.report import names, tables, verdict
 from fairjax.report.measured import side_by_side, warnings
 from fairjax.report.tables import markdown, plural, printable
 from fairjax.report.words import lines, number_of
@@ -17,10 +17,10 @@ MOST = 7  # claims, warnings, notes
 def summary(results: Results) -> str:
   """What a run found, as aligned markdown."""
   data = '' if results.data == 'file' and results.model else results.data
-  title = [data or (not results.model and 'run'), results.model]
+  title = [data or (not results.model and 'run'), names.named(results.model)]
   title += [plural(len(results.seeds), 'seed')] if results.seeds else []
-  if results.positive and results.sets:
-    title.append(f'positive = {results.positive}')
+  if len(results.classes) == 2 and results.sets:
+    title.append(f'positive: {results.classes[results.pos_label]}')
   out = ['## ' + ' · '.join(printable(t) for t in title if t)]
   if said := lines(results):
     out.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in said))
@@ -80,12 +80,13 @@ def _listed(title: str, items) -> list[str]:
   return [f'{title}:\n' + '\n'.join([*items[:MOST], *more])] if items else []
 
 
-def _item(line: str) -> str:
+def _item(line: str, first: str = '- ') -> str:
+  """Lines of a terminal, further down as far in as the first words reach."""
   return textwrap.fill(
     printable(line),
     WIDTH,
-    initial_indent='- ',
-    subsequent_indent='  ',
+    initial_indent=first,
+    subsequent_indent=' ' * len(first),
     break_on_hyphens=False,
   )
 
@@ -93,10 +94,5 @@ def _item(line: str) -> str:
 def _claim(claim: Mapping) -> str:
   """The verdict, the claim, and the number that it rests on."""
   p = tables.p_value({**claim, 'p': claim.get('adjusted')})
-  return textwrap.fill(
-    printable(f'{claim["claim"]}: {number_of(claim)}, p {p}'),
-    WIDTH,
-    initial_indent=f'{claim["verdict"]:14}  ',
-    subsequent_indent=' ' * 16,
-    break_on_hyphens=False,
-  )
+  said = f'{claim["claim"]}: {number_of(claim)}, p {p}'
+  return _item(said, f'{claim["verdict"]:14}  ')

@@ -16,11 +16,11 @@ import fairjax
 from fairjax.config import Config, doors, ignored_knobs, seed_list
 from fairjax.core import artefacts, knobs, lock, strict_json
 from fairjax.core.errors import UserError, need
-from fairjax.data.tables import published
+from fairjax.data.tables import labels, published
 from fairjax.data.tables.schema import Tables
 from fairjax.metrics import warn
 from fairjax.metrics.inference.intervals import options_of
-from fairjax.report import page, terminal
+from fairjax.report import kept, page, terminal
 from fairjax.results import Results
 from fairjax.stages.assessment import prediction_table
 from fairjax.train.progress import Log
@@ -220,7 +220,9 @@ def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
     return results
   known = folder / 'hygiene.json'
   if not results.classes and known.exists():
-    results.classes = artefacts.read_json(known).get('classes', [])
+    names = artefacts.read_json(known).get('classes', [])
+    made = kept.described(folder, kept.CONFIG) or {}
+    results.classes = labels.said(names, made['data']['label'])
   log.spent()
   keep_note(folder, results)
   results = page.publish(folder, results)

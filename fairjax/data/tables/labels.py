@@ -26,6 +26,7 @@ SPREADSHEET = re.compile(
 MOST = 1000  # classes; more is no label column
 SHOWN = 8  # labels in a sentence
 WHOLE = r'^(-?[0-9]+)\.0*$'
+BARE = re.compile(r'(?i)-?[0-9.]+|true|false')  # says nothing of a class
 
 NO, YES = WORDS.no, WORDS.yes
 ABSENT, PRESENT = NO | WORDS.absent, YES | WORDS.present
@@ -141,6 +142,16 @@ def class_names(tables: Tables) -> tuple[str, ...]:
     if len(names) >= classes:
       return names[:classes]
   return tuple(map(str, range(classes)))
+
+
+def said(names: Sequence[str], column: str) -> list[str]:
+  """Names of classes for people: numbers with their column's.
+
+  >>> said(('0', '1'), 'toxic')
+  ['toxic = 0', 'toxic = 1']
+  """
+  bare = column != 'label' and all(map(BARE.fullmatch, names))
+  return [f'{column} = {name}' if bare else name for name in names]
 
 
 def number_of(name: object, names: Sequence[str]) -> int | None:

@@ -20,7 +20,7 @@ from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.data.tables import audit_table
+from fairjax.data.tables import audit_table, labels
 from fairjax.metrics import gate, measures
 from fairjax.metrics import paired as paired_tests
 from fairjax.metrics.groups import of_rows
@@ -97,7 +97,7 @@ def audit(
     audit_measure.decided(one, measured[one.name].chances) for one in models
   ]
   model, focus = models[0], measured[models[0].name]
-  names = asking.class_names(model, classes)
+  names = labels.said(asking.class_names(model, classes), config.data.label)
   if model.kind != 'predictions' and model.predict is not None:
     ask = lambda texts: audit_measure.scored(model, given, texts)
     focus.what_if = what_if.asker(config, ask, focus.cut, names)
