@@ -90,9 +90,8 @@ def estimate(value: Mapping[str, Any]) -> str:
 def too_wide(value: Mapping[str, Any]) -> str:
   """Why an interval says nothing that is the whole range of a share; or ''."""
   low, high = value.get('low'), value.get('high')
-  if not (defined(low) and defined(high)):
-    return ''
-  if low < 0 or high > 1 or high - low <= WHOLE:
+  known = defined(low) and defined(high) and 0 <= low and high <= 1
+  if not known or high - low <= WHOLE:
     return ''
   two = len(value.get('seeds') or ()) == 2
   return 'two seeds: too few' if two else 'too little data'
