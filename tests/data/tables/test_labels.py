@@ -81,8 +81,7 @@ def test_a_rule_for_a_class_that_no_row_has(tmp_path):
 
 
 def test_a_limit_that_leaves_one_class_is_told(tmp_path):
-  names = ['0'] * 59 + ['1']
-  sentence = refusal(config_for(tmp_path, names, limit=3))
+  sentence = refusal(config_for(tmp_path, ['0'] * 59 + ['1'], limit=3))
   assert 'data.limit' in sentence and 'two' in sentence
 
 
