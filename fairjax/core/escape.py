@@ -34,6 +34,8 @@ _TEX = {
 def printable(text: Any) -> str:
   """One line without characters that could steer a terminal."""
   text = ' '.join(str(text).split())
+  if text.isprintable():  # most are, and it takes a tenth of the time
+    return text
   return ''.join(
     '\N{REPLACEMENT CHARACTER}'
     if unicodedata.category(c) in ('Cc', 'Cs') or c in BIDI

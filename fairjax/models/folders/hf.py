@@ -158,7 +158,8 @@ def load(
       )
     flat[ours] = value
   used = {n for row in rows if not missing[row.ours] for n in row.theirs}
-  unused = sorted(n for n in weights if n not in used and _matters(n))
+  matter = (n for n in weights if not n.endswith(ASIDE))
+  unused = sorted(n for n in matter if n not in used)
   unknown = [n for n in unused if not n.startswith(HEADS) and 'pooler' not in n]
   if unknown:
     raise UserError(
@@ -196,10 +197,6 @@ def _needed(module: nn.Module, ours: str) -> bool:
   if families.body_of(module) is module:
     return ours != 'bias'
   return ours.startswith('encoder/')
-
-
-def _matters(name: str) -> bool:
-  return not name.endswith(ASIDE)
 
 
 def _like(ours: str) -> str:

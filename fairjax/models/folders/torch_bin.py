@@ -81,10 +81,6 @@ def tensor_view(storage, offset, shape, strides, *_unused) -> _View:
   return _View(storage, offset, tuple(shape), tuple(strides))
 
 
-def _parameter(data, *_unused):
-  return data
-
-
 def _ordered(items=()) -> collections.OrderedDict:
   """An OrderedDict; old pickles give its items at once."""
   if not isinstance(items, list | tuple) or not all(
@@ -105,7 +101,7 @@ _ALLOWED: dict[tuple[str, str], Callable] = {
   ('collections', 'OrderedDict'): _ordered,
   ('torch._utils', '_rebuild_tensor'): tensor_view,
   ('torch._utils', '_rebuild_tensor_v2'): tensor_view,
-  ('torch._utils', '_rebuild_parameter'): _parameter,
+  ('torch._utils', '_rebuild_parameter'): lambda data, *_: data,
   ('torch', 'Size'): tuple,
 }
 

@@ -144,7 +144,7 @@ def attention(
   scores = scores if bias is None else scores + bias
   scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]  # finite: no NaN
   dtype = memory.values.dtype
-  weights = _dropped(softmax(scores, dtype), drop).astype(dtype)
+  weights = (drop or (lambda x: x))(softmax(scores, dtype)).astype(dtype)
   if platform_traits().by_library:
     mixed = by_columns(weights, memory.values).swapaxes(1, 2)
   else:
@@ -210,10 +210,6 @@ def self_attention(
   return fused_attention.attention(
     heads, rate, qkv, visible.astype(jnp.int8), starts, positions, bias
   )
-
-
-def _dropped(weights, drop):
-  return weights if drop is None else drop(weights)
 
 
 @struct.dataclass

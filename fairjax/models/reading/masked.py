@@ -44,10 +44,6 @@ def every_place(texts: Ragged, chosen: np.ndarray) -> Copies:
   return Copies(text, np.flatnonzero(chosen) - texts.offsets[text])
 
 
-def copies_a_step() -> int:
-  return platform_traits().copies
-
-
 def layout_of(
   texts: Ragged,
   copies: Copies,
@@ -125,7 +121,7 @@ def log_p(
   def read(module, params, batch, which):
     return _log_p(module, params, batch, token[which])
 
-  batch = batch or copies_a_step()
+  batch = batch or platform_traits().copies
   out = _over(module, params, texts, copies, mask, batch, read, placement)
   return out.reshape(token.shape).astype(np.float32)
 
