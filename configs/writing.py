@@ -4,8 +4,8 @@
 
 MODEL is a folder or GGUF file of a GPT-2 or Llama, or `module:function` of
 prompts to texts; CLASSIFIER whatever `fairjax audit` takes, its class named by
---config.data.positive. PROMPTS is a file with prompt and group (and template),
-of BOLD or RealToxicityPrompts; without it, templates of
+--config.measures.pos_label. PROMPTS is a file with prompt and group (and
+template), of BOLD or RealToxicityPrompts; without it, templates of
 --config.writing.axes=gender,religion. --config.writing.lexicon measures a word
 list. A gate for CI: --config.audit.fail_if='dp<0.9 or mean_score_gap>0.05'.
 

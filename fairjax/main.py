@@ -231,7 +231,7 @@ def typed(leaf: str, kind, value: str) -> str:
       else:
         parts = [p.strip() for p in value.split(',') if p.strip()]
       return repr(tuple(one(p) for p in parts))
-    return value
+    return repr(value.strip()) if kind is object else value
   except _NO_VALUE as error:
     names = {bool: 'true or false', int: 'a whole number', float: 'a number'}
     want = names.get(kind, 'a list with commas, as in 1,2,3')
@@ -490,7 +490,7 @@ def command() -> None:
       from fairjax.report.__main__ import main as report
 
       sys.exit(report(words[1:]))
-    sys.argv[1:] = commands.positive_by_name(commands.flags_of(words))
+    sys.argv[1:] = commands.flags_of(words)
   except UserError as error:
     refuse(error)
   app.run(main, flags_parser=parse)

@@ -78,7 +78,7 @@ def rude(answer):
   judge = lambda texts: [answer(text == 'bad', len(text)) for text in texts]
   model = lambda prompts: [WRITTEN[prompt] for prompt in prompts]
   three = {'prompt': [*WRITTEN], 'group': [*'mfn']}
-  return writes(model, judge, three, positive='rude')
+  return writes(model, judge, three, pos_label='rude')
 
 
 def one_label(high, low):

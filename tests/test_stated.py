@@ -158,9 +158,7 @@ def printed():
 def refused(words: list[str]) -> str:
   """Why a command is not taken, with files that are there; '' where it is."""
   try:
-    tidy = main.tidy(
-      ['fairjax', *commands.positive_by_name(commands.flags_of(words))]
-    )
+    tidy = main.tidy(['fairjax', *commands.flags_of(words)])
     path, *given = tidy[1].removeprefix('--config=').split(':')
     config = runpy.run_path(path)['get_config'](*given)
     for flag in tidy[2:]:

@@ -112,22 +112,5 @@ def surface(words: list[str]) -> Surface:
   return called
 
 
-def positive_by_name(words: list[str]) -> list[str]:
-  """`measures.pos_label=toxic` as `data.positive`: that knob is a number.
-
-  >>> positive_by_name(['--config.measures.pos_label', 'toxic'])
-  ['--config.data.positive', 'toxic']
-  """
-  out = list(words)
-  for k, word in enumerate(words):
-    flag, equals, value = word.partition('=')
-    if flag.lstrip('-') != 'config.measures.pos_label' or flag[:1] != '-':
-      continue
-    value = value if equals else (words[k + 1 : k + 2] or [''])[0]
-    if value and not re.fullmatch(r'[-+]?\d+', value.strip()):
-      out[k] = word.replace('measures.pos_label', 'data.positive', 1)
-  return out
-
-
 def _served(match: re.Match) -> str:
   return f'--config.audit.serve={match[1] or PORT}'

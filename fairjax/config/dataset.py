@@ -39,7 +39,6 @@ class Data:
   id: str = knob('')
   split: str = knob('')
   labels: str = knob('')
-  positive: str = knob('', changes=('scores', 'weights', 'data', 'measures'))
   on_bad: str = knob(
     'error', one_of('error', 'drop'), changes=('data', 'texts')
   )

@@ -3,6 +3,7 @@
 import dataclasses
 
 from fairjax.core.knobs import (
+  NAMED,
   at_least,
   below,
   between,
@@ -29,9 +30,15 @@ class Measures:
   confidence_level: float = knob(0.95, below(0.5, 1))
   min_group: int = knob(10, at_least(1))
   primary: tuple[str, ...] = knob((), each(filled), changes=())
-  pos_label: int = knob(
-    1, at_least(0), changes=('scores', 'weights', 'data', 'measures')
+  # A label by name, and its number once the rows are read.
+  pos_label: object = knob(
+    1, NAMED, changes=('scores', 'weights', 'data', 'measures')
   )
   templates: str = knob('', existing, path=True)
   madlibs: str = knob('', existing, path=True)
   gender_file: str = knob('', existing, path=True)
+
+  @property
+  def positive(self) -> int:
+    """The positive label's number; the second where no rows name it."""
+    return self.pos_label if isinstance(self.pos_label, int) else 1

@@ -198,6 +198,12 @@ def stages(names: str | tuple[str, ...]) -> tuple[str, ...]:
   return names
 
 
+NAMED = rule(  # a value that `labels.choose_positive` makes a number
+  lambda v: (
+    v.strip() != '' if isinstance(v, str) else has_type(v, int) and v >= 0
+  ),
+  'the name of a label, or its number from 0',
+)
 _worded(filled, 'any name')
 _worded(existing, "a file or folder that is there, or '' for none")
 
@@ -267,6 +273,7 @@ _WANTED = {
   int: 'a whole number',
   float: 'a number',
   str: 'text',
+  object: 'a name or a whole number',
 }
 
 

@@ -171,7 +171,7 @@ def report(table: pd.DataFrame, weights: pd.DataFrame, config: Config) -> dict:
     ),
     'clip': cut_mass(raw, knobs.max_weight),
     'near_zero': {'below': near, 'share': float((p < near).mean())},
-    'terms': term_shares(z, label == config.measures.pos_label, w),
+    'terms': term_shares(z, label == config.measures.positive, w),
     'estimators': compare(z, label, p, config),
   }
   out['warnings'] = _warnings(out)

@@ -131,9 +131,7 @@ def length_edges(texts: pd.Series) -> np.ndarray:
 def _counted(table, terms, edges, config):
   """Which rows have which term [g, n], are positive [n]; their bins [n]."""
   members = term_members(list(table['text']), terms)
-  positive = (
-    (table['label'] == config.measures.pos_label).to_numpy().astype(int)
-  )
+  positive = (table['label'] == config.measures.positive).to_numpy().astype(int)
   place = np.searchsorted(edges, table['text'].str.len().to_numpy())
   return members, positive, place
 

@@ -30,5 +30,5 @@ def run(e: Experiment) -> Results:
     seeds=[],
     title=f'Example scores by {model.name}',
     facts={'rows': len(rows), 'file': data.path},
-    sections=[describe.section(scored, scored, e.config.measures.pos_label)],
+    sections=[describe.section(scored, scored, e.config.measures.positive)],
   )

@@ -117,7 +117,10 @@ def next_command(results: Results, found, folder: pathlib.Path) -> list[dict]:
     command = _again(made, 'train.epochs', f'{twice:g}')
   elif again and ('quality', findings.BELOW) in known:
     text = 'Next, say which label is positive, by its name or number:'
-    command = _again(made, 'measures.pos_label', 1 - results.pos_label)
+    other: Any = 1 - results.pos_label
+    if len(results.classes) == 2:  # '1' may be the name of another one
+      other = results.classes[other].rpartition(' = ')[2]
+    command = _again(made, 'measures.pos_label', other)
   elif trained and not row.then and (exported or one_fit):
     text = 'Next, audit what was trained, on data of your own:'
     command = f'fairjax audit {name} {_rows(folder, "groups")}'

@@ -97,7 +97,7 @@ def stereotype_scores(predictions, config) -> Float[np.ndarray, 's n']:
 
 
 def logit_gap_scores(predictions, config) -> Float[np.ndarray, 's n']:
-  return gap(predictions.logits, predictions.twins, config.measures.pos_label)
+  return gap(predictions.logits, predictions.twins, config.measures.positive)
 
 
 def probability_gap_scores(predictions, config) -> Float[np.ndarray, 's n']:
@@ -105,5 +105,5 @@ def probability_gap_scores(predictions, config) -> Float[np.ndarray, 's n']:
   return gap(
     chances(predictions.logits),
     chances(predictions.twins),
-    config.measures.pos_label,
+    config.measures.positive,
   )

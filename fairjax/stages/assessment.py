@@ -50,7 +50,7 @@ def of_positive(
   if chances[0].ndim == 3 and chances[0].shape[2] > 2:
     return labels, *chances
   of_one = [c[..., 1] if c.ndim == 3 else c for c in chances]
-  if config.measures.pos_label == 1:
+  if config.measures.positive == 1:
     return labels, *of_one
   return 1 - labels, *(1 - one for one in of_one)
 

@@ -47,7 +47,7 @@ def load(
     return _of_frame(frame, config, table, classes)
   if (found := readers.as_values(source)) is not None:
     # Predictions of the rows in their order: numbers, or labels by name.
-    asked = answers.Asked(classes, config.measures.pos_label, f'{THEIRS} has')
+    asked = answers.Asked(classes, config.measures.positive, f'{THEIRS} has')
     read = [answers.of_values(found, len(table), asked)]
     return edited.models(config, read, (), classes)
   if hasattr(source, 'bundle'):  # fairjax.load
@@ -98,7 +98,7 @@ def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
       '--config.audit.model, or the column with --config.audit.scores'
     )
   read = answers.of_columns(
-    frame, config.audit.scores, classes, config.measures.pos_label, table
+    frame, config.audit.scores, classes, config.measures.positive, table
   )
   return _by_scores(read, config, classes)
 
@@ -115,7 +115,7 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
   path = pathlib.Path(name).expanduser()
   if name in table and name not in ('text', 'label'):  # a column of the data
     read = answers.of_columns(
-      _beside(table), (name,), classes, config.measures.pos_label, table
+      _beside(table), (name,), classes, config.measures.positive, table
     )
     return edited.models(config, read, (name,), classes)
   if name == 'planted':
@@ -148,7 +148,7 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
 
 def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
   read = answers.of_table(
-    frame, table, config.audit.scores, classes, config.measures.pos_label
+    frame, table, config.audit.scores, classes, config.measures.positive
   )
   return _by_scores(read, config, classes)
 
@@ -169,7 +169,7 @@ def function(
 ) -> AuditedModel:
   """Any function of a list of texts; `said` are the names of answers."""
   texts = list(table['text']) if 'text' in table else []
-  batch, positive = max(config.audit.batch, 1), config.measures.pos_label
+  batch, positive = max(config.audit.batch, 1), config.measures.positive
   predict = asking.predictor(source, name, batch, positive, texts, said)
   return AuditedModel(
     name, None, predict, classes, kind='function', made_from=made_from
@@ -216,7 +216,7 @@ def classifier(
     one,
     predict=lambda texts: known(tuple(texts)),
     bundle=None,
-    positive=config.measures.pos_label,
+    positive=config.measures.positive,
   )
   return [_of_label(one, place) for place in places]
 

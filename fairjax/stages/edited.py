@@ -47,7 +47,7 @@ def _scored(
   named = (column,) if own else config.audit.scores[:1]
   plain = frame.drop(columns='id', errors='ignore')
   plain.attrs['source'] = path
-  (one,) = answers.of_columns(plain, named, classes, config.measures.pos_label)
+  (one,) = answers.of_columns(plain, named, classes, config.measures.positive)
   if one.scores.shape[::2] != rows.scores.shape[::2]:
     sizes = [
       f'{count(s, "seed")} and {count(c, "class", "classes")}'

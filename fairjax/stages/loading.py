@@ -32,7 +32,7 @@ def load(
     log.line(f'{len(bad)} rows dropped; see {folder / "bad_rows.csv"}')
   sizes = ', '.join(f'{len(t)} {name}' for name, t in tables.items())
   log.line(f'data {config.data.name}: {sizes}')
-  log.line(labels.sentence(tables, config.measures.pos_label))
+  log.line(labels.sentence(tables, config.measures.positive))
   for warning in report['warnings']:
     log.line(warning)
   return tables
@@ -74,9 +74,9 @@ def test_sets(config: Config, tables: Tables) -> Tables:
     for name in config.measures.sets
   }
   classes = schema.classes(tables)
-  if config.measures.pos_label >= classes:
+  if config.measures.positive >= classes:
     raise UserError(
-      f'measures.pos_label is {config.measures.pos_label}, but the labels are '
+      f'measures.pos_label is {config.measures.positive}, but the labels are '
       f'0 to {classes - 1}'
     )
   column = config.measures.groups

@@ -150,7 +150,7 @@ def results(config: Config, **parts) -> Results:
     'model': config.model,
     'seeds': seed_list(config),
     'level': config.measures.confidence_level,
-    'pos_label': config.measures.pos_label,
+    'pos_label': config.measures.positive,
     'primary': list(config.measures.primary),
   }
   out = Results(**{**own, **parts})

@@ -154,22 +154,26 @@ def said(names: Sequence[str], column: str) -> list[str]:
   return [f'{column} = {name}' if bare else name for name in names]
 
 
-def number_of(name: object, names: Sequence[str]) -> int | None:
-  """The number of the class that has this name; None where none has."""
+def number_of(label: object, names: Sequence[str]) -> int | None:
+  """The number of the class of this name, or else of this number."""
+  if isinstance(label, int):
+    return label
   low = [one.casefold() for one in names]
-  wanted = str(name).casefold()
-  return low.index(wanted) if wanted in low else None
+  wanted = str(label).casefold()
+  if wanted in low:
+    return low.index(wanted)
+  known = wanted.isdecimal() and int(wanted) < max(len(low), 2)
+  return int(wanted) if known else None
 
 
 def choose_positive(config, names: Sequence[str]) -> None:
-  """Makes `measures.pos_label` the number of the label `data.positive`."""
-  if not config.data.positive:
-    return
-  number = number_of(config.data.positive, names)
+  """Makes `measures.pos_label` a number, where it is the name of a label."""
+  label = config.measures.pos_label
+  number = number_of(label, names)
   if number is None:
     raise UserError(
-      f'measures.pos_label is {config.data.positive!r}; the labels are '
-      f'{_list(names) or "none"}'
+      f'measures.pos_label is {label!r}; the labels are '
+      f'{_list(names) or "0 and 1"}'
     )
   config.measures.pos_label = number
 

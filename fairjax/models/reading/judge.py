@@ -286,16 +286,16 @@ def load(model: str, config: Config, placement: Placement = HERE) -> Judge:
 
 
 def _positive(bundle: Bundle, model: str, config: Config) -> int:
-  """The label whose probability is asked for: data.positive, or its number."""
-  name, number = config.data.positive, config.measures.pos_label
+  """The number of the label whose probability is asked for."""
+  label = config.measures.pos_label
   if bundle.classes == 1:
     return 0
-  known = number if not name else labels.number_of(name, bundle.labels)
+  known = labels.number_of(label, bundle.labels)
   if known is None or known >= bundle.classes:
     raise UserError(
-      f'measures.pos_label is {name or number!r}, but the labels of '
+      f'measures.pos_label is {label!r}, but the labels of '
       f'{model} are {", ".join(map(repr, bundle.labels[:9]))}; name one '
-      'of them with --config.data.positive, or its number from 0'
+      'of them with --config.measures.pos_label, or its number from 0'
     )
   return known
 

@@ -144,7 +144,7 @@ def influences(
   from fairjax.scores import influence
 
   config, table, groups = given.config, given.table, given.groups
-  positive = config.measures.pos_label
+  positive = config.measures.positive
   rows = np.ones(len(table), bool)
   rate = gap.beside['rate']
   if rate in ('fpr', 'fnr'):

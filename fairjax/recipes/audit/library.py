@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from fairjax import stages
 from fairjax.config import Config, doors
 from fairjax.core import cache
 from fairjax.core.errors import UserError, need, same_index
-from fairjax.data.tables import audit_table, inputs, join, labels, readers
+from fairjax.data.tables import audit_table, inputs, join, readers
 from fairjax.recipes.audit import recipe
 from fairjax.recipes.audit.measure import Measured
 from fairjax.recipes.audit.what_if import WhatIf
@@ -142,8 +142,9 @@ def audit(
       raise UserError(f'{name} has {len(columns)} columns; give one')
     options[name] = columns[0] if columns else ''
   doors.configured(config, OPTIONS, options)
+  if pos_label is not None:
+    config.measures.pos_label = str(pos_label)  # which names it, if it can
   rows = audit_table.of_frame(frame, config)
-  config.measures.pos_label = _positive(pos_label, rows.classes)
   lines: list[str] = []
   with shown():
     results, measured = recipe.audit(
@@ -233,18 +234,3 @@ def _named(frame: pd.DataFrame, given: Any, field: str) -> tuple[str, ...]:
       )
     frame[name] = values
   return tuple(columns)
-
-
-def _positive(given: Any, classes: Sequence[str]) -> int:
-  """The number of the positive class, by its name or its number."""
-  if given is None:
-    return 1
-  if (found := labels.number_of(given, classes)) is not None:
-    return found
-  number = isinstance(given, int | np.integer) and not isinstance(given, bool)
-  if not number or not 0 <= given < max(len(classes), 2):
-    raise UserError(
-      f'pos_label is {given!r}; the labels are '
-      f'{", ".join(map(repr, classes)) or "0 and 1"}'
-    )
-  return int(given)

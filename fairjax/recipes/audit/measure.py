@@ -105,7 +105,7 @@ def of_positive(config: Config, chances: np.ndarray) -> np.ndarray:
   """[s, n] of the positive label where there are two classes, else all."""
   if chances.shape[2] > 2:
     return chances
-  return chances[..., config.measures.pos_label]
+  return chances[..., config.measures.positive]
 
 
 def truth(config: Config, table: pd.DataFrame, classes: int):
@@ -113,7 +113,7 @@ def truth(config: Config, table: pd.DataFrame, classes: int):
   if 'label' not in table:
     return None
   labels = table['label'].to_numpy(np.int64)
-  two = (labels == config.measures.pos_label).astype(np.int64)
+  two = (labels == config.measures.positive).astype(np.int64)
   return two if classes == 2 else labels
 
 
@@ -129,9 +129,9 @@ def chances_of(
       )
     scores = model.predict(list(table['text']))
   chances = aligned(np.asarray(scores, np.float64), model, given.classes)
-  if chances.shape[2] == 2 and config.measures.pos_label > 1:
+  if chances.shape[2] == 2 and config.measures.positive > 1:
     raise UserError(
-      f'measures.pos_label is {config.measures.pos_label}, but {model.name} '
+      f'measures.pos_label is {config.measures.positive}, but {model.name} '
       'has the classes 0 and 1'
     )
   return chances

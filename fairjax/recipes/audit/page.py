@@ -69,7 +69,7 @@ def _one_swap(name: str, focus: Measured, classes: Sequence[str]) -> list[dict]:
   fairness = focus.set['fairness']
   own = {k: fairness[prefix + k] for k in flips.NAMES if prefix + k in fairness}
   sides = words.sides(
-    results.Results(classes=list(classes), pos_label=config.measures.pos_label)
+    results.Results(classes=list(classes), pos_label=config.measures.positive)
   )
   called = dict(zip(('negative', 'positive'), sides))
   # TPRD and FPRD of the values of an axis, of which a text draws one other.
@@ -176,7 +176,7 @@ def _examples(name: str, focus: Measured, classes: Sequence[str]) -> list[dict]:
       label = int(table['label'].iloc[row])
       one['label'] = names[label] if label < len(names) else label
     elif binary and len(names) == 2:
-      one['positive is'] = names[min(focus.given.config.measures.pos_label, 1)]
+      one['positive is'] = names[min(focus.given.config.measures.positive, 1)]
     out.append(one)
   return out
 

@@ -102,7 +102,7 @@ def audit(
     ask = lambda texts: audit_measure.scored(model, given, texts)
     focus.what_if = what_if.asker(config, ask, focus.cut, names)
   focus.equalized = audit_causes.thresholds(focus)
-  data, positive = _data(config), config.measures.pos_label
+  data, positive = _data(config), config.measures.positive
   results = stages.results(
     config,
     data=data,

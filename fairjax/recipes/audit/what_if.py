@@ -83,7 +83,7 @@ def asker(
   """The what-if of a model whose answers are scores [s, n] or [s, n, c]."""
   swaps = [s for s in config.audit.swaps if not s.startswith('column:')]
   config = changed(config, audit={'swaps': tuple(swaps)})
-  positive = config.measures.pos_label
+  positive = config.measures.positive
 
   def what_if(text: str) -> WhatIf:
     text = checked(text)

@@ -208,7 +208,7 @@ def once(e: Experiment, name: str, title: str, model, items):
     items.to_json(),
     repr({k: v for k, v in items.attrs.items() if k != 'notes'}),
     [knobs.value(e.config, leaf) for leaf in BENCHMARKS[name].leaves],
-    getattr(model, 'pos_label', e.config.measures.pos_label),
+    getattr(model, 'pos_label', e.config.measures.positive),
     str(build.precision(e.config)),
   )
   scores = e.stage(

@@ -97,5 +97,5 @@ def alike(rows_of: Mapping[str, Hashable]) -> list[str]:
 
 def scores(e: Experiment, inputs: Inputs) -> dict:
   """What the probe's scores measure, for the page."""
-  train, positive = inputs.tables['train'], e.config.measures.pos_label
+  train, positive = inputs.tables['train'], e.config.measures.positive
   return describe.section(inputs.scores, train, positive)

@@ -53,7 +53,7 @@ def run(e: Experiment) -> Results:
     studies['models'] = rank_overlap.runs(models, 'ge', config.model)
   if len(names(scores)) > 1:
     studies['scores'] = rank_overlap.between(scores, 'ge')
-  positive = config.measures.pos_label
+  positive = config.measures.positive
   return e.results(
     title=f'Overlap of rankings on {config.data.name} with {config.model}',
     verdicts=verdicts(config, studies),

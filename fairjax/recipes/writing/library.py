@@ -49,7 +49,7 @@ def _base() -> Config:
 OPTIONS = doors.options(
   (
     *('writing', 'audit.fail_if', 'audit.fail_on', 'audit.batch'),
-    *('data.positive', 'data.limit', 'measures.threshold'),
+    *('measures.pos_label', 'data.limit', 'measures.threshold'),
     *('measures.confidence_level', 'measures.resamples', 'seed'),
     *(f'generate.{name}' for name in ('max_new_tokens', 'temperature')),
     *(f'generate.{name}' for name in ('top_p', 'top_k', 'prompt')),
@@ -92,8 +92,10 @@ def write(
   config.writing.prompts = path(prompts)
   config.writing.classifier = path(classifier)
   options |= {'axes': axes, 'samples': samples}
-  if 'threshold' in options:
-    options['threshold'] = str(options['threshold'])
+  if options.get('pos_label', '') is None:
+    del options['pos_label']
+  for name in {'threshold', 'pos_label'} & {*options}:
+    options[name] = str(options[name])
   doors.configured(config, OPTIONS, options)
   source = model if callable(model) else None
   asked = prompts if not isinstance(prompts, str | os.PathLike) else None

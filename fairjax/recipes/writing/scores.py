@@ -1,8 +1,8 @@
 """Scores of what was written: a classifier's, and which of its classes it is.
 
 Whatever an audit reads is a classifier here (stages/audited.py). The
-score of a text is the probability of one class: `data.positive`, or the one
-that its names say is to be detected (toxic, not the others). Where neither
+score of a text is the probability of one class: `measures.pos_label`, or the
+one that its names say is to be detected (toxic, not the others). Where neither
 tells it, that is asked; a guess would turn a page around.
 """
 
@@ -36,37 +36,37 @@ class Scorer(NamedTuple):
 def load(config: Config, source: Any = None) -> Scorer:
   """The classifier, asked once for two short texts, so that mistakes show."""
   own = config.writing
-  # `data.positive` names the class: one number of a text is its chance.
+  given = config.measures.pos_label
+  named = given if isinstance(given, str) else ''
+  # It names the class: one number of a text is its chance.
   config = changed(config, measures={'pos_label': 1})
   source = own.classifier if source is None else source
   name = own.classifier
   made_from = None
   if isinstance(source, str) and audited.FUNCTION.fullmatch(source):
     if not pathlib.Path(source).exists():
-      made_from = lambda: artefacts.fingerprint(
-        asking.made_from(name), config.data.positive
-      )
+      made_from = lambda: artefacts.fingerprint(asking.made_from(name), named)
       source = asking.imported(source, 'writing.classifier')
   blank, said = pd.DataFrame({'text': list(PROBE)}), set[str]()
   if callable(source) and not hasattr(source, 'predict_proba'):
     name = name or getattr(source, '__name__', type(source).__name__)
-    _refuse_nameless(source, name, config.data.positive)
-    function = _numbered(source, name, config.data.positive, said)
+    _refuse_nameless(source, name, named)
+    function = _numbered(source, name, named, said)
     found = [audited.function(function, name, config, blank, (), made_from)]
   else:
     found = audited.load(source, config, blank, ())
-  model = _one(found, config.data.positive)
+  model = _one(found, named)
   if model.predict is None:
     raise UserError(
       f'writing.classifier is {name!r}, which holds predictions of texts that '
       'are known; new texts are scored, so name a model folder or '
       "'module:function'"
     )
-  place = positive_class(model, config.data.positive)
+  place = positive_class(model, named)
   chances = model.predict(list(PROBE))
   if place is None:
-    place = _by_number(model, chances.shape[-1], config.data.positive)
-  label = model.classes[place] if model.classes else config.data.positive
+    place = _by_number(model, chances.shape[-1], named)
+  label = model.classes[place] if model.classes else named
   return Scorer(model.name, label or 'positive', model, place, said)
 
 
@@ -85,7 +85,7 @@ def score(
     raise UserError(
       f'{scorer.name} answers {_names(scorer.said)} of {len(texts):,} texts, '
       f'and never {scorer.positive!r}; if it calls that class otherwise, give '
-      'its own word with --config.data.positive'
+      'its own word with --config.measures.pos_label'
     )
   return chances
 
@@ -99,7 +99,7 @@ def _refuse_nameless(function: Callable, name: str, positive: str) -> None:
     raise UserError(
       f'{name} answers in words, such as {str(said.columns[0])[:60]!r}, and '
       'nothing says which of them is scored; name it with '
-      '--config.data.positive'
+      '--config.measures.pos_label'
     )
 
 
@@ -149,7 +149,7 @@ def _refuse_others(scores, name: str, positive: str, seen: set[str]) -> None:
 
 def _refuse_unknown(name: str, positive: str, seen: set[str]) -> None:
   raise UserError(
-    where='data.positive',
+    where='measures.pos_label',
     got=positive,
     expected=f'{name} answers {_names(seen)}; name one of these',
   )
@@ -175,7 +175,7 @@ def _one(found: Sequence[AuditedModel], positive: str) -> AuditedModel:
     return low[positive.casefold()]
   raise UserError(
     f'the labels {", ".join(map(str, named))} of the classifier may hold '
-    'together; name the one that is scored with --config.data.positive'
+    'together; name the one that is scored with --config.measures.pos_label'
   )
 
 
@@ -190,7 +190,7 @@ def positive_class(model: AuditedModel, positive: str) -> int | None:
   if positive:
     if positive.casefold() not in low:
       raise UserError(
-        f'data.positive is {positive!r}, and the classes of {model.name} '
+        f'measures.pos_label is {positive!r}, and the classes of {model.name} '
         f'are {", ".join(names)}; name one of them'
       )
     return low.index(positive.casefold())
@@ -198,7 +198,7 @@ def positive_class(model: AuditedModel, positive: str) -> int | None:
   if not order:
     raise UserError(
       f'the classes of {model.name} are {", ".join(names)}, which do not say '
-      'whose probability is the score; name it with --config.data.positive'
+      'whose probability is the score; name it with --config.measures.pos_label'
     )
   return names.index(order[1])
 
@@ -212,5 +212,5 @@ def _by_number(model: AuditedModel, count: int, positive: str) -> int:
   raise UserError(
     f'{model.name} returns {count} numbers a text, and nothing says whose '
     'probability is the score; give its column with '
-    f'--config.data.positive=0 to {count - 1}'
+    f'--config.measures.pos_label=0 to {count - 1}'
   )

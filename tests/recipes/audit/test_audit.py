@@ -16,7 +16,7 @@ import pytest
 
 import fairjax
 from fairjax import results
-from fairjax.cli.commands import flags_of, positive_by_name
+from fairjax.cli.commands import flags_of
 from fairjax.config import Config, validate
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table
@@ -957,21 +957,23 @@ def test_columns_of_a_table_may_be_numbers():
 
 def test_a_positive_label_is_named_at_the_command_line(tmp_path):
   words = ['audit', 'my.csv', '--weight', 'w', '--pos_label=ok', '--serve=1']
-  flags = positive_by_name(flags_of(words))
+  flags = flags_of(words)
   assert flags[-4:] == [
     *('--config.audit.weight', 'w'),
-    *('--config.data.positive=ok', '--config.audit.serve=1'),
+    *('--config.measures.pos_label=ok', '--config.audit.serve=1'),
   ]
-  for number in ('0', ' 1'):
-    assert positive_by_name([f'--config.measures.pos_label={number}'])[
-      0
-    ].startswith('--config.measures')
   frame = pd.DataFrame({'label': ['toxic', 'ok', 'toxic'], 'p': [0.9, 0.1, 1]})
   config = Config(recipe='audit')
-  config.data.name, config.data.positive = 'file', 'OK'
+  config.data.name, config.measures.pos_label = 'file', 'OK'
   assert audit_table.of_frame(frame, config).classes == ('ok', 'toxic')
   assert config.measures.pos_label == 0
-  config.data.positive = 'nice'
+  frame['label'], config.data.labels = [2, 1, 2], '1=0,2=1'
+  for given, number in (('1', 0), ('2', 1), ('0', 0), (1, 1)):
+    config.measures.pos_label = given  # a text is a name, if there is such one
+    audit_table.of_frame(frame, config)
+    assert config.measures.pos_label == config.measures.positive == number
+  frame['label'], config.data.labels = ['toxic', 'ok', 'toxic'], ''
+  config.measures.pos_label = 'nice'
   with pytest.raises(UserError, match=r"pos_label is 'nice'.*'ok', 'toxic'"):
     audit_table.of_frame(frame, config)
 

@@ -409,7 +409,7 @@ def test_regard_and_toxicity_are_those_of_evaluate(category):
     }
   )
   result = fairjax.write(
-    lambda texts: None, pipeline, table, positive=category, n_resamples=100
+    lambda texts: None, pipeline, table, pos_label=category, n_resamples=100
   )
   data, references, ratio = {
     'negative': (2.5 / 6, 1.17 / 6, (3 / 6, 1 / 6)),
@@ -547,7 +547,7 @@ def test_classes_are_found_by_name_or_asked_for(tmp_path):
 )  # fmt: skip
 def test_answers_in_words_are_scores_of_the_class_that_is_named(answer):
   result = fairjax.write(
-    biased, answer, positive='rude', samples=1, limit=3, n_resamples=100
+    biased, answer, pos_label='rude', samples=1, limit=3, n_resamples=100
   )
   assert result['mean_score_gap']['value'] == pytest.approx(1.0)
 
@@ -556,8 +556,8 @@ def test_a_column_of_two_is_the_one_that_is_named():
   columns = lambda t: [[float('bad' in x), 1 - float('bad' in x)] for x in t]
   how = {'samples': 1, 'limit': 3, 'n_resamples': 20}
   none, first, second = (
-    fairjax.write(biased, columns, positive=one, **how).groups['mean_score']
-    for one in ('', '0', '1')
+    fairjax.write(biased, columns, pos_label=one, **how).groups['mean_score']
+    for one in (None, '0', '1')
   )
   assert none.equals(second) and not none.equals(first)
   assert first.to_dict() == pytest.approx((1 - second).to_dict())
