@@ -39,7 +39,7 @@ from fairjax.metrics.inference import (
   intervals,
   resampling,
 )
-from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.estimates import estimate, too_few
 from fairjax.metrics.inference.intervals import DEFAULTS, RowSample
 
 EQUAL = 1e-12  # what rounding may leave of no difference
@@ -147,7 +147,7 @@ def _leading(
   """
   ours, theirs = np.split(both.astype(np.float64), 2)
   values = ours - theirs
-  known = ~np.isnan(values)
+  known, width = ~np.isnan(values), _width(name, count)
   out: dict[str, Any] = dict.fromkeys(('low', 'high', 'p'))
   out['p_at_floor'] = False
   if known.any() and len(draws):
@@ -155,7 +155,7 @@ def _leading(
     null = None
     if alike is not None:
       null = _noise(ours, theirs, alike, options, paired)
-    value, width = values[known].mean(), _width(name, count)
+    value = values[known].mean()
     out = intervals.difference(value, noise, options, width, null)._asdict()
     if out['p'] is not None:
       if gaps is not None:
@@ -177,11 +177,19 @@ def _leading(
   test = 'paired bootstrap over examples'
   return {
     'measure': name,
-    'difference': estimate(values, out.pop('low'), out.pop('high'), note),
+    'difference': _said(values, out.pop('low'), out.pop('high'), width, note),
     **out,
     'test': test + (' and seeds' if len(values) > 1 else ''),
     'values': (ours, theirs),
   }
+
+
+def _said(values, low, high, width: float, note: str = '') -> dict:
+  """An Estimate of a difference, which several seeds may be too few for."""
+  # Of an error that reaches as far as the range ±w, the ends are √2 w apart.
+  if len(values) > 1 and low is not None and high - low > 2**0.5 * width:
+    return estimate(values, note=note or too_few(np.array(values)))
+  return estimate(values, low, high, note)
 
 
 def _of_either_side(gaps, noise, options, one: dict) -> dict:
@@ -424,7 +432,7 @@ def over_seeds(
   error = np.sqrt((spread @ spread) / free * sum(1 / len(o) for o in parts))
   half = clusters.reach(error, free, level)
   return {
-    'difference': estimate(seeds, *intervals.ends(gap, half, half, width)),
+    'difference': _said(seeds, *intervals.ends(gap, half, half, width), width),
     **out,
     'p': float(clusters.two_sided(gap / error, free)),
   }

@@ -110,10 +110,7 @@ def _flat(row: Mapping) -> dict:
 def _cell(value: Mapping | None) -> str:
   if not defined(value):
     return '--'
-  middle = f'{value["value"]:.3f}'
-  if not (defined(value.get('low')) and defined(value.get('high'))):
-    return middle
-  return f'{middle} [{value["low"]:.3f}, {value["high"]:.3f}]'
+  return tables.estimate({**value, 'digits': 3})
 
 
 def latex(results: Results) -> str:

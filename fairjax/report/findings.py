@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from fairjax.data.word_tables import table_rows
 from fairjax.metrics import measures, warn
-from fairjax.metrics.inference import significance
-from fairjax.report.tables import defined
+from fairjax.metrics.inference import estimates, significance
+from fairjax.report.tables import defined, has_ends
 from fairjax.results import Results
 
 # Verdicts: where the whole interval lies. SMALL is within what is called
@@ -51,24 +51,20 @@ def simultaneous(
   Bonferroni's: each end is farther from the value by the ratio of the
   quantiles, Student's of `seeds` − 1 where seeds alone made the interval.
   """
-  out, ends = dict(estimate), ('low', 'high')
-  if tests < 2 or not all(defined(out.get(k)) for k in ('value', *ends)):
-    return out
-  value = out['value']
-  wider = significance.wider(level, tests, seeds)
-  for end in ends:
-    out[end] = value + wider * (out[end] - value)
-  return out
+  if tests < 2 or not (defined(estimate) and has_ends(estimate)):
+    return dict(estimate)
+  value, wider = estimate['value'], significance.wider(level, tests, seeds)
+  far = lambda end: value + wider * (estimate[end] - value)
+  return {**estimate, 'low': far('low'), 'high': far('high')}
 
 
 def within(estimate: Mapping, key: str) -> dict:
   """An interval kept in the range of its measure."""
-  low, high = estimate.get('low'), estimate.get('high')
   row = measures.measure(key)
-  if not (row and defined(low) and defined(high)):
+  if not (row and has_ends(estimate)):
     return dict(estimate)
-  ends = {'low': max(low, row.low), 'high': min(high, row.high)}
-  return {**estimate, **ends}
+  low, high = max(estimate['low'], row.low), min(estimate['high'], row.high)
+  return {**estimate, 'low': low, 'high': high}
 
 
 def side(estimate: Mapping, bound: float = 0.0) -> str:
@@ -242,11 +238,12 @@ def leading(found: Sequence[Finding], like: str = '') -> list[Finding]:
 def contests(results: Results, name: str) -> list[Finding]:
   """The contender in focus against each other one, by parity of the groups."""
   known: dict[str, Mapping] = {}
+  few = lambda one: (one.get('note') or '').endswith(estimates.FEW)
   usable = [
     test
     for test in results.tests
     if 't-test' not in test['test']  # over seeds alone, a second one
-    and all(defined(test['difference'].get(k)) for k in ('low', 'high'))
+    and (has_ends(test['difference']) or few(test['difference']))
   ]
   every = paired(usable, results.focus).items()
   for bare in ('dp', 'eqodd'):
@@ -261,18 +258,20 @@ def contests(results: Results, name: str) -> list[Finding]:
     wide = simultaneous(test['difference'], results.level, len(known))
     both = {results.focus, other} & {*results.contenders}
     key = test['measure']
-    alike = any(is_void(results.measured(c, name).get(key, {})) for c in both)
+    of = (results.measured(c, name).get(key, {}) for c in both)
+    why = [one['note'] for one in of if is_void(one)]
     verdict = decided(wide, 0.0, adjusted, results.level)
     out.append(
       Finding(
         *('contest', results.focus, name, test['measure'], wide),
-        VOID if alike else verdict,
+        VOID if why else verdict,
         comparison=other,
         bound=0.0,
         p=test.get('p'),
         adjusted=adjusted,
         family=len(known),
         unit='points',
+        beside={'why': why[0]} if why else {},
       )
     )
   return out
@@ -413,7 +412,7 @@ def scores(results: Results) -> list[Finding]:
     value = values[key]
     if defined(null):
       value = within(simultaneous(value, results.level, family), key)
-    interval = all(defined(value.get(end)) for end in ('low', 'high'))
+    interval = has_ends(value)
     verdict = VOID
     if interval and defined(null):
       verdict = side(value, null)

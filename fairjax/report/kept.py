@@ -132,32 +132,25 @@ def _short(path: str) -> str:
 
 def slim(whole: Results) -> Results:
   """Contenders' measures with intervals, tests, verdicts, facts and notes."""
-  estimate = lambda one: {k: v for k, v in one.items() if k != 'seeds'}
   contenders = {
-    name: {
-      'sets': {
-        of: {
-          key: {k: estimate(v) for k, v in value.items()}
-          if key in ('quality', 'fairness')
-          else value
-          for key, value in measured.items()
-          if key != 'groups'
-        }
-        for of, measured in one['sets'].items()
-      },
-      **({'facts': one['facts']} if 'facts' in one else {}),
-    }
+    name: {k: v for k, v in one.items() if k == 'facts'}
+    | {'sets': _bare(one['sets'])}
     for name, one in whole.contenders.items()
   }
-  tests = [t | {'difference': estimate(t['difference'])} for t in whole.tests]
-  verdicts = [v | {'effect': estimate(v['effect'])} for v in whole.verdicts]
-  parts = {'tests': tests, 'verdicts': verdicts, 'sections': []}
   return Results(
     **vars(whole)
-    | parts
-    | {'contenders': contenders, 'model': _short(whole.model)}
+    | {key: _bare(vars(whole)[key]) for key in ('tests', 'verdicts')}
+    | {'contenders': contenders, 'sections': [], 'model': _short(whole.model)}
     | {key: _at_home(vars(whole)[key]) for key in ('title', 'notes', 'facts')}
   )
+
+
+def _bare(tree: Any) -> Any:
+  """Numbers without those of groups and seeds."""
+  if isinstance(tree, dict):
+    gone = 'seeds' if tables.is_estimate(tree) else 'groups'
+    return {key: _bare(one) for key, one in tree.items() if key != gone}
+  return [_bare(one) for one in tree] if isinstance(tree, list) else tree
 
 
 def _at_home(tree: Any) -> Any:

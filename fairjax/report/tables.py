@@ -16,13 +16,12 @@ from typing import Any, TypeGuard
 
 from fairjax.core.escape import printable as printable
 from fairjax.metrics import measures
-from fairjax.metrics.inference import significance
+from fairjax.metrics.inference import estimates, significance
 
 Table = Sequence[Mapping[str, Any]]
 Columns = Sequence[str] | Mapping[str, str] | None
 
 BOUND = re.compile(r'[<≤] [\d.e-]+|[\d.]+(e-\d+)?')  # a p value in print
-WHOLE = 0.99  # of the range of a share: an interval that says nothing
 NOTHING = 1e-5  # sizes of differences below which none is shown
 SENTENCE = 34  # characters of a first cell that no narrow column has room for
 P = 'p', 'p, adjusted', 'p (Holm)'  # headings of p values
@@ -40,6 +39,10 @@ def defined(value: Any) -> TypeGuard[Any]:
   if isinstance(value, bool) or not isinstance(value, numbers.Real):
     return False
   return not math.isnan(value)
+
+
+def has_ends(value: Mapping[str, Any]) -> bool:
+  return all(defined(value.get(end)) for end in ('low', 'high'))
 
 
 def decimals(*values: float) -> int:
@@ -78,7 +81,7 @@ def estimate(value: Mapping[str, Any]) -> str:
   if all(abs(v) < NOTHING for v in (middle, low, high) if defined(v)):
     middle = 0.0
     low, high = (0.0 if defined(v) else v for v in (low, high))
-  if not (defined(low) and defined(high)):
+  if not has_ends(value):
     return number(float(middle), value.get('digits') or decimals(middle))
   digits = value.get('digits') or decimals(middle, low, high)
   if why := too_wide(value):
@@ -89,9 +92,9 @@ def estimate(value: Mapping[str, Any]) -> str:
 
 def too_wide(value: Mapping[str, Any]) -> str:
   """Why an interval says nothing that is the whole range of a share; or ''."""
-  low, high = value.get('low'), value.get('high')
-  known = defined(low) and defined(high) and 0 <= low and high <= 1
-  if not known or high - low <= WHOLE:
+  if not has_ends(value) or value['low'] < 0 or value['high'] > 1:
+    return ''
+  if value['high'] - value['low'] <= estimates.VAGUE:
     return ''
   two = len(value.get('seeds') or ()) == 2
   return 'two seeds: too few' if two else 'too little data'

@@ -107,12 +107,11 @@ def decided_from(effect: Mapping, level: float) -> float | None:
   interval over z. Where few seeds widened the interval (Student's t) it is
   more than that: what is said is then too much, not too little.
   """
-  low, high = effect.get('low'), effect.get('high')
-  if not (tables.defined(low) and tables.defined(high)):
+  if not tables.has_ends(effect):
     return None
   normal = statistics.NormalDist()
   z = normal.inv_cdf((1 + level) / 2)
-  return (z + normal.inv_cdf(POWER)) / z * (high - low) / 2
+  return (z + normal.inv_cdf(POWER)) / z * (effect['high'] - effect['low']) / 2
 
 
 def times_larger(effect: Mapping, bound: float, level: float) -> float | None:

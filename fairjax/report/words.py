@@ -68,10 +68,9 @@ def points(share: float) -> str:
 
 def bracketed(estimate: Mapping, show=points) -> str:
   """' [34, 50]', or nothing where there is none."""
-  ends = [estimate.get(end) for end in ('low', 'high')]
-  if not all(map(defined, ends)):
+  if not tables.has_ends(estimate):
     return ''
-  return f' [{", ".join(map(show, ends))}]'
+  return f' [{show(estimate["low"])}, {show(estimate["high"])}]'
 
 
 def people(group: str) -> str:

@@ -191,10 +191,10 @@ def test_interval_holds_zero_iff_p_is_above_one_minus_level(seeds, paired):
 
 
 def test_t_interval_stays_in_range():
-  """Two seeds that differ: t of one degree of freedom reaches [−2.07, 3.40]."""
-  a, b = np.array([0.9, 0.95]), np.array([0.45, 0.07])
-  plain = over_seeds(a, b)['difference']
-  assert plain['low'] < -1 and plain['high'] > 1
+  """Of two seeds t reaches [−2.07, 3.40], which says nothing of shares."""
+  a, b = np.array([0.9, 0.95, 0.9]), np.array([0.45, 0.07, 0.2])
   inside = over_seeds(a, b, width=1.0)
-  assert -1 < inside['difference']['low'] < inside['difference']['high'] < 1
+  assert 0 < inside['difference']['low'] < inside['difference']['high'] < 1
   assert inside['p'] == over_seeds(a, b)['p']
+  two = over_seeds(a[:2], b[:2], width=1.0)['difference']
+  assert two['low'] is None and two['note'].startswith('2 seeds are')

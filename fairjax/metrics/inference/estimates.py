@@ -19,6 +19,7 @@ from fairjax.core import errors
 from fairjax.metrics.inference import tails
 
 STILL = 'no draw of rows differs: no interval'
+FEW = ' are too few for an interval'
 VAGUE = 0.98  # share of its range from which on an interval says nothing
 
 
@@ -76,7 +77,7 @@ def noted(
 
 def too_few(values: Float[np.ndarray, ' s']) -> str:
   """Why there is no interval where it would be the whole range."""
-  return f'{errors.count(len(values), "seed")} are too few for an interval'
+  return errors.count(len(values), 'seed') + FEW
 
 
 def of_ratio(

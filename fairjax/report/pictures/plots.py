@@ -261,14 +261,14 @@ def forest(
 ) -> 'Figure':
   """Effects with their intervals, a row each: {name: Estimate}.
 
-  An interval that holds `zero` is hollow: the data do not decide. With None
-  the values are no effects, and there is nothing to decide.
+  An interval that holds `zero`, or none, is hollow: the data do not decide.
+  With None the values are no effects, and there is nothing to decide.
   """
   labels = [name(e) for e in effects]
   figure, (axes,) = blank(1, 1, 0.8 + tall(labels))
   values, reach = bounds(list(effects.values()))
   hollow = [
-    zero is not None and value - down <= zero <= value + up
+    zero is not None and (value - down <= zero <= value + up or not up + down)
     for value, (down, up) in zip(values, reach.T)
   ]
   dots(axes, labels, values, reach, hollow)
