@@ -77,10 +77,6 @@ def by_label(texts):
   return [{'toxic': p, 'ok': 1 - p} for p in chance(texts)]
 
 
-def columns_by_label(texts):
-  return {'toxic': list(chance(texts)), 'ok': list(1 - chance(texts))}
-
-
 def shouted(texts):
   return [f'**{word.title()}.**\n' for word in words(texts)]
 
@@ -101,7 +97,8 @@ def generated(texts):
     *(pd.DataFrame({'p': chance(TEXTS)}), {'p': chance(TEXTS)}),
     *([{'p': p} for p in chance(TEXTS)], pipeline(TEXTS)),
     *(every_score(TEXTS), tuple(chance(TEXTS)), chance(TEXTS)[:, None]),
-    *(by_label, shouted, generated, by_label(TEXTS), columns_by_label),
+    *(by_label, shouted, generated, by_label(TEXTS)),
+    lambda texts: {'toxic': [*chance(texts)], 'ok': [*1 - chance(texts)]},
   ],
   ids=lambda model: getattr(model, '__name__', type(model).__name__),
 )

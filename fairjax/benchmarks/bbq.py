@@ -154,14 +154,11 @@ def published_groups(one: dict) -> list[str]:
     hit |= 'trans' in groups and what.startswith('trans')
     return 'target' if hit else 'other'
 
+  coded = lambda words: _group(re.sub('^[MF]-', '', words.strip()))
   return [
-    kind(words[0].strip('{} ').lower(), _coded(words[-1]))
+    kind(words[0].strip('{} ').lower(), coded(words[-1]))
     for words in (info[name] for name in ANSWERS)
   ]
-
-
-def _coded(words: str) -> str:
-  return _group(re.sub('^[MF]-', '', words.strip()))
 
 
 def _from_templates(path: pathlib.Path) -> Callable[[dict], list[str]]:
@@ -265,10 +262,6 @@ def bias(totals: np.ndarray) -> np.ndarray:
   return 2 * totals[..., 3] / totals[..., 2] - 1
 
 
-def ambiguous_bias(totals: np.ndarray) -> np.ndarray:
-  return (1 - totals[..., 1] / totals[..., 0]) * bias(totals)
-
-
 class Number(NamedTuple):
   """A function of totals of `sums`, and what its interval needs."""
 
@@ -281,7 +274,8 @@ class Number(NamedTuple):
 def numbers(kind: str) -> dict[str, Number]:
   """Accuracy and bias score of either kind of context."""
   share = lambda t: 100 * t[..., 1] / t[..., 0]
-  score = ambiguous_bias if kind == 'ambig' else bias
+  ambiguous = lambda t: (1 - t[..., 1] / t[..., 0]) * bias(t)
+  score = ambiguous if kind == 'ambig' else bias
   right = (1, 1, 0, 0), (1, 0, 0, 0)
   wrong = (1, 0, 1, 1), (1, 0, 1, 0)  # biased, and against the bias
   return {

@@ -161,12 +161,6 @@ def cloze(judge, contexts: list[str], words: list[str]) -> np.ndarray:
   return out
 
 
-def of_pieces(logs: np.ndarray, metric: str) -> np.ndarray:
-  """One score a word from the log p of its pieces."""
-  with np.errstate(invalid='ignore'):
-    return np.nanmean(np.exp(logs) if metric == 'probability' else logs, axis=1)
-
-
 def continuation(judge, contexts: list[str], texts: list[str]) -> np.ndarray:
   """The mean log p of each text's tokens, given its context before it."""
   total, count = judge.continuations(contexts, texts).T
@@ -252,7 +246,8 @@ def score(judge, items: pd.DataFrame, config) -> pd.DataFrame:
     for metric in METRICS[judge.kind]:
       each = np.full(len(items), np.nan)
       if logs is not None:
-        each[inside] = of_pieces(logs, metric)
+        pieces = np.exp(logs) if metric == 'probability' else logs
+        each[inside] = np.nanmean(pieces, axis=1)
       each[~inside] = between
       out[f'{metric}_{label}'] = each
   return out

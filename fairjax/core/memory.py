@@ -77,6 +77,7 @@ def kept() -> Iterator[bool]:
 
 def keep() -> bool:
   """`kept` until the process ends, for one that does nothing else."""
+  gc.freeze()  # what is loaded stays: no search for cycles goes through it
   block = kept()
   # Closed while the names of this module are still there.
   atexit.register(block.__exit__, None, None, None)

@@ -84,7 +84,8 @@ def measured(
   masks = [*members, np.ones(len(labels), bool)]
   several = len(set(attributes)) > 1
   for name, function in functions.items():
-    given = scores if _wants_scores(function) else decisions
+    second = list(_parameters(function))[1:2]
+    given = scores if {*second} & {*SCORES} else decisions
     values, noise = _of_groups(
       (name, function), labels, given, masks, names, options
     )
@@ -110,10 +111,6 @@ def _parameters(function: Callable) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(function).parameters
   except (TypeError, ValueError):
     return {}
-
-
-def _wants_scores(function: Callable) -> bool:
-  return any(name in SCORES for name in list(_parameters(function))[1:2])
 
 
 def _takes_weights(function: Callable) -> bool:

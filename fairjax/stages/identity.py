@@ -22,7 +22,7 @@ def identity(config: Config, what: str | tuple[str, ...], *content: Any) -> str:
   for leaf in knobs.leaves(Config):
     if set(kinds) & set(leaf.changes):
       leaves[leaf.name] = _known(config, leaf)
-  if 'texts' in kinds:
+  if {'texts', 'attributes'} & set(kinds):
     leaves['net.precision'] = backend.inference(config.net.precision)
   return artefacts.fingerprint(artefacts.FORMAT, leaves, *content)
 

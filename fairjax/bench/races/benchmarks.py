@@ -65,11 +65,6 @@ def _padded(texts: Ragged, rows: np.ndarray) -> dict:
   }
 
 
-def _at_mask(net, inputs: dict, rows, at):
-  """Logits at one place of each row, by a model taken apart."""
-  return net.cls(net.bert(**inputs).last_hidden_state[rows, at])
-
-
 def _batched(net, mask: int, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
   """Copies sorted by length and padded, in batches."""
   import torch
@@ -85,7 +80,7 @@ def _batched(net, mask: int, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
     token = inputs['input_ids'][every, at]
     inputs['input_ids'][every, at] = mask
     with torch.inference_mode():
-      logits = _at_mask(net, inputs, every, at)
+      logits = net.cls(net.bert(**inputs).last_hidden_state[every, at])
       result = logits.float().log_softmax(-1)[every, token]
     logs[rows] = result.numpy()
   return _scores(texts, chosen, logs)

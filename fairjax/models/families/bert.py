@@ -8,11 +8,6 @@ from fairjax.models.families.family import Family, Head
 from fairjax.models.families.heads import MaskedLM, SequenceClassifier
 
 
-def same_width(values: Any) -> dict[str, Any]:
-  """The embeddings are as wide as the layers."""
-  return {'embedding': values['width']}
-
-
 def sized(
   depth: int,
   width: int,
@@ -48,5 +43,5 @@ FAMILY = Family(
   prefix='bert.',
   heads=heads('Bert', 'bert'),
   sized=sized,
-  derive=same_width,
+  derive=lambda values: {'embedding': values['width']},
 )

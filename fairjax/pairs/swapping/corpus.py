@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 from collections.abc import Callable
-from typing import Any
 
 from fairjax.config.axes import AXES
 from fairjax.core import artefacts, strict_json
@@ -42,7 +41,8 @@ def swap_corpus(
   if callable(options.get('tagger')):
     raise UserError("a corpus needs a tagger by name, say 'spacy:MODEL'")
   dictionary.swapper(**options)  # a wrong option fails before the work
-  files = [words_file(options.get('words'))]
+  words = options.get('words')  # a file, or given
+  files = [words if isinstance(words, str | os.PathLike) else '']
   if (axis := options.get('axis', 'gender')) not in AXES:
     files.append(os.path.expanduser(axis))  # of the user's
   made_from = artefacts.fingerprint(
@@ -54,11 +54,6 @@ def swap_corpus(
   return shard_map(
     work, source, find_shards(source), out, made_from, backend, workers
   )
-
-
-def words_file(words: Any) -> str | os.PathLike:
-  """The file that a swap's words are read from; '' where they are given."""
-  return words if isinstance(words, str | os.PathLike) else ''
 
 
 @functools.lru_cache(1)

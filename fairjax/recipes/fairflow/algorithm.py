@@ -54,7 +54,7 @@ class Attribute(NamedTuple):
   words: pd.DataFrame
   counts: dict[str, int]
   quality: dict[str, dict]
-  facts: dict[str, int]
+  facts: dict[str, Any]
   grown: Sequence[tuple[str, str]] = ()  # seed pairs besides the config's
 
 

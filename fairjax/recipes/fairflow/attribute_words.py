@@ -18,7 +18,7 @@ import pandas as pd
 
 from fairjax import config as configs
 from fairjax.config import Config
-from fairjax.core import artefacts
+from fairjax.core import artefacts, backend
 from fairjax.core.errors import UserError
 from fairjax.data.batching import corruption, instances, tokens
 from fairjax.data.batching.instances import Instances
@@ -30,7 +30,7 @@ from fairjax.models.reading import contextual
 from fairjax.pairs import attributes
 from fairjax.recipes.language import corpora
 from fairjax.stages.identity import identity
-from fairjax.train import mesh
+from fairjax.train import decisions, mesh
 
 LINES = 2000  # texts tokenised at a time
 SEED_LEAST = 20  # occurrences that a side's seed words need
@@ -144,7 +144,7 @@ class Sample(NamedTuple):
 
   table: pd.DataFrame  # word, shard, row, start, size
   counts: dict[str, int]  # of every word that is looked at
-  facts: dict[str, int]
+  facts: dict[str, Any]
 
 
 def sample(config: Config, folder: pathlib.Path) -> Sample:
@@ -225,7 +225,7 @@ def _embed(
   sample = artefacts.read_table(chosen)
   sample = sample[sample['shard'] == shard]
   inner = inner_length(config, model, vocabulary)
-  parts, tokens_read = [], 0
+  parts, tokens_read, apart = [], 0, 0.0
   for numbers, texts in _blocks(source, config, shard):
     mine = sample[sample['row'].isin(numbers)]
     if not len(mine):
@@ -235,17 +235,15 @@ def _embed(
     ids = tokens.encode(model.tokenizer, texts, None, special=False)
     pieces, first = windows(ids, inner, vocabulary)
     start = mine['start'].to_numpy()
-    vectors = contextual.word_vectors(
-      model.module,
-      model.params,
+    vectors, bound = read(
+      config,
+      model,
       pieces,
       first[np.searchsorted(used, mine['row'])] + start // inner,
       start % inner + len(vocabulary.first),
       mine['size'].to_numpy(),
-      -1,  # the last layer, as the paper reads
-      config.fairflow.layers,
-      placement=mesh.placement(mesh.make(configs.Mesh(), 1)),
     )
+    apart = max(apart, bound)
     id = [f'{shard}:{r}:{s}' for r, s in zip(mine['row'], mine['start'])]
     parts.append(instances.unread(id, mine['word'], vectors))
     tokens_read += len(ids.flat)
@@ -253,7 +251,35 @@ def _embed(
     width = model.module.shape.width
     parts = [instances.unread([], [], np.zeros((0, width), np.float32))]
   instances.write(target, instances.join(parts))
-  return {'instances': len(sample), 'tokens': tokens_read}
+  return {'instances': len(sample), 'tokens': tokens_read, 'apart': apart}
+
+
+def read(
+  config: Config, model: Any, texts: Ragged, *words: np.ndarray
+) -> tuple[np.ndarray, float]:
+  """The embeddings x of words (text, start, size), and a bound.
+
+  With bfloat16 products where answers have them (train/decisions.py). No
+  decision is made here: the bound is of ‖x − x'‖/‖x'‖, x' by float32, twice
+  the largest of some rows.
+  """
+  of = lambda module, rows: contextual.word_vectors(
+    module,
+    model.params,
+    texts,
+    *(one[rows] for one in words),
+    layer=-1,  # the last, as the paper reads
+    layers=config.fairflow.layers,
+    placement=mesh.placement(mesh.make(configs.Mesh(), 1)),
+  )
+  fast = decisions.narrow(model, backend.inference(config.net.precision))
+  if fast is None or len(words[0]) <= decisions.FEW:
+    return of(model.module, slice(None)), 0.0
+  x = of(fast.module, slice(None))
+  some = np.linspace(0, len(x) - 1, decisions.LEAST).round().astype(np.int64)
+  exact, size = of(model.module, some), np.linalg.norm
+  apart = size(x[some] - exact, axis=1) / np.maximum(size(exact, axis=1), 1e-9)
+  return x, decisions.WIDER * float(apart.max())
 
 
 def embed(config: Config, folder: pathlib.Path, chosen: Sample) -> Instances:
@@ -263,6 +289,10 @@ def embed(config: Config, folder: pathlib.Path, chosen: Sample) -> Instances:
   work = functools.partial(_embed, chosen=str(path))
   rows = _walk(config, work, folder / 'embedded', (chosen.table,))
   paths = [folder / 'embedded' / row['shard'] for row in rows]
+  if apart := max((row['apart'] for row in rows), default=0.0):
+    chosen.facts['relative distance of embeddings from float32, at most'] = (
+      apart
+    )
   return instances.read_all(paths, sum(row['instances'] for row in rows))
 
 

@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 from corpus import SMALL
 
+from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
-from fairjax.models import families
+from fairjax.models import families, of_module
 from fairjax.models.layers.places import blank_batch
 from fairjax.models.reading import contextual
+from fairjax.recipes.fairflow import attribute_words
 
 
 @pytest.fixture(scope='module')
@@ -98,6 +100,19 @@ def test_the_head_of_the_last_state_is_the_model(model):
     module, params, x, np.ones(120, bool), np.full(n, -1)
   )
   np.testing.assert_array_equal(free[:, 0], own)
+
+
+def test_embeddings_in_bfloat16_are_as_near_as_is_said(model, monkeypatch):
+  able = lambda asked: 'bfloat16' if asked == 'auto' else asked
+  monkeypatch.setattr(attribute_words.backend, 'inference', able)
+  bundle = of_module(model[0], None, params=model[1])
+  texts, config = ragged(np.random.default_rng(2), 600), Config()
+  words = np.arange(600), np.full(600, 1), np.full(600, 2)
+  near, bound = attribute_words.read(config, bundle, texts, *words)
+  config.net.precision = 'float32'
+  exact, nothing = attribute_words.read(config, bundle, texts, *words)
+  apart = np.linalg.norm(near - exact, axis=1) / np.linalg.norm(exact, axis=1)
+  assert nothing == 0 and 0 < apart.max() <= bound < 0.1
 
 
 def test_a_layer_that_is_not_there_is_one_sentence():

@@ -150,12 +150,6 @@ def paged(path: pathlib.Path) -> Iterator[tuple[str, str, int, str]]:
       yield one['kind'], one['url'], row, text
 
 
-def changes_of(spans) -> tuple[str, ...]:
-  return tuple(
-    f'{old} > {new}' for _, _, old, new in spans if old.lower() not in 'an'
-  )
-
-
 def drawn(
   data: pathlib.Path, axis: str, held: bool | None = True, seed: int = 0
 ) -> list[Drawn]:
@@ -178,7 +172,9 @@ def drawn(
     pool, swapped.texts, swapped.spans, strict=True
   ):
     if spans:
-      one = Drawn(kind, file, row, key, text, new, changes_of(spans))
+      old = [one for one in spans if one[2].lower() not in 'an']
+      changes = tuple(f'{one[2]} > {one[3]}' for one in old)
+      one = Drawn(kind, file, row, key, text, new, changes)
       kinds.setdefault(kind, []).append(one)
   kinds = {kind: found[: MOST.get(kind)] for kind, found in kinds.items()}
   turns = itertools.chain.from_iterable(

@@ -391,7 +391,7 @@ def test_models_that_another_run_exported_are_not_those_of_a_run(tmp_path):
     there = sorted(one.name for one in (tmp_path / 'export').glob('seed_*'))
     assert there == ['seed_0', 'seed_1'][:seeds]
   path = tmp_path / 'config.json'
-  same = Config(**{**vars_of(made), 'wandb': 'other'})
+  same = Config(**{**vars(made), 'wandb': 'other'})
   same.train.export, same.measures.resamples = False, 7
   for other, is_of_run in ((made, True), (same, True), (Config(), False)):
     artefacts.write_json(path, other)
@@ -511,10 +511,6 @@ def test_a_blind_run_reads_blind_texts_where_its_fairscore_is_asked(
     for predict in (asks.predict, by_library):
       (found,) = predict(both)
       assert (found[0] == found[1]).all() == same
-
-
-def vars_of(made):
-  return {f.name: getattr(made, f.name) for f in dataclasses.fields(made)}
 
 
 def test_a_run_reads_texts_as_it_did_where_its_data_have_changed(tmp_path):

@@ -346,13 +346,8 @@ def test_the_imbalance_is_that_of_table_1(share):
   other = sampled.imbalanced(tables, shows, share, 4)['train']
   assert again.equals(train) and list(other['id']) != list(train['id'])
   with pytest.raises(UserError, match=r'rewriters\.imbalance'):
-    sampled.imbalanced(
-      {'train': tables['train'][:2]}, shows_of(rows[:2]), 0.5, 0
-    )
-
-
-def shows_of(rows):
-  return {'train': np.array([row[2] == 'F' for row in rows], int)}
+    first = {'train': shows['train'][:2]}
+    sampled.imbalanced({'train': tables['train'][:2]}, first, 0.5, 0)
 
 
 def test_a_text_without_a_group_is_of_neither(tmp_path):
