@@ -138,6 +138,7 @@ run() {
     --workdir="runs/claims/$name" "${args[@]}"
   python -m fairjax.main report --keep "runs/claims/$name" \
     "configs/claims/results/$name"
+  python configs/claims/judged.py --keep "runs/claims/$name" "$name"
 }
 worker() { # takes what no other worker has taken, on core $1
   local name child

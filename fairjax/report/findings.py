@@ -347,14 +347,12 @@ def quality(results: Results, name: str, one: Mapping) -> list[Finding]:
     verdict = side(value, WELL)
     if verdict != ABOVE:  # above chance alone is OPEN, at chance VOID
       verdict = {ABOVE: OPEN, OPEN: VOID}.get(side(value, 0.5), BELOW)
-    beside = {}
-    if defined(known.get('accuracy')):
-      beside['accuracy'] = known['accuracy']['value']
-    if defined(known.get('words_accuracy')):
-      beside['words'] = known['words_accuracy']['value']
-    if defined(most := known.get('majority')):
-      beside['constant'] = most['value']
-    elif defined(base := known.get('base_rate')):
+    named = zip(
+      ('accuracy', 'words', 'constant'),
+      ('accuracy', 'words_accuracy', 'majority'),
+    )
+    beside = {n: known[k]['value'] for n, k in named if defined(known.get(k))}
+    if 'constant' not in beside and defined(base := known.get('base_rate')):
       beside['constant'] = max(base['value'], 1 - base['value'])
     return [
       Finding(
@@ -514,9 +512,6 @@ def scaled(effect: Mapping, by: float) -> dict:
 
 def as_rows(found: Iterable[Finding]) -> list[dict]:
   """As results.json keeps them: without values of seeds."""
-  out = []
-  for one in found:
-    row = dataclasses.asdict(one)
-    row['estimate'] = {k: v for k, v in row['estimate'].items() if k != 'seeds'}
-    out.append(row)
-  return out
+  bare = lambda one: {k: v for k, v in one.items() if k != 'seeds'}
+  rows = map(dataclasses.asdict, found)
+  return [row | {'estimate': bare(row['estimate'])} for row in rows]

@@ -17,10 +17,12 @@ from fairjax.stages.loading import membership
 def prediction_table(
   name: str, table: pd.DataFrame, chances: np.ndarray
 ) -> pd.DataFrame:
-  """One row an example: id, set, label, group and each seed's p."""
+  """One row an example: id, set, label, group, cluster and each seed's p."""
   result = pd.DataFrame({'id': _sortable(table['id']), 'set': name})
   result['label'] = table['label']
   result['group'] = table['group'] if 'group' in table else ''
+  if 'cluster' in table:  # of rows that are not independent
+    result['cluster'] = table['cluster']
   if chances.shape[2] == 2:
     for i, row in enumerate(chances[..., 1]):
       result[f'p{i}'] = row

@@ -22,7 +22,7 @@ from fairjax.metrics import warn
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.report import kept, page, terminal
 from fairjax.results import Results
-from fairjax.stages.assessment import prediction_table
+from fairjax.stages.assessment import clusters_of, prediction_table
 from fairjax.train.progress import Log
 
 ANSWERS = 'Probabilities are computed with'  # train/decisions.py
@@ -170,6 +170,7 @@ def keep_predictions(
 ) -> None:
   """What each contender predicted of the sets, as `write_predictions` does."""
   if is_main():
+    sets = {n: t.assign(cluster=clusters_of(t)[0]) for n, t in sets.items()}
     of = lambda own: [prediction_table(n, t, own[n]) for n, t in sets.items()]
     frames = {name: pd.concat(of(own)) for name, own in chances.items()}
     write_predictions(folder, frames, focus)

@@ -19,7 +19,7 @@ from programs import LAUNCH, ROOT, python, run, stand_in
 
 SCRIPT = LAUNCH / 'claims.sh'
 RESULTS = ROOT / 'configs/claims/results'
-TOOLS = {'tables', 'kept_tables', 'published_scores'}
+TOOLS = {'tables', 'kept_tables', 'published_scores', 'judged'}
 
 
 def test_every_claim_has_its_files():
