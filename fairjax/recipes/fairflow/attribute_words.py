@@ -218,7 +218,7 @@ def windows(
 
 def _embed(
   source: pathlib.Path, target: pathlib.Path, spec: str, chosen: str
-) -> dict[str, int]:
+) -> dict[str, float]:
   """The instances of one shard: the sampled words with their embeddings."""
   config, model, vocabulary = _load(spec)
   shard = source.relative_to(config.corpus.path).as_posix()
@@ -235,14 +235,10 @@ def _embed(
     ids = tokens.encode(model.tokenizer, texts, None, special=False)
     pieces, first = windows(ids, inner, vocabulary)
     start = mine['start'].to_numpy()
-    vectors, bound = read(
-      config,
-      model,
-      pieces,
-      first[np.searchsorted(used, mine['row'])] + start // inner,
-      start % inner + len(vocabulary.first),
-      mine['size'].to_numpy(),
-    )
+    row = np.searchsorted(used, mine['row'])
+    text, place = first[row] + start // inner, start % inner
+    words = text, place + len(vocabulary.first), mine['size'].to_numpy()
+    vectors, bound = read(config, model, pieces, np.stack(words, 1))
     apart = max(apart, bound)
     id = [f'{shard}:{r}:{s}' for r, s in zip(mine['row'], mine['start'])]
     parts.append(instances.unread(id, mine['word'], vectors))
@@ -255,29 +251,30 @@ def _embed(
 
 
 def read(
-  config: Config, model: Any, texts: Ragged, *words: np.ndarray
+  config: Config, model: Any, texts: Ragged, words: np.ndarray
 ) -> tuple[np.ndarray, float]:
-  """The embeddings x of words (text, start, size), and a bound.
+  """The embeddings x of words [n] of (text, start, size), and a bound.
 
   With bfloat16 products where answers have them (train/decisions.py). No
   decision is made here: the bound is of ‖x − x'‖/‖x'‖, x' by float32, twice
   the largest of some rows.
   """
-  of = lambda module, rows: contextual.word_vectors(
-    module,
-    model.params,
-    texts,
-    *(one[rows] for one in words),
-    layer=-1,  # the last, as the paper reads
-    layers=config.fairflow.layers,
-    placement=mesh.placement(mesh.make(configs.Mesh(), 1)),
-  )
+
+  def of(module, rows):
+    text, start, size = rows.T
+    return contextual.word_vectors(
+      *(module, model.params, texts, text, start, size),
+      layer=-1,  # the last, as the paper reads
+      layers=config.fairflow.layers,
+      placement=mesh.placement(mesh.make(configs.Mesh(), 1)),
+    )
+
   fast = decisions.narrow(model, backend.inference(config.net.precision))
-  if fast is None or len(words[0]) <= decisions.FEW:
-    return of(model.module, slice(None)), 0.0
-  x = of(fast.module, slice(None))
+  if fast is None or len(words) <= decisions.FEW:
+    return of(model.module, words), 0.0
+  x = of(fast.module, words)
   some = np.linspace(0, len(x) - 1, decisions.LEAST).round().astype(np.int64)
-  exact, size = of(model.module, some), np.linalg.norm
+  exact, size = of(model.module, words[some]), np.linalg.norm
   apart = size(x[some] - exact, axis=1) / np.maximum(size(exact, axis=1), 1e-9)
   return x, decisions.WIDER * float(apart.max())
 

@@ -107,10 +107,10 @@ def test_embeddings_in_bfloat16_are_as_near_as_is_said(model, monkeypatch):
   monkeypatch.setattr(attribute_words.backend, 'inference', able)
   bundle = of_module(model[0], None, params=model[1])
   texts, config = ragged(np.random.default_rng(2), 600), Config()
-  words = np.arange(600), np.full(600, 1), np.full(600, 2)
-  near, bound = attribute_words.read(config, bundle, texts, *words)
+  words = np.stack([np.arange(600), np.full(600, 1), np.full(600, 2)], 1)
+  near, bound = attribute_words.read(config, bundle, texts, words)
   config.net.precision = 'float32'
-  exact, nothing = attribute_words.read(config, bundle, texts, *words)
+  exact, nothing = attribute_words.read(config, bundle, texts, words)
   apart = np.linalg.norm(near - exact, axis=1) / np.linalg.norm(exact, axis=1)
   assert nothing == 0 and 0 < apart.max() <= bound < 0.1
 
