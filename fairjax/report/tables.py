@@ -171,15 +171,20 @@ def _pad(text: str, width: int, right: bool) -> str:
   return space + text if right else text + space
 
 
-def _blocks(widths: list[int], width: int) -> list[list[int]]:
-  """Columns of each stacked table: all within `width`, the first in each."""
-  blocks, used = [[0]], widths[0] + 4
-  for k in range(1, len(widths)):
-    if used + widths[k] + 3 > width and len(blocks[-1]) > 1:
-      blocks.append([0])
-      used = widths[0] + 4
-    blocks[-1].append(k)
-    used += widths[k] + 3
+def _blocks(widths: list[int], width: int, body: list) -> list[list[int]]:
+  """Columns of each stacked table: all within `width`, the first in each.
+
+  With it those without which it would name several rows, where there is room.
+  """
+  size = lambda block: 1 + sum(widths[k] + 3 for k in block)
+  apart = lambda k: len({tuple(row[:k]) for row in body}) == len(body)
+  first = [*range(next(filter(apart, range(1, len(widths))), 1))]
+  first = first if size(first) <= width / 2 else [0]
+  blocks = [first]
+  for k in range(len(first), len(widths)):
+    if size([*blocks[-1], k]) > width and blocks[-1] != first:
+      blocks.append(first)
+    blocks[-1] = [*blocks[-1], k]
   return blocks
 
 
@@ -215,17 +220,14 @@ def markdown(rows: Table, columns: Columns = None, width: int = 80) -> str:
     if sum(widths) + 3 * len(widths) + 1 <= width:
       break
   tables = []
-  for block in _blocks(widths, width):
-    rule = ['-' * (widths[k] - right[k]) + ':' * right[k] for k in block]
+  for block in _blocks(widths, width, body):
     lines = [
-      '| ' + ' | '.join(line) + ' |'
-      for line in [
-        [_pad(heads[k], widths[k], right[k]) for k in block],
-        rule,
-        *([_pad(row[k], widths[k], right[k]) for k in block] for row in body),
-      ]
+      [_pad(row[k], widths[k], right[k]) for k in block]
+      for row in (heads, *body)
     ]
-    tables.append('\n'.join(lines))
+    rule = ['-' * (widths[k] - right[k]) + ':' * right[k] for k in block]
+    lines.insert(1, rule)
+    tables.append('\n'.join(f'| {" | ".join(line)} |' for line in lines))
   if notes:
     tables.append('\n'.join(f'({k}) {note}' for note, k in notes.items()))
   return '\n\n'.join(tables)

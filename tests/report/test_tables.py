@@ -60,12 +60,15 @@ def test_markdown_is_aligned_and_says_why_undefined():
 
 
 def test_wide_tables_are_stacked():
-  row = {'name': 'x' * 90} | {f'rate {k}': made(0.5, 0.4, 0.6) for k in 'abcde'}
-  text = tables.markdown([row])
+  rates = {f'rate {k}': made(0.5, 0.4, 0.6) for k in 'abcde'}
+  text = tables.markdown([{'name': 'x' * 90} | rates])
   assert max(map(len, text.split('\n'))) <= 80
   assert text.count('x' * 29 + '…') == 3
-  for k in 'abcde':
-    assert text.count(f'rate {k}') == 1
+  assert all(text.count(name) == 1 for name in rates)
+  # Of a ratio nobody saw whose it was, but for the attribute.
+  rows = [{'of': 'sex', 'group': group} | rates for group in ('men', 'women')]
+  lines = tables.markdown(rows).splitlines()
+  assert sum(line.startswith('| sex | women |') for line in lines) == 3
 
 
 def test_terminals_are_not_steered():
