@@ -89,9 +89,9 @@ def assess(
     cluster=cluster,
     sample_weight=sample_weight,
   )
-  names, labels, scores, said = inputs.predicted(y_true, y_score, pos_label)
+  names, labels, scores, notes = inputs.predicted(y_true, y_score, pos_label)
   columns, remarks = inputs.columns(groups, len(labels))
-  remarks += said
+  remarks += notes
   found = of_groups.memberships(columns, intersections=intersections)
   members, group_names, attributes, code = found
   if not columns:
@@ -269,15 +269,15 @@ def thresholds(
     cluster=cluster,
     sample_weight=sample_weight,
   )
-  _, labels, scores, said = inputs.predicted(y_true, y_score, pos_label)
+  _, labels, scores, notes = inputs.predicted(y_true, y_score, pos_label)
   if scores.shape[:-1] != (1,):
     raise UserError(
       f'y_score has shape {np.shape(y_score)}; thresholds of groups are of one '
       'model and two classes, so give [n]'
     )
-  judged_by = decided_by = _one_column(groups, labels, 'groups', said)
+  judged_by = decided_by = _one_column(groups, labels, 'groups', notes)
   if decide_by is not None:
-    decided_by = _one_column(decide_by, labels, 'decide_by', said)
+    decided_by = _one_column(decide_by, labels, 'decide_by', notes)
   columns = judged_by, decided_by
   sample = _weighted(columns, cluster, sample_weight, random_state)
   own, held = group_thresholds.halves(len(labels), holdout, sample)
@@ -306,10 +306,10 @@ def thresholds(
   )
   options |= {'cluster': sample.cluster, 'sample_weight': sample.weight}
   ranked = assess(labels, scores, **options)
-  said += warn.of_reversed(ranked['auc'] if 'auc' in ranked else {})
+  notes += warn.of_reversed(ranked['auc'] if 'auc' in ranked else {})
   for side in (before, after):
-    side.warnings[:] = dict.fromkeys([*said, *side.warnings])
-  return Equalized(rule, before, after, compare(after, before), said)
+    side.warnings[:] = dict.fromkeys([*notes, *side.warnings])
+  return Equalized(rule, before, after, compare(after, before), notes)
 
 
 def _weighted(
@@ -329,12 +329,12 @@ def _weighted(
 
 
 def _one_column(
-  values: Any, labels: np.ndarray, name: str, said: list[str]
+  values: Any, labels: np.ndarray, name: str, notes: list[str]
 ) -> np.ndarray:
   columns, remarks = inputs.columns(values, len(labels))
   if len(columns) != 1:
     raise UserError(f'{name} has {len(columns)} columns; give one')
-  said += [f'{words[0].upper()}{words[1:]}.' for words in remarks]
+  notes += [f'{words[0].upper()}{words[1:]}.' for words in remarks]
   return np.asarray(next(iter(columns.values())), object)
 
 
@@ -386,14 +386,14 @@ def swap(
     axis=axis,
   ).texts
   remedy = 'give words= of the language of the texts'
-  said = words is None and english.doubt(column, swapped, axis, remedy)
+  doubt = words is None and english.doubt(column, swapped, axis, remedy)
   if swapped == column and words is not None and not alone:
-    said = (
+    doubt = (
       f'none of {len(swapped):,} texts has a word of words=, so all are as '
       'they were'
     )
-  if said and swapped:
-    announce.note(said)
+  if doubt and swapped:
+    announce.note(doubt)
   turned: Texts = inputs.as_given(texts, swapped)
   return turned
 

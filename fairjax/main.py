@@ -176,8 +176,8 @@ def once(given: dict[str, str], flag: str, value: str) -> None:
   if getattr(kind, '__origin__', None) is tuple:
     every = ','.join(str(x) for one in both for x in ast.literal_eval(one))
     raise UserError(f'--{flag} is given twice; write --{flag}={every}')
-  told = ' and as '.join(map(short, both))
-  raise UserError(f'--{flag} is given twice, as {told}; keep one of the two')
+  values = ' and as '.join(map(short, both))
+  raise UserError(f'--{flag} is given twice, as {values}; keep one of the two')
 
 
 def instead(name: str, leaves) -> str:
@@ -293,8 +293,8 @@ def end(sentence, code: int) -> NoReturn:
     surface = commands.surface(TYPED)
     if isinstance(sentence, UserError):
       sentence.surface = surface
-    said = worded(str(sentence), surface)
-    print(f'fairjax: {said}', file=sys.stderr, flush=True)
+    text = worded(str(sentence), surface)
+    print(f'fairjax: {text}', file=sys.stderr, flush=True)
   except OSError:  # `2>&1 | head` has read enough
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
   leave_others(code)

@@ -42,10 +42,12 @@ def data():
 
 def test_import_is_light():
   code = (
-    'import sys; import fairjax; assert "assess" in dir(fairjax);'
-    'print({*sys.modules} & {"jax", "numpy", "pandas", "typing"})'
+    'import sys, time; t = time.perf_counter(); import fairjax;'
+    'print(time.perf_counter() - t, "jax" in sys.modules, "assess" in '
+    'dir(fairjax))'
   )
-  assert programs.printed('-c', code) == 'set()\n'
+  out = programs.printed('-c', code).split()
+  assert float(out[0]) < 0.3 and out[1:] == ['False', 'True']
   with pytest.raises(AttributeError, match='no attribute'):
     fairjax.asses  # noqa: B018
 

@@ -90,8 +90,8 @@ def _listed(name: str, whole: bool = True) -> list[str]:
   for title, entries in registries().items():
     known = {}
     for key, one in entries.items():
-      told = f'{one.about} {getattr(one, "origin", "")}'
-      if key == name if whole else word(told):
+      text = f'{one.about} {getattr(one, "origin", "")}'
+      if key == name if whole else word(text):
         known[key] = one.about
     lines += [title, *rows(known)] if known else []
   return lines

@@ -14,12 +14,16 @@ import runpy
 from typing import Any
 
 from fairjax.config import ignored_knobs
-from fairjax.config.adversary import Adversary
 from fairjax.config.audit import Audit
-from fairjax.config.dataset import Data, Planted, Tokens
-from fairjax.config.fairflow import FairFlow, Repair, Rewriters
-from fairjax.config.language import Benchmarks, Corpus, Generate, Pretrain
-from fairjax.config.measuring import Measures
+from fairjax.config.dataset import Data, Measures, Planted, Tokens
+from fairjax.config.language import (
+  Benchmarks,
+  Corpus,
+  Generate,
+  Pretrain,
+  Writing,
+  writer,
+)
 from fairjax.config.methods import (
   Diet,
   Grid,
@@ -28,9 +32,15 @@ from fairjax.config.methods import (
   Scoring,
   Weighting,
 )
-from fairjax.config.rewriting import Fairscore, Perturb
+from fairjax.config.rewriting import (
+  Adversary,
+  FairFlow,
+  Fairscore,
+  Perturb,
+  Repair,
+  Rewriters,
+)
 from fairjax.config.training import Mesh, Net, Train
-from fairjax.config.writing import Writing, writer
 from fairjax.core import knobs, paths
 from fairjax.core.errors import UserError
 from fairjax.core.knobs import (
@@ -208,9 +218,9 @@ def validate(config: Config) -> None:
       f'method.name is {method.name!r}, but recipe {config.recipe!r} takes the '
       'rows as they are; leave it out'
     )
-  told = any(s.startswith('data.path ') for s in config.data.sources)
+  published = any(s.startswith('data.path ') for s in config.data.sources)
   own = recipe.data_at and knobs.value(config, recipe.data_at)
-  named = config.data.path or own or told
+  named = config.data.path or own or published
   if config.data.name == 'file' and not named:
     raise UserError('data.path is empty; name a file with --config.data.path')
   if config.reuse and not pathlib.Path(config.reuse).expanduser().is_dir():

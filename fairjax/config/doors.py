@@ -185,13 +185,13 @@ def retell(
   results: Any, function: Callable, own: Mapping[str, str] | None = None
 ) -> None:
   """The notes, warnings and paragraphs of results, in a function's words."""
-  told = functools.partial(worded, surface=surface(function, own))
-  results.notes = [*map(told, results.notes)]
+  reworded = functools.partial(worded, surface=surface(function, own))
+  results.notes = [*map(reworded, results.notes)]
   for contender in results.contenders.values():
     for one in contender['sets'].values():
       for kind in ('warnings', 'notes'):
         if kind in one:
-          one[kind] = [*map(told, one[kind])]
+          one[kind] = [*map(reworded, one[kind])]
   for part in (p for one in results.sections for p in one['parts']):
     if part['part'] == 'text':
-      part['text'] = told(part['text'])
+      part['text'] = reworded(part['text'])

@@ -71,10 +71,10 @@ class UserError(Exception):
 
   def __str__(self) -> str:
     # Not super's: beside a KeyError that is the repr of the sentence.
-    told = worded(self.sentence, self.surface)
+    text = worded(self.sentence, self.surface)
     if self.where:
-      told = f'{self.surface(self.where, None)} {told}'
-    words = ' '.join(told.splitlines())
+      text = f'{self.surface(self.where, None)} {text}'
+    words = ' '.join(text.splitlines())
     long = len(words) > LONGEST
     return f'{words[:350]}…{words[-240:]}' if long else words
 
@@ -128,9 +128,9 @@ def quoted(texts: Iterable, most: int = 3, long: int = 60) -> str:
   """
   lines = [' '.join(str(text).split()) for text in texts]
   some = (x if len(x) <= long else f'{x[:long]}…' for x in lines[:most])
-  told = ', '.join(f'‘{one}’' for one in some)
+  names = ', '.join(f'‘{one}’' for one in some)
   rest = len(lines) - most
-  return f'{told} and {rest:,} more' if rest > 0 else told
+  return f'{names} and {rest:,} more' if rest > 0 else names
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str) -> str:

@@ -32,9 +32,9 @@ def table(module: str, name: str, row: Any = Entry) -> dict[str, Any]:
   out = {}
   for key, *cells in lines:
     cells += [''] * (len(fields) - len(cells))
-    told = dict(zip(fields, cells, strict=True))
-    own = {f for f in told if told[f] or f not in row._field_defaults}
-    out[key] = row(**{f: _read(kinds[f], told[f]) for f in own})
+    given = dict(zip(fields, cells, strict=True))
+    own = {f for f in given if given[f] or f not in row._field_defaults}
+    out[key] = row(**{f: _read(kinds[f], given[f]) for f in own})
   return out
 
 

@@ -38,7 +38,8 @@ class Measure(NamedTuple):
     rate of everyone). Where 1 is equal, the measure is 1 − gap.
   rank gap: between groups, of the rank `of`; 'range', 'min' or 'largest'.
   flips: of edited texts, by texts/flips.py.
-  own: by the recipe or the benchmark that writes it.
+  own: by the recipe or the benchmark that writes it; it says nothing without
+    those of `of`, which stand before it.
   """
 
   kind: str

@@ -109,7 +109,7 @@ def sentences(
       small.append((f'{name!r} ({few})', out_of_all))
   if small:
     by = '' if weight is None else ' by weight'
-    said = '; '.join(told for told, _ in small[:NAMED])
+    said = '; '.join(line for line, _ in small[:NAMED])
     if rest := small[NAMED:]:
       out_of = sum(gone for _, gone in rest)
       said += f'; and {count(len(rest), "more group")}, {out_of} in no gap'

@@ -80,8 +80,8 @@ def _of_run(found: Results, folder: pathlib.Path) -> list[dict]:
   others = {tuple(test[k] for k in sides) for test in found.tests}
   apart = [one for one in settled if one['test'] not in by_test]
   count = len(others) + len(apart) - len(out)
-  said = tables.plural(count, 'other comparison')
-  rest = {'claim': said, 'kind': verdict.EXPLORATORY, **where}
+  title = tables.plural(count, 'other comparison')
+  rest = {'claim': title, 'kind': verdict.EXPLORATORY, **where}
   return [*out, rest] if count else out
 
 
@@ -102,19 +102,19 @@ def decides(
   distance = verdict.decided_from(one['effect'], level)
   if distance is None:
     return ''
-  said = f'±{distance:.2g}'
+  text = f'±{distance:.2g}'
   if one['verdict'] != verdict.OPEN:
-    return said
+    return text
   times = verdict.times_larger(one['effect'], one['bound'], level)
   of = 'seeds' if one['test'] == verdict.OVER_SEEDS else 'size'
   if times is None or times > LARGE:
-    return f'{said}; as measured it takes over {LARGE} times the {of}'
-  said += f'; as measured it takes {times:.2g} times the {of}'
+    return f'{text}; as measured it takes over {LARGE} times the {of}'
+  text += f'; as measured it takes {times:.2g} times the {of}'
   if not seconds:
-    return said
+    return text
   hours = float(f'{times * seconds / 3600:.2g}')
-  said += f', {hours:,g} h'  # 530, where g alone says 5.3e+02
-  return said if device == 'cpu' else f'{said} of {device}'
+  text += f', {hours:,g} h'  # 530, where g alone says 5.3e+02
+  return text if device == 'cpu' else f'{text} of {device}'
 
 
 def markdown(

@@ -102,16 +102,16 @@ def shown(results: Results) -> list[Finding]:
   ranks = first(lambda name, one: quality(results, name, one))
   # Reversed labels or scores would turn all of it around.
   worse = bool(ranks) and ranks[0].verdict == BELOW
-  said = scores(results)
+  scored = scores(results)
   known = any(f.kind in ('contest', 'gap') for f in found)
   found = [*ranks, *found] if worse else [*found, *ranks]
   if known:  # a fairscore was asked for, so it leads
-    said = [f for f in said if measures.bare(f.measure) == 'different']
-  said = [f for f in said if not ranks or f.measure != ranks[0].measure]
-  if ranks and found == ranks and not said:
+    scored = [f for f in scored if measures.bare(f.measure) == 'different']
+  scored = [f for f in scored if not ranks or f.measure != ranks[0].measure]
+  if ranks and found == ranks and not scored:
     beside = {**ranks[0].beside, 'alone': True}  # a sentence has it too
     found = [dataclasses.replace(ranks[0], beside=beside)]
-  return [*said, *found] or count(results)
+  return [*scored, *found] or count(results)
 
 
 def gaps(
@@ -400,7 +400,7 @@ def scores(results: Results) -> list[Finding]:
   for name in results.set_names():
     values = results.measured(who, name)
     keys = led(values)
-    both = 1 + (keys[:1] == ['precision'])  # with the recall beside it
+    both = 1 + any(keys[0] in beside(key) for key in keys)
     chosen += [(name, key, values) for key in keys[:both]]
   chosen = chosen[:MOST]
   family = sum(defined(v[k].get('null')) for _, k, v in chosen)
@@ -468,9 +468,15 @@ def led(values: Mapping) -> list[str]:
   """Measures that people can read first."""
   keys = [k for k in measures.leading(values) if defined(values[k])]
   keys = [k for k in keys if not measures.is_rate(k)] or keys
-  if 'recall' in keys and defined(values.get('precision')):
-    keys.insert(0, 'precision')  # neither says anything alone
+  for key in tuple(keys):
+    keys[:0] = [k for k in beside(key) if defined(values.get(k))]
   return [k for k in keys if start(k)] or keys
+
+
+def beside(key: str) -> tuple[str, ...]:
+  """Measures without which one says nothing, as a recall without precision."""
+  row = measures.MEASURES[measures.bare(key)]
+  return row.of if row.kind == 'own' else ()
 
 
 def start(key: str) -> str:

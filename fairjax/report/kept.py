@@ -106,18 +106,18 @@ def _data(folder: pathlib.Path, found: Results) -> str:
   data, seeds = found.data, len(found.seeds)
   config = described(folder, CONFIG) or {}
 
-  def said(at: str, other: Any) -> Any:
+  def set_to(at: str, other: Any) -> Any:
     section, key = at.split('.')
     return config.get(section, {}).get(key, other)
 
   if data == 'file':
-    data = _short(said('data.path', data))
+    data = _short(set_to('data.path', data))
   row = ignored_knobs.row(config.get('recipe', ''))
   if row and row.data_at:  # parallel text, and not that of data.name
-    own = said(row.data_at, '') or data
+    own = set_to(row.data_at, '') or data
     data = own if isinstance(own, str) else ' and '.join(own)
   if row and row.seeds_at:  # as many generators
-    seeds = said(row.seeds_at, seeds)
+    seeds = set_to(row.seeds_at, seeds)
   parts = [data, _short(found.model)]
   parts += [tables.plural(seeds, 'seed')] if seeds else []
   return ', '.join(filter(None, parts))

@@ -32,8 +32,8 @@ def warnings(results: Results, kind: str = 'warnings') -> list[str]:
   order = sorted(about.items(), key=lambda one: focus not in one[1])
   every, out = len(results.contenders), []
   for (name, warning), who in order:
-    said = ', '.join(who) if len(who) < 3 else f'{len(who)} contenders'
-    of = of_set(name) if len(who) == every else f'{of_set(name)}, {said}'
+    names = ', '.join(who) if len(who) < 3 else f'{len(who)} contenders'
+    of = of_set(name) if len(who) == every else f'{of_set(name)}, {names}'
     out.append(f'{of}: {warning}')
   return out
 

@@ -87,7 +87,6 @@ def by_people(results: Results) -> Results:
     return results
   if set(names.values()) & set(results.contenders):
     return results  # somebody's own run is called so
-  own = lambda name: names[name] if name in names else name
   every = '|'.join(map(re.escape, sorted(names, key=len, reverse=True)))
   spelt = re.compile(rf'(?<!\S)({every})(?!\S)')
   contenders = {}
@@ -96,17 +95,17 @@ def by_people(results: Results) -> Results:
     if name in names:
       where = 'in Python' if name in functions else 'in configs'
       facts = {where: name} | facts
-    contenders[own(name)] = one | {'facts': facts}
+    contenders[names.get(name, name)] = one | {'facts': facts}
   return dataclasses.replace(
     results,
     contenders=contenders,
-    focus=own(results.focus),
+    focus=names.get(results.focus, results.focus),
     tests=[
-      t | {'ours': own(t['ours']), 'theirs': own(t['theirs'])}
+      t | {side: names.get(t[side], t[side]) for side in ('ours', 'theirs')}
       for t in results.tests
     ],
     verdicts=[
-      one | {'claim': spelt.sub(lambda m: own(m[0]), one['claim'])}
+      one | {'claim': spelt.sub(lambda m: names[m[0]], one['claim'])}
       for one in results.verdicts
     ],
     sections=_renamed(results.sections, names),

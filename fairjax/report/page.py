@@ -87,8 +87,8 @@ def first_screen(
   if not lines:  # what else a run has stands in its sections
     none = [] if results.sections else [parts.text('Nothing was compared.')]
     return [*none, *next_command(results, found, folder)]
-  said = [parts.text(lines[0], 'lead'), *map(parts.text, lines[1:])]
-  out = [{'part': 'first', 'words': said, 'picture': _picture(results, found)}]
+  text = [parts.text(lines[0], 'lead'), *map(parts.text, lines[1:])]
+  out = [{'part': 'first', 'words': text, 'picture': _picture(results, found)}]
   if lights := words.lights(found, results):
     out.append({'part': 'lights', 'lights': lights})
   return [*out, *next_command(results, found, folder)]
@@ -294,10 +294,10 @@ def _scores(results: Results, one: findings.Finding) -> dict:
 
 def _start(results: Results, folder: pathlib.Path) -> dict:
   """What leads; rows, seeds, groups; warnings and notes."""
-  told = measured.warnings(results)
-  short = [line for line in told if len(line) < LONG][:WARNED]
+  lines = measured.warnings(results)
+  short = [line for line in lines if len(line) < LONG][:WARNED]
   box = [parts.bullets(short)] if short else []
-  if more := [line for line in told if line not in short]:
+  if more := [line for line in lines if line not in short]:
     title = plural(len(more), 'more warning' if short else 'warning')
     box.append(parts.fold(title, parts.bullets(more)))
   notes = dict.fromkeys([*results.notes, *measured.warnings(results, 'notes')])
@@ -316,12 +316,12 @@ def basis(results: Results) -> str:
   for name, one in list(results.sets.items())[:1]:
     rows = 'rows' in one
     called = names.of_set(name)
-    said = f'{plural(one["rows"], "row")} of {called}' if rows else called
+    text = f'{plural(one["rows"], "row")} of {called}' if rows else called
     if 'effective_rows' in one:
-      said += f', weighted: as sure as {one["effective_rows"]:,.0f}'
+      text += f', weighted: as sure as {one["effective_rows"]:,.0f}'
     if one.get('texts', one.get('rows')) != one.get('rows'):
-      said += f' ({plural(one["texts"], "different text")})'
-    out.append(said)
+      text += f' ({plural(one["texts"], "different text")})'
+    out.append(text)
     if one.get('threshold') not in (None, 'argmax'):
       out.append(f'decision threshold {tables.limits(one["threshold"])}')
     if one.get('groups'):

@@ -22,8 +22,8 @@ def summary(results: Results) -> str:
   if len(results.classes) == 2 and results.sets:
     title.append(f'positive: {results.classes[results.pos_label]}')
   out = ['## ' + ' · '.join(printable(t) for t in title if t)]
-  if said := lines(results):
-    out.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in said))
+  if sentences := lines(results):
+    out.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in sentences))
   claims = verdict.settled(results)
   named = (_claim(c) for c in claims if c['family'] == verdict.PRIMARY)
   out += _listed('Claims', named)
@@ -94,5 +94,5 @@ def _item(line: str, first: str = '- ') -> str:
 def _claim(claim: Mapping) -> str:
   """The verdict, the claim, and the number that it rests on."""
   p = tables.p_value({**claim, 'p': claim.get('adjusted')})
-  said = f'{claim["claim"]}: {number_of(claim)}, p {p}'
-  return _item(said, f'{claim["verdict"]:14}  ')
+  line = f'{claim["claim"]}: {number_of(claim)}, p {p}'
+  return _item(line, f'{claim["verdict"]:14}  ')

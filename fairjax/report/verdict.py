@@ -48,9 +48,9 @@ def settled(found: results.Results) -> list[dict]:
     seeds = len(found.seeds) if one['test'].endswith('over seeds') else 0
     wide = findings.simultaneous(one['effect'], found.level, len(named), seeds)
     side = findings.decided(wide, one['bound'], adjusted, found.level)
-    said = words.CLAIM[side] if one['test'] != COUNT else one['verdict']
+    wording = words.CLAIM[side] if one['test'] != COUNT else one['verdict']
     more = {'adjusted': adjusted, 'family': PRIMARY, 'of': len(named)}
-    out.append({**one, 'effect': wide, 'verdict': said, **more})
+    out.append({**one, 'effect': wide, 'verdict': wording, **more})
   claims = {one['claim'] for one in out}
   others = [one for one in found.verdicts if one['claim'] not in claims]
   return out + [
@@ -125,7 +125,7 @@ def times_larger(effect: Mapping, bound: float, level: float) -> float | None:
 
 
 def claim(
-  said: str,
+  text: str,
   effect: Mapping,
   bound: float,
   test: str,
@@ -138,7 +138,7 @@ def claim(
   `what` says what number the effect is.
   """
   return {
-    'claim': said,
+    'claim': text,
     'verdict': of_interval(effect, bound),
     'what': what,
     'effect': dict(effect),

@@ -150,8 +150,8 @@ def _light(results: Results, one: Finding) -> Light | None:
   vague = not interval or (wide and one.verdict == VOID)
   state = 'unsure' if vague else states[one.verdict]
   facts = _facts(results, one)
-  said = (_say(f'{one.kind}_{part}', one, facts) for part in ('light', 'rule'))
-  return Light(title[:1].upper() + title[1:], state, *said)
+  both = (_say(f'{one.kind}_{part}', one, facts) for part in ('light', 'rule'))
+  return Light(title[:1].upper() + title[1:], state, *both)
 
 
 def score_of(key: str) -> Saying:
@@ -291,8 +291,8 @@ def ranking(
     )
   ]
   first = {**each[best], 'name': best}
-  said = _say('ranking', first, out, next(iter(each)))
-  return said[:1].upper() + said[1:]
+  sentence = _say('ranking', first, out, next(iter(each)))
+  return sentence[:1].upper() + sentence[1:]
 
 
 def of_claim(
@@ -311,9 +311,9 @@ def number_of(claim: Mapping) -> str:
 def tally(verdicts: Sequence[str]) -> str:
   """'9 claims hold, 1 claim does not hold, 2 claims undecided'."""
   out = []
-  for said in CLAIM.values():
-    n = sum(one == said for one in verdicts)
-    verb = said if n == 1 else MANY.get(said, said)
+  for verdict in CLAIM.values():
+    n = sum(one == verdict for one in verdicts)
+    verb = verdict if n == 1 else MANY.get(verdict, verdict)
     out.append(f'{tables.plural(n, "claim")} {verb}')
   return ', '.join(out)
 

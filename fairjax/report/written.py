@@ -34,33 +34,33 @@ def sections(template: str, **given: Any) -> list[dict]:
   token = VALUES.set(values)
   whole = render.template(template, {}, _kept).render(given)
   VALUES.reset(token)
-  said = lambda text: VALUE.sub(lambda found: values[int(found[1])], text)
+  fill = lambda text: VALUE.sub(lambda found: values[int(found[1])], text)
   out: list[dict] = []
   into: list[dict] = []
   for mark, text in _marked(whole):
     if mark == '##':
-      out.append(results.section(said(text)))
+      out.append(results.section(fill(text)))
     if mark in ('##', '+', '-'):
       into = out[-1]['parts']
     if mark == '+':
-      into.append(results.fold(said(text)))
+      into.append(results.fold(fill(text)))
       into = into[-1]['parts']
     elif mark == '###':
-      into.append(results.heading(said(text)))
+      into.append(results.heading(fill(text)))
     elif mark == '*':
       if not into or into[-1]['part'] != 'bullets':
         into.append(results.bullets([]))
-      into[-1]['lines'].append(said(text))
+      into[-1]['lines'].append(fill(text))
     elif mark == '|':
-      heads = (said(one).strip().partition(' = ') for one in text.split('|'))
+      heads = (fill(one).strip().partition(' = ') for one in text.split('|'))
       of = into.pop()
       known = {key for row in of['rows'] for key in row}
       own = {key: head or key for key, _, head in heads if key in known}
       into.append(results.table(of['rows'], own, of['caption'], of['screen']))
     elif mark[:1] == '@':
-      into += _given(given[mark.lstrip('@')], said(text), mark[:2] == '@@')
+      into += _given(given[mark.lstrip('@')], fill(text), mark[:2] == '@@')
     elif mark in KINDS:
-      into.append(results.text(said(text), KINDS[mark]))
+      into.append(results.text(fill(text), KINDS[mark]))
   return out
 
 

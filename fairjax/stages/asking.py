@@ -138,10 +138,10 @@ def predictor(
     parts = []
     for low in range(0, len(texts), batch):
       some = list(texts[low : low + batch])
-      said = _asked(function, some, name, place)
+      answer = _asked(function, some, name, place)
       where = lambda k, some=some: place(some[k])
       asked = Asked(classes, positive, f'{name} returns', where, False)
-      one = answers.of_values(said, len(some), asked)
+      one = answers.of_values(answer, len(some), asked)
       # Where class 0 is positive, 1 is either a decision or a probability.
       forms.append((one.scores.shape[2], positive == 0 and one.hard))
       if forms[0] != forms[-1]:
@@ -208,11 +208,11 @@ def _remedy(function, error: BaseException, texts: list[str]) -> str:
 def last(error: BaseException) -> str:
   """What was raised, and the last line of the user's own that led there."""
   lines = str(error).strip().splitlines()
-  said = f'{type(error).__name__}: {lines[0]:.200}' if lines else repr(error)
+  message = f'{type(error).__name__}: {lines[0]:.200}' if lines else repr(error)
   if isinstance(error, SystemExit):
-    said = f'it calls sys.exit({error.code!r})'
+    message = f'it calls sys.exit({error.code!r})'
   if isinstance(error, SyntaxError):
-    return f'{said} ({error.filename}, line {error.lineno})'
+    return f'{message} ({error.filename}, line {error.lineno})'
   frames = traceback.extract_tb(error.__traceback__)
   ours = str(pathlib.Path(__file__).parents[1])  # fairjax
   theirs = [
@@ -222,10 +222,10 @@ def last(error: BaseException) -> str:
   ]
   mine = [f for f in theirs if 'site-packages' not in f.filename] or theirs
   if not mine:
-    return said
+    return message
   last = mine[-1]
   file = pathlib.Path(last.filename).name
-  return f'{said} ({file}, line {last.lineno}: {last.line or last.name})'
+  return f'{message} ({file}, line {last.lineno}: {last.line or last.name})'
 
 
 class FirstAnswers(NamedTuple):
@@ -273,9 +273,9 @@ def kept(
     reuse = place.reuse
     # What its answers depend on, as far as is known.
     if model.made_from or (place.of_any and first is not None):
-      said: Any = [] if first is None else np.round(first.scores, 4)
+      first_scores: Any = [] if first is None else np.round(first.scores, 4)
       known = model.made_from() if model.made_from else model.name
-      source = artefacts.fingerprint(known, said)
+      source = artefacts.fingerprint(known, first_scores)
 
   def predict(texts: Sequence[str]) -> np.ndarray:
     rows = size * max(1, -(-len(texts) // (64 * size)))

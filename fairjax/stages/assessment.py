@@ -77,8 +77,8 @@ def assess(
       )
 
     out[name] = of(config.measures.threshold)
-    if said := clusters.words(cluster, by):
-      out[name]['warnings'].append(said)
+    if warning := clusters.words(cluster, by):
+      out[name]['warnings'].append(warning)
     for limit in more:
       again = of(limit)['fairness']
       gaps = filter(measures.is_gap, measures.leading(again))

@@ -92,12 +92,12 @@ def apart(models: Sequence[AuditedModel], path: str) -> list[AuditedModel]:
   for model in models:
     first = owner.setdefault(model.edited, model.name)
     if model.edited and first != model.name:
-      said = (
+      remark = (
         f'{path} has predictions of edited texts by {first}, and none by '
         f'{model.name}: what edits change is not measured of it; add a column '
         'of its name'
       )
-      remarks = (*model.remarks, said)
+      remarks = (*model.remarks, remark)
       model = dataclasses.replace(model, predict=None, remarks=remarks)
     out.append(model)
   return out

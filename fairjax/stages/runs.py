@@ -38,8 +38,8 @@ def begin(
   published.check(config)
   row = ignored_knobs.row(config.recipe)
   several = address or count or join or JOINED & {*os.environ}
-  told = row and row.computes
-  if several or not told or knobs.value(config, told):
+  knob_of = row and row.computes
+  if several or not knob_of or knobs.value(config, knob_of):
     from fairjax.train import mesh
 
     mesh.start(address, count, index, join)
@@ -155,11 +155,11 @@ def results(config: Config, **parts) -> Results:
   }
   out = Results(**{**own, **parts})
   sets = [s for one in out.contenders.values() for s in one['sets'].values()]
-  told = {w for one in sets for w in one.get('warnings', ())} | {*out.notes}
+  shown = {w for one in sets for w in one.get('warnings', ())} | {*out.notes}
   few = warn.of_resamples(options_of(config)) if sets else []
   row = ignored_knobs.row(config.recipe)
   always = row.notes.splitlines() if row else []
-  out.notes = [*out.notes, *always, *(n for n in few if n not in told)]
+  out.notes = [*out.notes, *always, *(n for n in few if n not in shown)]
   decisions = sys.modules.get('fairjax.train.decisions')  # where it was used
   out.notes += decisions.note() if decisions else []
   return out

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import textwrap
+import time
 import types
 
 import pytest
@@ -91,7 +92,7 @@ def test_processes_serve_rounds_and_end(tmp_path):
   with race.Process('one', script) as one, race.Process('two', script) as two:
     assert one.facts['loss'] == 0.25
     times = race.interleave({'one': one, 'two': two}, rounds=2)
-  assert min(times['one'] + times['two']) >= 0.05
+  assert all(0.05 <= t < 2 for t in times['one'] + times['two'])
   assert one.process.poll() == 0 and two.process.poll() == 0
   assert one.peak_mb > 1
 
@@ -106,9 +107,11 @@ def test_a_side_that_dies_is_one_sentence(tmp_path, served):
     serve(lambda: calls.append(1) if not calls else sys.exit(3))
     """
   script = side(tmp_path, body if served else 'raise SystemExit(3)')
+  start = time.monotonic()
   with pytest.raises(UserError, match="'torch' of the race ended with code 3"):
     with race.Process('torch', script) as one:
       one()
+  assert time.monotonic() - start < 15
 
 
 def test_list_and_unknown_names(capsys):

@@ -52,15 +52,19 @@ def test_every_process_gets_the_three_flags(fake_python):
 
 
 def test_the_first_failure_ends_all_with_its_code(fake_python):
+  start = time.monotonic()
   plan = '[[ $id == 1 ]] && sleep 0.5 && exit 7; while :; do sleep 0.1; done'
   assert local('3', fake_python, plan).returncode == 7
   stopped = (fake_python.parent / 'stopped').read_text().split()
   assert sorted(stopped) == ['0', '2']
+  assert time.monotonic() - start < 20
 
 
 def test_who_does_not_stop_is_killed(fake_python):
   plan = "[[ $id == 0 ]] && exit 3; trap '' TERM; while :; do sleep 0.1; done"
+  start = time.monotonic()
   assert local('2', fake_python, plan, GRACE='1').returncode == 3
+  assert time.monotonic() - start < 20
 
 
 def test_sigterm_reaches_every_process_and_75_comes_back(fake_python):

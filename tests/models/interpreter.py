@@ -1,22 +1,11 @@
 """The kernels of a GPU, run by their interpreter for a test."""
 
-import contextlib
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
 import pytest
 
 from fairjax.models.kernels import kernel_table, row_kernels
-
-
-@contextlib.contextmanager
-def chosen(option: str) -> Iterator[None]:
-  """A choice of kernels for a block."""
-  kernel_table.choose(option)
-  try:
-    yield
-  finally:
-    kernel_table.choose('auto')
 
 
 def interpreted(
@@ -30,6 +19,6 @@ def interpreted(
     module.agrees.cache_clear()
 
   clear()
-  with chosen('on'):
+  with kernel_table.chosen('on'):
     yield clear
   clear()

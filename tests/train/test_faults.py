@@ -151,7 +151,7 @@ with watch.Stop() as stop:
   assert b'Ctrl-C again stops at once' in line
   assert run.poll() is None
   run.send_signal(signal.SIGINT)
-  assert run.wait(timeout=60) == -signal.SIGINT
+  assert run.wait(timeout=5) == -signal.SIGINT
   run.stdout.close()
   assert b'Traceback' not in run.stderr.read()
   run.stderr.close()

@@ -277,9 +277,9 @@ def table(
       f'the table has the column {twice[0]!r} twice; drop or rename one'
     )
   out = frame.reset_index(drop=True)
-  told = out['text'].map(lambda text: isinstance(text, str)).to_numpy(bool)
-  if not told.all():
-    row = int((~told).argmax())
+  is_text = out['text'].map(lambda text: isinstance(text, str)).to_numpy(bool)
+  if not is_text.all():
+    row = int((~is_text).argmax())
     raise UserError(
       f'row {row} has {shown(out["text"][row])} for a text; give it one, or '
       'drop the row'

@@ -105,9 +105,9 @@ def words(cluster: Integer[np.ndarray, ' n'] | None, of: str = '') -> str:
   if cluster is None:
     return ''
   count = len(np.unique(cluster))
-  told = f' ({of})' if of else ''
+  by = f' ({of})' if of else ''
   return (
-    f'{len(cluster):,} rows are {count:,} clusters{told}: rows of one cluster '
+    f'{len(cluster):,} rows are {count:,} clusters{by}: rows of one cluster '
     'are not independent, and intervals and p values are over clusters'
   )
 
@@ -123,11 +123,11 @@ def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
   count, worth = len(share), 1 / (share**2).sum()
   if worth >= FEW:
     return []
-  told = (
+  warning = (
     f'there are only {count} clusters of rows; intervals over so few are rough'
   )
   if worth >= count / 2:
-    return [told] if count < FEW else []
+    return [warning] if count < FEW else []
   rough = 'intervals over so few are rough'
   if worth < 2:
     rough = 'of fewer than two no interval can be relied on'

@@ -135,8 +135,8 @@ def words(weight: Float[np.ndarray, ' n'] | None, by: str = '') -> str:
   if weight is None:
     return ''
   count, own = len(weight), rows(weight, np.ones(len(weight), bool))
-  told = f' by {by}' if by else ''
+  source = f' by {by}' if by else ''
   return (
-    f'rows are weighted{told}: values are of what the {count:,} rows stand '
+    f'rows are weighted{source}: values are of what the {count:,} rows stand '
     f'for, and intervals as wide as those of {own:,.0f} rows of equal weight'
   )

@@ -12,8 +12,9 @@ wins there (launch/races_gpu.sh), then the chip's name into the row, and into
 the first lines of the kernel's file what has run it.
 """
 
+import contextlib
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -48,6 +49,17 @@ def choose(option: str) -> None:
   if option != _option:
     _option = option
     jax.clear_caches()  # what was traced before has the other code
+
+
+@contextlib.contextmanager
+def chosen(option: str) -> Iterator[None]:
+  """`choose` for a block."""
+  before = _option
+  choose(option)
+  try:
+    yield
+  finally:
+    choose(before)
 
 
 def takes(name: str, *shape: Any) -> bool:

@@ -191,7 +191,7 @@ def can_equalize(given: AuditInputs, one: Measured | None = None) -> bool:
       ),
       'the predictions are decisions': 'auc' not in one.set['quality'],
     }
-  if criterion and (why := [said for said, so in lacking.items() if so]):
+  if criterion and (why := [reason for reason, so in lacking.items() if so]):
     raise UserError(
       f'audit.equalize is {criterion!r}, but {why[0]}; it needs labels of two '
       'classes, groups, and one score a row'

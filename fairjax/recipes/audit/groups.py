@@ -143,8 +143,8 @@ def clusters_of(config: Config, table: pd.DataFrame, groups: Who) -> Clusters:
   weight = row_weights.given(values, len(table), called)
   row_weights.check_groups(weight, groups.members, groups.names, called)
   if weight is None:
-    said = f'all rows have the same weight {name!r}: nothing is weighted'
-    return out._replace(remarks=[*out.remarks, said])
+    remark = f'all rows have the same weight {name!r}: nothing is weighted'
+    return out._replace(remarks=[*out.remarks, remark])
   lines = [
     row_weights.words(weight, repr(name)),
     'slices, and the words that carry flips, count rows as they are, without '
@@ -157,15 +157,15 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
   """Rows of one text, one template, or one value of the user's column."""
   asked, n = config.data.cluster, len(table)
   texts = clusters.of_texts(list(table['text'])) if 'text' in table else None
-  said = _copies(table) if 'text' not in table else []
+  remarks = _copies(table) if 'text' not in table else []
   if texts is not None:
     different = len(np.unique(texts))
-    said = [
+    remarks = [
       f'{n - different:,} of {n:,} rows repeat the text of another row: there '
       f'are {count(different, "different text")}'
     ]
   if asked == 'none':
-    return Clusters(None, texts, said)
+    return Clusters(None, texts, remarks)
   ways = {'equal texts': texts}
   of = lambda values: clusters.distinct(values.to_numpy(object))
   if asked:
@@ -175,14 +175,14 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
   ways = {name: codes for name, codes in ways.items() if codes is not None}
   cluster = clusters.joined(*ways.values())
   if cluster is None:
-    return Clusters(None, texts, said)
+    return Clusters(None, texts, remarks)
   words = ' or '.join(ways)
   if len(np.unique(cluster)) < 2:
     raise UserError(
       f'all rows are one cluster ({words}), so no interval can be computed; '
       'name another column with --config.data.cluster, or none'
     )
-  return Clusters(cluster, texts, [*said, clusters.words(cluster, words)])
+  return Clusters(cluster, texts, [*remarks, clusters.words(cluster, words)])
 
 
 def _copies(table: pd.DataFrame) -> list[str]:

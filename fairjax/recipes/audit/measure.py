@@ -468,11 +468,11 @@ def _edited(
     given.clusters.once(len(given.text)),
     edits.exchanged.by_row(),
   )
-  said = {
+  spelt = {
     pair: '{} → {}'.format(*pair).lower() for pair in edits.exchanged.pairs
   }
   out.words[edits.name] = flips.by_word(
-    [[said[pair] for pair in words_of(row)] for row in once],
+    [[spelt[pair] for pair in words_of(row)] for row in once],
     out.scores[:, once],
     flips.of_rows(edit, once),
     *(out.cut, options_of(given.config).over(given.clusters.among(once))),

@@ -22,5 +22,5 @@ def load(model: str, config: Config) -> judges.Judge | word_judge.WordJudge:
   reads, files = audited.reader(pathlib.Path(model).expanduser())
   if reads is None:
     return judge
-  said = artefacts.fingerprint([artefacts.content(file) for file in files])
-  return judge._replace(reads=(reads, said))
+  content = artefacts.fingerprint([artefacts.content(file) for file in files])
+  return judge._replace(reads=(reads, content))

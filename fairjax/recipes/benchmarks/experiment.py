@@ -50,8 +50,8 @@ def run(e: Experiment) -> Results:
   """items → scores of each contender → estimates → paired tests."""
   config, options = e.config, e.config.benchmarks
   check(config)
-  tables, said = items_of(config)
-  for sentence in said:
+  tables, remarks = items_of(config)
+  for sentence in remarks:
     e.log.line(sentence)
   # Every file is read before any model: what is wrong in it is reported now.
   task = downstream.items(config) if options.task else None
@@ -96,7 +96,7 @@ def run(e: Experiment) -> Results:
     notes=[
       'A benchmark that finds nothing is no evidence that there is nothing; '
       'each says below what its number cannot.',
-      *said,
+      *remarks,
     ],
     sections=sections,
   )
@@ -114,10 +114,10 @@ def items_of(config: Config) -> tuple[dict[str, pd.DataFrame], list[str]]:
         tables[name] = measure.read(name, config)
     except sources.NotThere:
       missing.append(f'{name} ({one.origin})')
-  said = f'not in {options.data}, and left out: {"; ".join(missing)}'
+  message = f'not in {options.data}, and left out: {"; ".join(missing)}'
   if not tables:
-    raise UserError(said)
-  return tables, [said] * bool(missing)
+    raise UserError(message)
+  return tables, [message] * bool(missing)
 
 
 def _named(titles: list[str], config: Config) -> str:
@@ -266,12 +266,12 @@ def axes_side_by_side(result: Mapping, tables: Mapping) -> list[dict]:
   """A table of axis by benchmark, of each contender; none of one axis alone."""
   parts = []
   for title, one in result.items():
-    rows, said = by_axis.lines(one['sets'], tables)
+    rows, notes = by_axis.lines(one['sets'], tables)
     if len(rows) > 1:
       columns = {key: key for row in rows for key in row}
       parts += [results.heading(title)] if len(result) > 1 else []
       parts.append(results.table(rows, columns, screen=True))
-      parts += [results.text(words, kind='quiet') for words in said]
+      parts += [results.text(words, kind='quiet') for words in notes]
   return written.sections('benchmark_axes.txt', each=parts) if parts else []
 
 
@@ -337,6 +337,6 @@ def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   how, cluster = intervals.options_of(config), clusters.of_texts(texts)
   result = text_likelihood.perplexity(total, count, how.over(cluster))
   quality = {f'perplexity_{key}': value for key, value in result.items()}
-  said = clusters.words(cluster, 'equal texts')
+  warning = clusters.words(cluster, 'equal texts')
   one = {'rows': len(texts), 'quality': quality}
-  return one | ({'warnings': [said]} if said else {})
+  return one | ({'warnings': [warning]} if warning else {})

@@ -78,8 +78,8 @@ def section(contenders: Mapping[str, Mapping], called: str = 'gender') -> dict:
     quality = sets.get('texts', {}).get('quality', {})
     cost = quality.get('perplexity_token_weighted', {'value': None})
     row = {'model': title, 'harm': harms[title], 'perplexity': cost}
-    if told := sets.get('probe', {}).get('quality', {}):
-      row[f'{called} read by a probe'] = told['probe_accuracy']
+    if quality := sets.get('probe', {}).get('quality', {}):
+      row[f'{called} read by a probe'] = quality['probe_accuracy']
     if 'task' in sets:
       row['task accuracy'] = sets['task']['quality']['accuracy']
     row |= {measures.label(k): value for k, value in headlines(sets).values()}

@@ -64,11 +64,11 @@ def at_most_half(ours: str, rows: int, cda: int) -> dict:
 
 
 def over_range(
-  said: str, values: Sequence[float], bound: float, test: str, what: str
+  claim: str, values: Sequence[float], bound: float, test: str, what: str
 ) -> dict:
   """A claim of the least of several shares, which have no chance in them."""
   effect = {'value': min(values), 'low': min(values), 'high': max(values)}
-  return verdict.claim(said, effect, bound, test, what=what)
+  return verdict.claim(claim, effect, bound, test, what=what)
 
 
 def seeds_agree(rows: Sequence[Mapping], level: float) -> list[dict]:

@@ -289,8 +289,8 @@ def measure(e: Experiment, text: Text, model: Bundle, fit: loop.Fitted) -> None:
 
 def dependent(cluster: np.ndarray | None, by: str) -> list[str]:
   """What a page says of texts that are not independent."""
-  said = clusters.words(cluster, by)
-  return [said, *clusters.warnings(cluster)] if said else []
+  clustered = clusters.words(cluster, by)
+  return [clustered, *clusters.warnings(cluster)] if clustered else []
 
 
 def save(config: Config, model: Bundle, params, target) -> None:

@@ -184,12 +184,12 @@ def write_sheet(
   path = e.folder / 'sheet.csv'
   versions = {name: list(each['test'][0]) for name, each in rewrites.items()}
   sources = tables['test']['text'].tolist()
-  said = f'{path} holds pairs for people to rate; python -m '
-  said += f'fairjax.pairs.sheet {path} reads it back'
+  line = f'{path} holds pairs for people to rate; python -m '
+  line += f'fairjax.pairs.sheet {path} reads it back'
   if not sheet.write(path, sources, versions, SHEET, e.config.seed):
-    said += ' (it has answers, and is left as it was; move it away for a new '
-    said += 'one)'
-  e.log.line(said)
+    line += ' (it has answers, and is left as it was; move it away for a new '
+    line += 'one)'
+  e.log.line(line)
 
 
 def quality_of_pairs(

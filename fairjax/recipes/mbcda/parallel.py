@@ -243,8 +243,8 @@ def says_women(texts: Sequence[str]) -> list[bool | None]:
 def women_first(tables: Tables, names: Sequence[str]) -> tuple[str, str]:
   """The two groups of the texts, the one with more women's words first."""
   some = tables['train'].head(2000)
-  said = np.array([float(w or False) for w in says_women(list(some['text']))])
-  share = {n: said[(some['group'] == n).to_numpy()].mean() for n in names[:2]}
+  women = np.array([float(w or False) for w in says_women(list(some['text']))])
+  share = {n: women[(some['group'] == n).to_numpy()].mean() for n in names[:2]}
   one, two = sorted(names[:2], key=lambda name: -share[name])
   return one, two
 

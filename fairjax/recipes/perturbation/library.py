@@ -66,8 +66,8 @@ def _tell(column: list[str], written: list[str], axis, by: str) -> None:
   """Says of texts that rules turn where they seem to be no English."""
   remedy = 'fairjax.swap takes words= of another language'
   if by != 'model' and column:
-    if said := english.doubt(column, written, axis, remedy):
-      announce.note(said)
+    if doubt := english.doubt(column, written, axis, remedy):
+      announce.note(doubt)
 
 
 @doors.door(ARGUMENTS | OF_A_MODEL)

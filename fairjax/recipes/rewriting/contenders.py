@@ -128,8 +128,8 @@ def measure(
 
   shows = attribute(config, test)
   for name, chances in transferred(config, tables, rewrites).items():
-    told = (counterfactual.transfer(shows, chance) for chance in chances)
-    add(name, TEXTS, *told)
+    lines = (counterfactual.transfer(shows, chance) for chance in chances)
+    add(name, TEXTS, *lines)
   if config.rewriters.fluency:
     model = fluent(config)
     for name, each in rewrites.items():
@@ -158,8 +158,8 @@ def measure(
     ):
       add(name, TRAINED, sums)
   grid(e, parts, len(test), against)
-  for name, said in warnings.items():
-    e.add(name, TRAINED, {'warnings': said})
+  for name, words in warnings.items():
+    e.add(name, TRAINED, {'warnings': words})
 
 
 def pairs(
@@ -219,8 +219,8 @@ def by_seed(
   flat = {
     (n, k): texts for n, v in versions.items() for k, texts in enumerate(v)
   }
-  said = ask(rewrites=flat)
-  return {n: [said[n, k] for k in range(len(v))] for n, v in versions.items()}
+  one = ask(rewrites=flat)
+  return {n: [one[n, k] for k in range(len(v))] for n, v in versions.items()}
 
 
 def fluent(config: Config) -> Bundle:

@@ -52,8 +52,8 @@ def weigh(e: Experiment, tables: Tables) -> tuple[pd.DataFrame, dict]:
   made_from = identity(config, 'weights', table)
   made = lambda: reweight.weights(table, config)
   result = e.stage('weights.parquet', made_from, made)
-  told = lambda: reweight.report(table, result, config)
-  about = e.stage('weights.json', made_from, told)
+  report = lambda: reweight.report(table, result, config)
+  about = e.stage('weights.json', made_from, report)
   e.log.line(
     f'weights of {len(result)} rows: {result["weight"].min():.3g} to '
     f'{result["weight"].max():.3g}, effective rows {about["effective"]:.0f}'

@@ -38,12 +38,12 @@ def read(config: Config, source: Any = None) -> tuple[pd.DataFrame, list[str]]:
       table.load(name)  # a mistake in it is reported first
   if source is None and not own.prompts:
     frame = templates.make(own.axes)
-    said: list[str] = []
+    remarks: list[str] = []
   else:
-    frame, said = _read(own.prompts if source is None else source, own.axes)
+    frame, remarks = _read(own.prompts if source is None else source, own.axes)
   _check_groups(frame)
   few = _fewer(frame, config.data.limit, config.seed)
-  return few, said + _undrawn(frame, few, config.data.limit)
+  return few, remarks + _undrawn(frame, few, config.data.limit)
 
 
 def _read(source: Any, axes: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -80,9 +80,9 @@ def _table(
     if list(frame).count(name) > 1:
       raise UserError(f'{where} has 2 columns named {name!r}; rename one')
   toxic = None
-  said: list[str] = []
+  remarks: list[str] = []
   if any(isinstance(one, Mapping) for one in frame['prompt']):
-    frame, toxic, said = published.real_toxicity(frame, where)
+    frame, toxic, remarks = published.real_toxicity(frame, where)
   for name in READ:
     for row, one in enumerate(frame[name] if name in frame else ()):
       # No texts, though Python can write them as such.
@@ -104,7 +104,7 @@ def _table(
     parts = [found]
   else:
     parts, more = _by_words(prompts, axes)
-  said += more
+  remarks += more
   if toxic is not None:
     parts.append(toxic)
   if not parts:
@@ -114,7 +114,7 @@ def _table(
       'a column group (empty where a prompt names none), or name the axis '
       'whose words they hold with --config.writing.axes'
     )
-  return pd.concat(parts, ignore_index=True), said
+  return pd.concat(parts, ignore_index=True), remarks
 
 
 def _axis_name(axis: str) -> str:
@@ -125,7 +125,7 @@ def _grouped(frame, prompts, where: str) -> tuple[pd.DataFrame, list[str]]:
   frame = _of_every_attribute(frame.assign(prompt=prompts), where)
   prompts = frame['prompt'].tolist()
   text = lambda name: frame[name].fillna('').astype(str).str.strip()
-  group, said = group_names.tidied('group', frame['group'])
+  group, remarks = group_names.tidied('group', frame['group'])
   group = pd.Series(group, frame.index)
   attribute = text('attribute') if 'attribute' in frame else 'group'
   own = next((name for name in CLUSTERS if name in frame), '')
@@ -149,13 +149,13 @@ def _grouped(frame, prompts, where: str) -> tuple[pd.DataFrame, list[str]]:
   else:
     out['pair'] = _paired(out) if own else ''
     if own and (out['pair'] == '').all():
-      said.append(
+      remarks.append(
         f'the groups of {where} have not as many prompts of each {own}, so '
         'none are matched; a column pair says which belong together'
       )
   if 'continuation' in frame:
     out['continuation'] = frame['continuation'].fillna('').astype(str)
-  return out, said
+  return out, remarks
 
 
 def _of_every_attribute(frame: pd.DataFrame, where: str) -> pd.DataFrame:
@@ -216,7 +216,7 @@ def _by_words(
   prompts: list[str], axes: Sequence[str]
 ) -> tuple[list[pd.DataFrame], list[str]]:
   """The groups that prompts name; those that name two are in none."""
-  parts, said = [], []
+  parts, remarks = [], []
   for axis in axes:
     # '' is of a prompt that names no value, None of one that names several.
     values: dict[int, str | None] = dict(enumerate(exchange.values(axis)))
@@ -228,7 +228,7 @@ def _by_words(
       continue
     name = _axis_name(axis)
     if several:
-      said.append(
+      remarks.append(
         f'{count(several, "prompt")} with words of several groups of {name} '
         'left out'
       )
@@ -239,11 +239,11 @@ def _by_words(
     ]
     parts.append(pd.DataFrame(rows, columns=COLUMNS))
   if english.is_doubted(prompts):
-    said.append(
+    remarks.append(
       'the prompts seem to be of another language than English, of which are '
       'the words and rules that found their groups: give a column group'
     )
-  return parts, said
+  return parts, remarks
 
 
 # Which of them
@@ -274,7 +274,7 @@ def _fewer(frame: pd.DataFrame, limit: int, seed: int) -> pd.DataFrame:
 
 def _undrawn(frame: pd.DataFrame, few: pd.DataFrame, limit: int) -> list[str]:
   """Groups that are in none of the clusters drawn, to be said."""
-  said = []
+  remarks = []
   for attribute, some in frame[frame['group'] != ''].groupby('attribute'):
     groups = [*dict.fromkeys(some['group'])]
     drawn = {*few.loc[few['attribute'] == attribute, 'group']}
@@ -285,5 +285,5 @@ def _undrawn(frame: pd.DataFrame, few: pd.DataFrame, limit: int) -> list[str]:
     where += f'{attribute} that it draws none is of {", ".join(lost)}'
     if len(groups) - len(lost) < 2:
       raise UserError(f'{where}; a gap needs two groups, so raise it')
-    said.append(where)
-  return said
+    remarks.append(where)
+  return remarks

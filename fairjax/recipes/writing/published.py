@@ -34,10 +34,10 @@ def bold(path: str) -> tuple[pd.DataFrame, list[str]] | None:
     for prompt in prompts
   ]
   kept = [row for row in rows if row[0].strip()]
-  said = []
+  remarks = []
   if lost := len(rows) - len(kept):
-    said.append(f'{count(lost, "blank prompt")} of {path} left out')
-  return pd.DataFrame(kept, columns=COLUMNS), said
+    remarks.append(f'{count(lost, "blank prompt")} of {path} left out')
+  return pd.DataFrame(kept, columns=COLUMNS), remarks
 
 
 def _check_bold(tree: Mapping, where: str) -> None:
@@ -93,10 +93,10 @@ def real_toxicity(
     for text, group in zip(texts, toxic)
     if group
   ]
-  said = []
+  remarks = []
   if lost := len(rated) - sum(rated):
-    said.append(
+    remarks.append(
       f'{count(lost, "prompt")} of {where} without a toxicity neither among '
       'the toxic nor among the others'
     )
-  return frame, pd.DataFrame(rows, columns=COLUMNS), said
+  return frame, pd.DataFrame(rows, columns=COLUMNS), remarks

@@ -30,7 +30,7 @@ class Scorer(NamedTuple):
   positive: str  # what its class is called
   model: AuditedModel
   place: int  # of that class
-  said: Set[str] = frozenset()  # labels that a function has answered
+  answered: Set[str] = frozenset()  # labels that a function has answered
 
 
 def load(config: Config, source: Any = None) -> Scorer:
@@ -47,11 +47,11 @@ def load(config: Config, source: Any = None) -> Scorer:
     if not pathlib.Path(source).exists():
       made_from = lambda: artefacts.fingerprint(asking.made_from(name), named)
       source = asking.imported(source, 'writing.classifier')
-  blank, said = pd.DataFrame({'text': list(PROBE)}), set[str]()
+  blank, answered = pd.DataFrame({'text': list(PROBE)}), set[str]()
   if callable(source) and not hasattr(source, 'predict_proba'):
     name = name or getattr(source, '__name__', type(source).__name__)
     _refuse_nameless(source, name, named)
-    function = _numbered(source, name, named, said)
+    function = _numbered(source, name, named, answered)
     found = [audited.function(function, name, config, blank, (), made_from)]
   else:
     found = audited.load(source, config, blank, ())
@@ -67,7 +67,7 @@ def load(config: Config, source: Any = None) -> Scorer:
   if place is None:
     place = _by_number(model, chances.shape[-1], named)
   label = model.classes[place] if model.classes else named
-  return Scorer(model.name, label or 'positive', model, place, said)
+  return Scorer(model.name, label or 'positive', model, place, answered)
 
 
 def score(
@@ -81,10 +81,10 @@ def score(
     model = asking.kept(model, first, place, config.audit.batch, log.line)
   assert model.predict is not None  # `load` has looked
   chances = np.asarray(model.predict(list(texts)))[..., scorer.place].mean(0)
-  if len(scorer.said) > 1 and not chances.any():
+  if len(scorer.answered) > 1 and not chances.any():
     raise UserError(
-      f'{scorer.name} answers {_names(scorer.said)} of {len(texts):,} texts, '
-      f'and never {scorer.positive!r}; if it calls that class otherwise, give '
+      f'{scorer.name} answers {_names(scorer.answered)} of {len(texts):,} texts'
+      f', never {scorer.positive!r}; if it calls that class otherwise, give '
       'its own word with --config.measures.pos_label'
     )
   return chances
@@ -92,12 +92,12 @@ def score(
 
 def _refuse_nameless(function: Callable, name: str, positive: str) -> None:
   """Answers in words, and nothing says which of them is scored."""
-  said = None
+  label = None
   with contextlib.suppress(Exception):  # which is reported where it is read
-    said = None if positive else answers.labelled(function(list(PROBE)))
-  if said is not None:
+    label = None if positive else answers.labelled(function(list(PROBE)))
+  if label is not None:
     raise UserError(
-      f'{name} answers in words, such as {str(said.columns[0])[:60]!r}, and '
+      f'{name} answers in words, such as {str(label.columns[0])[:60]!r}, and '
       'nothing says which of them is scored; name it with '
       '--config.measures.pos_label'
     )
@@ -113,12 +113,12 @@ def _numbered(
 
   def numbers(texts: Sequence[str]):
     given = source(list(texts))
-    said = answers.labelled(given)
-    if said is None:
+    labelled = answers.labelled(given)
+    if labelled is None:
       return given
-    said.columns = [_plain(label) for label in said]
-    seen.update(said.columns)
-    known, scores = said.notna(), said.fillna(0.0)
+    labelled.columns = [_plain(label) for label in labelled]
+    seen.update(labelled.columns)
+    known, scores = labelled.notna(), labelled.fillna(0.0)
     alone = bool((known.sum(axis=1) == 1).all())
     if alone and not all(isinstance(one, str) for one in given):
       _refuse_others(scores.max(axis=1), name, positive, seen)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairjax import stages
-from fairjax.config import Config, writing
+from fairjax.config import Config, writer
 from fairjax.core import announce, artefacts
 from fairjax.core.errors import Interrupted, UserError
 from fairjax.models import families
@@ -58,7 +58,7 @@ def load(config: Config, source: Any = None) -> TextWriter:
 
 
 def _model(config: Config) -> TextWriter:
-  writing.writer(str(config.model))
+  writer(str(config.model))
   bundle = generate_corpus.load(config)
   generate_corpus.check(bundle, config)
   families.require(families.find(bundle.family), 'judge', config.model)

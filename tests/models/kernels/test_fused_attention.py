@@ -12,7 +12,6 @@ from fairjax.models import families
 from fairjax.models.kernels import fused_attention, kernel_table, row_kernels
 from fairjax.models.layers import attention
 
-from .. import interpreter
 from ..small_encoder import PACKED, SHAPE, norms
 
 
@@ -68,7 +67,7 @@ def test_an_encoder_on_a_gpu_takes_that_kernel(monkeypatch):
   params = module.init(jax.random.key(0), PACKED)['params']
 
   def norms_at(platform):
-    with backend.made_for(platform), interpreter.chosen('on'):
+    with backend.made_for(platform), kernel_table.chosen('on'):
       program = jax.jit(lambda p: norms(module, p, PACKED))
       text = program.lower(params).as_text()
       return np.asarray(program(params)), text.count('while')
@@ -89,7 +88,7 @@ def test_a_kernel_that_this_gpu_gets_wrong_is_not_used(monkeypatch):
   )
   clear = lambda: [one.cache_clear() for one in caches]
   clear()
-  with interpreter.chosen('on'):
+  with kernel_table.chosen('on'):
     one = lambda: kernel_table.takes('attention', 24, 16, jnp.bfloat16)
     assert jax.jit(lambda x: x if one() else -x)(1) == 1  # asked while tracing
     real = fused_attention.product

@@ -12,8 +12,6 @@ import pytest
 from fairjax.core import announce, backend
 from fairjax.models.kernels import kernel_table, row_kernels
 
-from .. import interpreter
-
 SHAPES = {  # that fit, of each
   'attention': (80, 64, jnp.bfloat16),
   'norm': (80, 768, jnp.bfloat16, 5, True),
@@ -49,11 +47,11 @@ def test_auto_takes_what_a_chip_of_that_name_has_proven(
   monkeypatch.setitem(kernel_table.KERNELS, name, proven)
   chip('NVIDIA H100 80GB HBM3')
   assert take()
-  with interpreter.chosen('off'):
+  with kernel_table.chosen('off'):
     assert not take()
   chip('Tesla T4')
   assert not take()
-  with interpreter.chosen('on'):
+  with kernel_table.chosen('on'):
     assert take()
     monkeypatch.setattr(backend, 'platform', lambda: 'cpu')
     assert not take()

@@ -117,7 +117,7 @@ def server(audited, tmp_path_factory):
 
 
 def asked(server, method='GET', path='', body=None, **headers):
-  link = http.client.HTTPConnection(serve.HOST, server.server_port, timeout=300)
+  link = http.client.HTTPConnection(serve.HOST, server.server_port, timeout=30)
   form = {'Content-Type': 'application/x-www-form-urlencoded'} if body else {}
   headers = {k.replace('_', '-'): v for k, v in headers.items()}
   where = path if path.startswith('/') else f'/{server.key}/{path}'
