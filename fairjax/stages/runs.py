@@ -222,8 +222,9 @@ def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   known = folder / 'hygiene.json'
   if not results.classes and known.exists():
     names = artefacts.read_json(known).get('classes', [])
-    made = kept.described(folder, kept.CONFIG) or {}
-    results.classes = labels.said(names, made['data']['label'])
+    made = kept.described(folder, kept.CONFIG) or {'data': {}}  # a library's
+    column = made['data'].get('label', 'label')
+    results.classes = labels.said(names, column)
   log.spent()
   keep_note(folder, results)
   results = page.publish(folder, results)
