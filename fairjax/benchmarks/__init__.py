@@ -39,7 +39,6 @@ class Benchmark(NamedTuple):
   whole: str = 'all'  # the part of `values` that is the whole
   # The measure that stands for it; a second where a model has not the first.
   headline: tuple[str, ...] = ()
-  told: str = ''  # the group that shows an association best; '': everything
   # Beside other benchmarks by axis: what is shown instead of its headline, and
   # the one axis that it is of where its parts name none.
   by_axis: tuple[str, ...] = ()

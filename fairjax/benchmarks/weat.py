@@ -63,7 +63,6 @@ class Test(NamedTuple):
   """One file: two lists of targets, two of attributes, by name."""
 
   name: str
-  categories: tuple[str, str, str, str]
   targets: tuple[list[str], list[str]]
   attributes: tuple[list[str], list[str]]
   words: list[str] | None = None  # of each target sentence, X then Y
@@ -75,14 +74,13 @@ def read(path: str | pathlib.Path) -> Test:
   path = pathlib.Path(path)
   tree = forms.tree(path, FORM)
   lists = [tree[part]['examples'] for part in PARTS]
-  names = tuple(tree[part]['category'] for part in PARTS)
   notes = []
-  for name, texts in zip(names, lists):
-    twice = len(texts) - len(set(texts))
-    if twice:
+  for part, texts in zip(PARTS, lists):
+    if twice := len(texts) - len(set(texts)):
       notes.append(
-        f'{path.stem}: {twice} of the {len(texts)} texts of {name} are there '
-        'twice and count once, as in the reference'
+        f'{path.stem}: {twice} of the {len(texts)} texts of '
+        f'{tree[part]["category"]} are there twice and count once, as in the '
+        'reference'
       )
   x, y, a, b = (list(dict.fromkeys(texts)) for texts in lists)
   both = set(x) & set(y)
@@ -96,7 +94,7 @@ def read(path: str | pathlib.Path) -> Test:
   plain = path.with_name(path.name.removeprefix('sent-'))
   if path.name.startswith('sent-') and plain.is_file():
     words = words_of(x, y, read(plain))
-  return Test(path.stem, names, (x, y), (a, b), words, tuple(notes))
+  return Test(path.stem, (x, y), (a, b), words, tuple(notes))
 
 
 def words_of(

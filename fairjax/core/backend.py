@@ -10,7 +10,7 @@ import contextlib
 import functools
 import platform as python
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 
@@ -18,62 +18,57 @@ from fairjax.core import announce, memory
 
 memory.in_the_asking_thread()  # jax reads it when it makes its first array
 
-_others: list[str] = []  # the innermost last
+# What programs are traced for: another platform than that at hand, the same
+# bits each time, and which kernels (models/kernels/kernel_table.py).
+traced: dict[str, Any] = {'platform': '', 'repeats': False, 'kernels': 'auto'}
+
+
+def trace(name: str, value: Any) -> None:
+  """What is traced from here on is for that."""
+  if value != traced[name]:
+    traced[name] = value
+    jax.clear_caches()  # what was traced before is another program
+
+
+@contextlib.contextmanager
+def tracing(name: str, value: Any) -> Iterator[None]:
+  """`trace` for a block."""
+  before = traced[name]
+  trace(name, value)
+  try:
+    yield
+  finally:
+    trace(name, before)
 
 
 def platform() -> str:
   """'cpu', 'gpu' or 'tpu'."""
-  return _others[-1] if _others else jax.default_backend()
+  return traced['platform'] or jax.default_backend()
 
 
-@contextlib.contextmanager
-def made_for(name: str) -> Iterator[None]:
+def made_for(name: str) -> contextlib.AbstractContextManager:
   """Programs traced in the block are those of that platform."""
-  _others.append(name)
-  jax.clear_caches()  # what was traced before is another platform's
-  try:
-    yield
-  finally:
-    _others.pop()
-    jax.clear_caches()
-
-
-# The same bits each time
-
-_repeatable = False
+  return tracing('platform', name)
 
 
 def repeats() -> bool:
   """Whether a program must give the same bits each time it is run."""
-  return _repeatable
+  return traced['repeats']
 
 
-@contextlib.contextmanager
-def repeatable(wanted: bool) -> Iterator[None]:
+def repeatable(wanted: bool) -> contextlib.AbstractContextManager:
   """Training programs made in the block repeat to the bit, if that is wanted.
 
   Those of a CPU and a TPU do anyway. On a GPU a scatter that adds does so in no
   order, and which product is fastest is found by trying: XLA is told to leave
   both, and the gradients of tables are summed in the order of ids.
   """
-  before = _repeatable
-  _set(wanted)
-  try:
-    yield
-  finally:
-    _set(before)
-
-
-def _set(wanted: bool) -> None:
-  global _repeatable
-  if wanted != _repeatable:
-    _repeatable = wanted
-    jax.clear_caches()  # what was traced before is another program
+  return tracing('repeats', wanted)
 
 
 def compiler_options() -> dict[str, bool]:
   """What XLA is told of such a program."""
-  wanted = _repeatable and platform() == 'gpu'
+  wanted = repeats() and platform() == 'gpu'
   return {'xla_gpu_deterministic_ops': True} if wanted else {}
 
 
@@ -137,7 +132,7 @@ def processor() -> Processor:
 
 def capability() -> float | None:
   """The compute capability of the GPU at hand; None of other devices."""
-  if _others or jax.default_backend() != 'gpu':
+  if traced['platform'] or jax.default_backend() != 'gpu':
     return None
   try:
     return float(jax.local_devices()[0].compute_capability)
@@ -147,7 +142,7 @@ def capability() -> float | None:
 
 def chip() -> str:
   """The name of the device at hand; '' where programs are for another."""
-  return '' if _others else jax.local_devices()[0].device_kind
+  return '' if traced['platform'] else jax.local_devices()[0].device_kind
 
 
 def slowness(precision: str) -> str:

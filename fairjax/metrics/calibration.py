@@ -25,7 +25,6 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics.inference import (
   clusters,
-  estimates,
   intervals,
   resampling,
   row_weights,
@@ -75,12 +74,18 @@ def measure(
     # Of several seeds each is off by chance, though their mean is not.
     alike = noise if own is None else np.abs(centred + own).sum(-1)
     shift = -centred.sum(-1)
-  everyone, by_group = None, []
+  by_group = []
   for g in [*range(len(members)), -1]:
-    note = '' if n[g] else 'no rows'
+    note = {} if n[g] else {'note': 'no rows'}
+    bound, null, apart = (
+      None if x is None or note else x[:, :, g] for x in (noise, alike, shift)
+    )
+    shifted = None if apart is None else over[:, g] + apart
     one = {
-      'ece': _norm(ece[:, g], noise, alike, g, options, note),
-      'overconfidence': _signed(over[:, g], shift, g, options, note),
+      'ece': intervals.of_gap(ece[:, g], bound, options, alike=null) | note,
+      'overconfidence': intervals.of_mean(
+        over[:, g], shifted, options, bounds=(-1.0, 1.0), **note
+      ),
     }
     by_group.append(one)
   everyone = by_group.pop()
@@ -98,19 +103,6 @@ def measure(
       note=f'fewer than two groups of {min_group} rows',
     )
   return everyone, by_group, fair
-
-
-def _norm(values, noise, alike, g, options, note) -> dict:
-  if note or noise is None:
-    return estimates.noted(values, None, None, note)
-  return intervals.of_gap(values, noise[:, :, g], options, alike=alike[:, :, g])
-
-
-def _signed(values, shift, g, options, note) -> dict:
-  if note or shift is None:
-    return estimates.noted(values, None, None, note)
-  draws = values[None] + shift[:, :, g]
-  return intervals.of_mean(values, draws, options, bounds=(-1.0, 1.0))
 
 
 def _bins(score: np.ndarray) -> np.ndarray:

@@ -423,7 +423,7 @@ def _noise(
     least, most = map(_columns, groups.reduce_noise(own, centre))
     out.append(np.fmax.reduce(extremes.size((least, most)), 2))
     apart = own - centre if alike is None else own - centre + alike[some]
-    null.append(np.fmax.reduce(_columns(groups.alike_noise(apart)), 2))
+    null.append(np.fmax.reduce(_columns(groups.reduce(apart)), 2))
   return np.concatenate(out), np.concatenate(null)
 
 

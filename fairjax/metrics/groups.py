@@ -96,12 +96,6 @@ def rates_with(
   return xp.where(among > 0, (above + plus) / (below + both), xp.nan)
 
 
-def spread(values: Float[np.ndarray, 'g *b']) -> Float[np.ndarray, '*b']:
-  """Largest difference between two groups; NaN with fewer than two."""
-  gap = np.fmax.reduce(values) - np.fmin.reduce(values)
-  return np.where((~np.isnan(values)).sum(0) > 1, gap, np.nan)
-
-
 def total(values: Float[np.ndarray, 'g *b']) -> Float[np.ndarray, '*b']:
   """Sum of absolute values over the groups where they are defined."""
   known = ~np.isnan(values)
@@ -119,14 +113,19 @@ def _groups_first(
 def reduce(
   values: Float[np.ndarray, '*b g1 rate'],
 ) -> dict[str, Float[np.ndarray, '*b rate']]:
-  """What gaps and AGGREGATES are made of; the last group is everyone."""
+  """What gaps and AGGREGATES are made of; the last group is everyone.
+
+  Of rates that differ by noise alone it is what chance shows.
+  """
   values = _groups_first(values)
   groups = values[:-1]
+  low, high = np.fmin.reduce(groups), np.fmax.reduce(groups)
+  several = (~np.isnan(groups)).sum(0) > 1
   return {
-    'range': spread(groups),
+    'range': np.where(several, high - low, np.nan),
     'sum': total(groups - values[-1]),
-    'min': np.fmin.reduce(groups),
-    'max': np.fmax.reduce(groups),
+    'min': low,
+    'max': high,
   }
 
 
@@ -158,17 +157,6 @@ def reduce_noise(
     | {name: end[side] for name, end in ends.items()}
     for side, sign in enumerate((-1, 1))
   ]
-
-
-def alike_noise(
-  noise: Float[np.ndarray, 'b s k g1 rate'],
-) -> dict[str, Float[np.ndarray, 'b s k rate']]:
-  """What chance shows: the gaps of rates that differ by `noise` alone."""
-  noise = _groups_first(noise)
-  return {
-    'range': spread(noise[:-1]),
-    'sum': total(noise[:-1] - noise[-1]),
-  }
 
 
 def confusion(

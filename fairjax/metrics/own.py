@@ -84,8 +84,7 @@ def measured(
   masks = [*members, np.ones(len(labels), bool)]
   several = len(set(attributes)) > 1
   for name, function in functions.items():
-    second = list(_parameters(function))[1:2]
-    given = scores if {*second} & {*SCORES} else decisions
+    given = scores if _asks(function)[0] else decisions
     values, noise = _of_groups(
       (name, function), labels, given, masks, names, options
     )
@@ -105,18 +104,15 @@ def measured(
   return everyone, by_group, fairness
 
 
-def _parameters(function: Callable) -> Mapping[str, inspect.Parameter]:
-  """None of what is built in, and says nothing of itself."""
+def _asks(function: Callable) -> tuple[bool, bool]:
+  """Whether it asks for scores, and takes weights."""
   try:
-    return inspect.signature(function).parameters
-  except (TypeError, ValueError):
-    return {}
-
-
-def _takes_weights(function: Callable) -> bool:
-  taken = _parameters(function)
-  some = any(one.kind == one.VAR_KEYWORD for one in taken.values())
-  return some or 'sample_weight' in taken
+    taken = inspect.signature(function).parameters
+  except (TypeError, ValueError):  # what is built in says nothing of itself
+    return False, False
+  any_name = any(one.kind == one.VAR_KEYWORD for one in taken.values())
+  scores = any(name in SCORES for name in list(taken)[1:2])
+  return scores, any_name or 'sample_weight' in taken
 
 
 def _of_groups(
@@ -124,7 +120,7 @@ def _of_groups(
 ) -> tuple[Float[np.ndarray, 's g'], np.ndarray | None]:
   """Values, and the deviations of every draw [draw, s, g]."""
   (name, function), weight = named, options.weight
-  if weight is not None and not _takes_weights(function):
+  if weight is not None and not _asks(function)[1]:
     raise UserError(
       f'metrics[{name!r}] takes no sample_weight, and rows are weighted; give '
       'it a parameter of that name, as the metrics of scikit-learn have'

@@ -33,6 +33,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import measures
 from fairjax.metrics.inference import resampling, row_weights
+from fairjax.metrics.inference.intervals import chance
 from fairjax.metrics.kernels import kernel
 
 BINS = 2048
@@ -361,7 +362,7 @@ def balanced_accuracy(
 ) -> Float[np.ndarray, 'b *s']:
   """Mean recall; of three or more classes those without rows are left out."""
   recall = _right(counts) / _some(counts.sum(-1))
-  return recall.mean(-1) if counts.shape[-1] == 2 else _mean_known(recall)
+  return recall.mean(-1) if counts.shape[-1] == 2 else chance(recall, -1)
 
 
 def f1(counts: Float[np.ndarray, 'b *s c c']) -> Float[np.ndarray, 'b *s']:
@@ -373,16 +374,11 @@ def macro_f1(
   counts: Float[np.ndarray, 'b *s c c'],
 ) -> Float[np.ndarray, 'b *s']:
   """Mean F1 of the classes that have rows or are decided."""
-  return _mean_known(_f1(counts))
+  return chance(_f1(counts), -1)
 
 
 def _f1(counts: np.ndarray) -> np.ndarray:
   return 2 * _right(counts) / _some(counts.sum(-1) + counts.sum(-2))
-
-
-def _mean_known(x: Float[np.ndarray, 'b *s c']) -> Float[np.ndarray, 'b *s']:
-  known = ~np.isnan(x)
-  return np.where(known, x, 0).sum(-1) / _some(known.sum(-1))
 
 
 def mcc(counts: Float[np.ndarray, 'b *s c c']) -> Float[np.ndarray, 'b *s']:

@@ -105,11 +105,6 @@ def token_loss(read: Output, batch: Batch) -> Float[Array, '']:
   )
 
 
-def one(batch: Batch) -> Float[Array, '']:
-  """What a step's losses are divided by: their shares have divided already."""
-  return jnp.float32(1)
-
-
 def generator_loss(model: Bundle, params, batch: Batch, key):
   """The total of a train.step.Loss, and its two terms."""
   read = output(model.module, params, batch, key)

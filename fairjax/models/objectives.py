@@ -52,28 +52,10 @@ def continued(model: Bundle, params: Any, batch: Batch, key) -> Terms:
 
 
 def denoised(model: Bundle, params: Any, batch: Batch, key) -> Terms:
-  """-log p(target token), given the corrupted source (BART)."""
+  """-log p(target token), given the source: corrupted (BART), or to rewrite."""
   logits = model.apply(params, batch, key)
   losses = causal.token_losses(logits, batch['target'])
   return {'loss': Term(losses, batch['target_segment_ids'], batch['share'])}
-
-
-@functools.cache
-def rewriting(more: Callable | None = None) -> Callable:
-  """-log p(target token) where it is asked, of a model that rewrites.
-
-  `more(logits, params, batch)` -> Terms adds losses on the same logits, which
-  costs no second pass.
-  """
-
-  def objective(model, params, batch, key) -> Terms:
-    logits = model.apply(params, batch, key)
-    losses = causal.token_losses(logits, batch['target'])
-    own = Term(losses, batch['target_segment_ids'], batch['share'])
-    added = {} if more is None else more(logits, params, batch)
-    return {'token_loss': own} | added
-
-  return objective
 
 
 def rewrites(model: Bundle, params: Any, batch: Batch, key) -> Terms:
@@ -145,19 +127,14 @@ def replaced(
   return scatter(batch['labels']), scatter(sampled.astype(tokens.dtype))
 
 
-class GeneratorOutput(NamedTuple):
-  """What passes between generator and discriminator."""
-
-  logits: Float[Array, 'r m v']  # of the generator
-  original: Int[Array, 'r t']
-  read: Int[Array, 'r t']  # with the generator's tokens
-  scores: Float[Array, 'r t']  # above 0 for 'replaced'
-
-
 def generate_and_detect(
   model: Bundle, params: Any, batch: Batch, key
-) -> GeneratorOutput:
-  """The generator fills the masks, the discriminator judges every token."""
+) -> tuple[Array, ...]:
+  """The generator fills the masks, the discriminator judges every token.
+
+  The generator's logits [r, m, v]; the original tokens and those with the
+  generator's [r, t]; scores [r, t] that are above 0 for 'replaced'.
+  """
   generator, discriminator = model.module
   logits = generator.apply({'params': shared(params)}, batch, key)
   identity = jnp.take_along_axis(
@@ -173,7 +150,7 @@ def generate_and_detect(
     {**batch, 'tokens': inputs},
     fold(key, _JUDGE),
   )
-  return GeneratorOutput(logits, original, inputs, scores)
+  return logits, original, inputs, scores
 
 
 def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:
@@ -202,8 +179,9 @@ def detected(model: Bundle, params: Any, batch: Batch, key) -> Terms:
   }
 
 
-def _one(batch: Batch) -> Float[Array, '']:
-  return jnp.float32(1)  # the shares have divided already
+def one(batch: Batch) -> Float[Array, '']:
+  """What a step's losses are divided by: their shares have divided already."""
+  return jnp.float32(1)
 
 
 @functools.cache
@@ -223,7 +201,7 @@ def loss(objective) -> tuple[Callable, Callable]:
     }
     return sum(sums.values()), sums if len(sums) > 1 else {}  # one is the loss
 
-  return total, _one
+  return total, one
 
 
 def measured(model: Bundle, objective) -> Bundle:

@@ -19,9 +19,11 @@ from tokenizers import Tokenizer
 
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
+from fairjax.metrics.texts.similarity import cosines
 from fairjax.pairs.axes import exchange
 
 LEAST = 0.5  # cosine of a grown pair's difference and the mean one
+SEED_LEAST = 20  # occurrences that a side's seed words need
 ROWS = 1024  # words whose neighbours are sought at a time
 
 
@@ -147,18 +149,16 @@ def _of_axis(axis: str, one: str, other: str) -> tuple[list[str], list[str]]:
 
 
 def check_seeds(
-  seeds: tuple[list[str], list[str]],
-  counts: dict[str, int],
-  least_count: int = 20,
+  seeds: tuple[list[str], list[str]], counts: dict[str, int]
 ) -> None:
   """Stops where a side has too few occurrences."""
   for side in seeds:
     total = sum(counts.get(word, 0) for word in side)
-    if total < least_count:
+    if total < SEED_LEAST:
       each = ', '.join(f'{word!r} {counts.get(word, 0)}' for word in side)
       raise UserError(
         f'the corpus has too few occurrences of the seed words of one side '
-        f'({each}; {least_count} are needed); give more text or other words'
+        f'({each}; {SEED_LEAST} are needed); give more text or other words'
       )
 
 
@@ -264,7 +264,7 @@ def grow(
     ]
     if new:
       gap = mean[[b for _, b in new]] - mean[[a for a, _ in new]]
-      new = [new[k] for k in np.flatnonzero(cosine(gap, direction) > LEAST)]
+      new = [new[k] for k in np.flatnonzero(cosines(gap, direction) > LEAST)]
     # A word that is the first of one pair and the second of another shows
     # neither side.
     both = {a for a, _ in new} & {b for _, b in new}
@@ -297,11 +297,3 @@ def nearest(
     distance[rows, k + rows] = np.inf
     out[k : k + ROWS] = distance.argmin(1)
   return out
-
-
-def cosine(
-  x: Float[np.ndarray, 'n d'], y: Float[np.ndarray, '*n d']
-) -> Float[np.ndarray, ' n']:
-  """The cosine of each row of x with y, or with its row of y; 0 for zeros."""
-  norm = np.linalg.norm(x, axis=-1) * np.linalg.norm(y, axis=-1)
-  return (x * y).sum(-1) / np.where(norm > 0, norm, 1)

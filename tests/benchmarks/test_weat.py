@@ -101,7 +101,7 @@ def test_sentences_of_a_word_are_one_draw():
   rejected, inside = {'p': 0, 'p_published': 0}, 0
   texts = [f'This is w{i}. {j}' for i in range(8) for j in range(6)]
   words = [f'w{i}' for i in range(8) for _ in range(6)]
-  test = weat.Test('t', ('',) * 4, (texts, texts), (['a'], ['b']), words * 2)
+  test = weat.Test('t', (texts, texts), (['a'], ['b']), words * 2)
   for _ in range(60):
     s = np.repeat(rng.normal(size=16), 6) + 0.1 * rng.normal(size=96)
     row = weat.row(test, s, OPTIONS, samples=300)
@@ -149,7 +149,7 @@ def test_sentences_show_their_words(shared):
 
 def test_the_word_that_a_sentence_shows():
   """The longest that stands there whole, in any of its forms."""
-  test = weat.Test('t', ('x', 'y', 'a', 'b'), (
+  test = weat.Test('t', (
     ['man', 'policeman', 'city', 'bus'], ['Woman', 'boss']
   ), ([], []))  # fmt: skip
   x = ['A man.', 'The policemen met.', 'Cities grow.', 'Two buses.', 'MEN!']
@@ -174,9 +174,7 @@ def test_the_word_that_a_sentence_shows():
 
 
 def test_a_test_of_what_a_model_scores():
-  test = weat.Test(
-    't', ('x', 'y', 'a', 'b'), (['p', 'q'], ['r', 's', 'u']), ([], [])
-  )
+  test = weat.Test('t', (['p', 'q'], ['r', 's', 'u']), ([], []))
   ids = {'t:X:q', 't:Y:r', 't:Y:s', 't:X:r'}
   assert weat.scored(test, ids).targets == (['q'], ['r', 's'])
   own = weat.scored(test._replace(words=['P', 'Q', 'R', 'S', 'U']), ids)
@@ -227,9 +225,7 @@ def test_a_test_of_sentences_is_of_its_words():
   x_words, y_words = [*'ppqqqrs'], [*'tuuvv']
   x = np.array([0.3, 0.5, 0.1, 0.2, 0.6, 0.4, 0.7])
   y = np.array([0.2, -0.1, 0.15, 0.0, 0.3])
-  test = weat.Test(
-    't', ('',) * 4, (x_words, y_words), (['a'], ['b']), x_words + y_words
-  )
+  test = weat.Test('t', (x_words, y_words), (['a'], ['b']), x_words + y_words)
   row = weat.row(test, np.concatenate([x, y]), OPTIONS)
   value = [row['value'][key] for key in ('value', 'low', 'high')]
   assert value == pytest.approx(slow_interval(x, y, x_words, y_words))

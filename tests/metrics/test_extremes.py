@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from fairjax.metrics import groups
 from fairjax.metrics.inference import extremes
 
 
@@ -71,7 +70,8 @@ def test_groups_that_are_alike_have_the_range_of_the_noise():
   noise, _ = drawn(np.zeros(5))
   centre = np.zeros((5, 1, noise.shape[2]))
   ends = extremes.of_range(noise, centre)
-  np.testing.assert_allclose(extremes.size(ends), groups.spread(noise))
+  apart = extremes.gap(np.moveaxis(noise, 0, -1))
+  np.testing.assert_allclose(extremes.size(ends), apart)
 
 
 def test_groups_far_apart_leave_one_difference():
@@ -93,7 +93,7 @@ def covered(theta, sets=1000, resamples=200):
 
 def test_as_many_groups_count_as_intervals_need(monkeypatch):
   """Of 2 to 8 groups, evenly apart or but for one alike; groups that are all
-  alike are decided by `alike_noise` instead."""
+  alike are decided by the gaps of noise instead."""
   worlds = [
     world
     for g in (2, 3, 5, 8)

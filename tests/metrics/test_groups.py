@@ -190,7 +190,7 @@ def test_reductions_are_those_of_each_resample_and_seed():
   centre[:, :, 0, 0] = np.nan  # a rate of one group alone
   centre[1, 0, :3, 1] = np.nan  # of all groups but one
   draws = np.where(np.isnan(centre), np.nan, draws)
-  values, noise = groups.reduce(draws), groups.alike_noise(draws - centre)
+  values, noise = groups.reduce(draws), groups.reduce(draws - centre)
   for b, s, r in np.ndindex(6, 2, 3):
     own, middle = draws[b, s, 0, :, r], centre[s, 0, :, r]
     known = [g for g in range(4) if own[g] == own[g]]
@@ -206,6 +206,7 @@ def test_reductions_are_those_of_each_resample_and_seed():
     if len(known) < 2:
       gaps, bounds = (dict.fromkeys(x, np.nan) for x in (gaps, bounds))
     gaps |= {'min': min(own[known]), 'max': max(own[known])}
+    bounds |= {'min': min(apart[known]), 'max': max(apart[known])}
     for result, expected in ((values, gaps), (noise, bounds)):
       assert result.keys() == expected.keys()
       for name, value in expected.items():

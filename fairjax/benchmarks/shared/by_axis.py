@@ -50,14 +50,14 @@ def cells(
       for part, axis in of.items()
       if measure in parts[part]
     ]
-    if not of and (axis := row.axis or only_axis(benchmark, items)):
+    if not of and (axis := row.axis or only_axis(items)):
       found = [(axis, whole[measure])]
     for axis, estimate in found:
       if estimate.get('value') is not None:
         yield axis, measure, estimate
 
 
-def only_axis(benchmark: str, items: pd.DataFrame) -> str:
+def only_axis(items: pd.DataFrame) -> str:
   """The axis of items that are of one category; it may be a file's name."""
   if 'category' not in items or items['category'].nunique() != 1:
     return ''

@@ -23,14 +23,11 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 def _tests() -> tuple[weat.Test, ...]:
   """Those of word_tests.csv, whose first row has the attributes of all."""
   rows = [
-    (name, (one, other), (ones.split(), others.split()))
-    for name, one, other, ones, others in table_rows(__file__, 'word_tests.csv')
+    (name, (ones.split(), others.split()))
+    for name, ones, others in table_rows(__file__, 'word_tests.csv')
   ]
-  (_, people, attributes), *rows = rows
-  return tuple(
-    weat.Test(name, (*called, *people), targets, attributes)
-    for name, called, targets in rows
-  )
+  (_, people), *rows = rows
+  return tuple(weat.Test(name, targets, people) for name, targets in rows)
 
 
 TESTS = _tests()

@@ -105,15 +105,9 @@ def association_of(targets: int, sizes: np.ndarray) -> Callable:
     with np.errstate(invalid='ignore', divide='ignore'):
       shares = shares / shares.sum(-1, keepdims=True)
     far = np.abs(shares - 1 / len(sizes)).sum(-1) / 2
-    return _mean_of_known(far)
+    return intervals.chance(far, -1)
 
   return measure
-
-
-def _mean_of_known(x: np.ndarray) -> Numbers:
-  known = np.isfinite(x)
-  with np.errstate(invalid='ignore', divide='ignore'):
-    return np.where(known, x, 0).sum(-1) / known.sum(-1)
 
 
 def cooccurrence(
@@ -137,7 +131,7 @@ def cooccurrence(
         count[..., :2] / count[..., 2:]
       )[..., None]
       far = np.abs(np.log10(ratio[..., 0, :] / ratio[..., 1, :]))
-    return _mean_of_known(far)
+    return intervals.chance(np.where(np.isfinite(far), far, np.nan), -1)
 
   one, _ = _by_clusters(columns, measure, options, intervals.POSITIVE)
   return one

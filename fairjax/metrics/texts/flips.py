@@ -36,6 +36,7 @@ from fairjax.metrics.inference import (
 )
 from fairjax.metrics.inference.estimates import estimate
 from fairjax.metrics.inference.sample import RowSample
+from fairjax.metrics.texts import fairscore
 
 NAMES = tuple(measures.of_kind('flips'))
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -310,13 +311,8 @@ def by_word(
     rows = np.array(listed)
     paired = rows[edit.controlled[rows]]
     if len(paired):
-      apart = flip[paired].astype(int) - under[paired]
-      if cluster is not None:
-        at = np.unique(cluster[paired], return_inverse=True)[1]
-        apart = np.bincount(at, apart)
-      first, second = int((apart > 0).sum()), int((apart < 0).sum())
-      p = clusters.binomial(first, first + second)
-      p = 1.0 if p is None else p
+      own = row_weights.taken(cluster, paired)
+      p = fairscore.mcnemar(flip[paired], under[paired], own)['p']
     else:
       hits, n = int(flip[rows].sum()), len(rows)
       rest = total - n

@@ -95,6 +95,6 @@ def rouge_l(one: str, other: str) -> float:
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-  """The cosine of each row of a with that of b; 0 for zeros."""
-  norm = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-  return (a * b).sum(1) / np.where(norm > 0, norm, 1)
+  """The cosine of each row of a with b, or with its row of b; 0 for zeros."""
+  norm = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
+  return (a * b).sum(-1) / np.where(norm > 0, norm, 1)

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
-from fairjax.metrics.inference import intervals, resampling
+from fairjax.metrics.inference import intervals, ratios
 from fairjax.metrics.inference.sample import RowSample
 
 
@@ -46,24 +46,13 @@ def perplexity(
     )
   each = options.over(options.units(len(log))).of(real)
   log, count = log[real], count[real]
-  items = resampling.blocks(len(log), each)
-  loss = np.stack([-log / count, np.ones(len(log)), -log, count], axis=1)
-  weights = resampling.draw(items, options.resamples, options.seed)
-  sums = np.stack(
-    [np.bincount(items.item, each, len(items.size)) for each in loss.T], 1
-  )
-  # Centred first, so that float32 sums of large losses keep their digits.
-  centre = np.array([sums[:, 0].sum() / len(log), log.sum() / -count.sum()])
-  sums[:, 0] -= centre[0] * sums[:, 1]
-  sums[:, 2] -= centre[1] * sums[:, 3]
-  draws = np.asarray(
-    resampling.resampled(weights, resampling.pad(sums)), np.float64
-  )
-  out = {}
-  for i, name in enumerate(('per_text', 'token_weighted')):
-    draw = np.exp(centre[i] + draws[:, 2 * i] / draws[:, 2 * i + 1])
-    value = np.exp(centre[i : i + 1])
-    out[name] = intervals.of_mean(
-      value, draw[:, None] if options.resamples else None, options
+  loss = np.stack([-log / count, -log, np.ones(len(log)), count], axis=1)
+  sums, _ = ratios.resampled(loss[None], each, halves=True)
+  draws = np.exp(sums[..., :2] / sums[..., 2:])
+  values = np.exp(loss[:, :2].sum(0) / loss[:, 2:].sum(0))
+  return {
+    name: intervals.of_mean(
+      values[i : i + 1], draws[..., i] if options.resamples else None, options
     )
-  return out
+    for i, name in enumerate(('per_text', 'token_weighted'))
+  }

@@ -140,7 +140,8 @@ def load(
     if missing[ours]:
       fresh.append(ours)
       continue
-    needed = expected[_like(ours)].shape
+    # The layer that tells of all: the first, else the second.
+    needed = expected[re.sub(r'layer_[1-9]\d*', 'layer_1', ours)].shape
     value = _joined([weights[name] for name in theirs], transposed, needed)
     if value is None:
       if ours.startswith(COUNTED):
@@ -197,11 +198,6 @@ def _needed(module: nn.Module, ours: str) -> bool:
   if families.body_of(module) is module:
     return ours != 'bias'
   return ours.startswith('encoder/')
-
-
-def _like(ours: str) -> str:
-  """The path of the layer that tells of all: the first, else the second."""
-  return re.sub(r'layer_[1-9]\d*', 'layer_1', ours)
 
 
 def lacks(module: nn.Module, weights: Weights) -> str:

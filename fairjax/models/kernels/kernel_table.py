@@ -14,10 +14,8 @@ the first lines of the kernel's file what has run it.
 
 import contextlib
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import jax
 
 from fairjax.core import backend
 
@@ -40,36 +38,26 @@ KERNELS = {
 # What all processes say of a kernel, from what this one found, since they must
 # take the same program. train/mesh.py puts a vote in its place.
 in_all: Callable[[bool], bool] = lambda found: found
-_option = 'auto'
 
 
 def choose(option: str) -> None:
   """'auto', 'on', 'off' or the only kernel, for what is traced from here on."""
-  global _option
-  if option != _option:
-    _option = option
-    jax.clear_caches()  # what was traced before has the other code
+  backend.trace('kernels', option)
 
 
-@contextlib.contextmanager
-def chosen(option: str) -> Iterator[None]:
+def chosen(option: str) -> contextlib.AbstractContextManager:
   """`choose` for a block."""
-  before = _option
-  choose(option)
-  try:
-    yield
-  finally:
-    choose(before)
+  return backend.tracing('kernels', option)
 
 
 def takes(name: str, *shape: Any) -> bool:
   """Whether a program for this platform and shape takes the kernel."""
-  kernel = KERNELS[name]
+  kernel, option = KERNELS[name], backend.traced['kernels']
   others = {'off', *KERNELS} - {name}
-  if _option in others or backend.platform() != kernel.platform:
+  if option in others or backend.platform() != kernel.platform:
     return False
   chip = backend.chip()
-  if _option == 'auto' and not any(one in chip for one in kernel.proven):
+  if option == 'auto' and not any(one in chip for one in kernel.proven):
     return False
   module = importlib.import_module(f'fairjax.models.kernels.{kernel.module}')
   return module.fits(*shape) and module.agrees(*shape)

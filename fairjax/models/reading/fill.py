@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from fairjax.core import announce
 from fairjax.core.errors import UserError
-from fairjax.data.batching.corruption import META_SPACE
+from fairjax.data.batching.corruption import MASKS, META_SPACE
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.placement import HERE, Placement
 from fairjax.models import special
@@ -25,8 +25,6 @@ from fairjax.models.decoding.decode import Options
 from fairjax.models.decoding.decode_texts import Generated
 from fairjax.models.reading import masked
 from fairjax.models.reading.masked import Copies
-
-MASKS = ('[MASK]', '<mask>')
 
 
 class Filled(NamedTuple):

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 
 from fairjax.data.axes.table import Axis, Row
-from fairjax.pairs.cues import found
 from fairjax.pairs.swapping.neighbours import last_word
 from fairjax.pairs.word_sets import SETS
 
@@ -75,11 +74,6 @@ def with_noun(axis: Axis, phrase: str) -> Row | None:
       joined = lambda one: one._replace(text=f'{one.text} {noun}')
       return Row(row.form, tuple(tuple(map(joined, c)) for c in row.cells))
   return None
-
-
-def is_one_body(text: str, start: int, end: int) -> bool:
-  """A class as one body: members of it, within it, itself."""
-  return bool(found('one_body', text, start, end))
 
 
 def is_pitied(text: str, start: int) -> bool:

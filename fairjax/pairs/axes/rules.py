@@ -13,7 +13,6 @@ from fairjax.data.axes.table import Axis, Row, Word
 from fairjax.pairs.axes import people
 from fairjax.pairs.axes.conjunctions import (
   alike,
-  is_one_body,
   is_paired,
   is_pitied,
   is_shared,
@@ -183,11 +182,8 @@ def _rule(
       return ''
     if form == 'group' and _is_singular(new, next_word(text, end)[0].lower()):
       return ''
-    if (
-      form == 'group'
-      and not new.endswith('class')
-      and is_one_body(text, start, end)
-    ):
+    body = form == 'group' and found('one_body', text, start, end)
+    if body and not new.endswith('class'):  # of a class: members of it, itself
       return ''
     if new == 'poor' and is_pitied(text, start):
       return ''

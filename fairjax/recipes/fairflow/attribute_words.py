@@ -33,7 +33,6 @@ from fairjax.stages.identity import identity
 from fairjax.train import decisions, mesh
 
 LINES = 2000  # texts tokenised at a time
-SEED_LEAST = 20  # occurrences that a side's seed words need
 
 
 @functools.lru_cache(1)
@@ -160,7 +159,7 @@ def sample(config: Config, folder: pathlib.Path) -> Sample:
     raise UserError(f'{config.corpus.path} holds no words; name another corpus')
   once = table.drop_duplicates(['shard', 'word'])
   counts = once.groupby('word')['count'].sum().to_dict()
-  attributes.check_seeds(seeds, counts, SEED_LEAST)
+  attributes.check_seeds(seeds, counts)
   every = set().union(*seeds)
   table = capped(table, every, options)
   often = table['word'].map(counts) >= options.min_count

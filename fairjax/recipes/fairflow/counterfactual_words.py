@@ -19,6 +19,7 @@ from fairjax.data.batching import corruption, tokens
 from fairjax.data.batching.instances import Instances
 from fairjax.data.corpora import shards
 from fairjax.metrics.inference import intervals, ratios
+from fairjax.metrics.texts import similarity
 from fairjax.models import flow
 from fairjax.models.reading import contextual, fill, masked
 from fairjax.pairs import attributes, flow_words
@@ -108,7 +109,7 @@ def _along(m: FlowInputs, x: np.ndarray, candidate: np.ndarray) -> np.ndarray:
   other = np.array([number.get(word, -1) for word in candidate])
   move = np.zeros(m.mean.shape)
   np.add.at(move, own, x - m.some.vector)  # a sum: cosines know no scale
-  cosine = attributes.cosine(m.mean[other] - m.mean[own], move[own])
+  cosine = similarity.cosines(m.mean[other] - m.mean[own], move[own])
   return np.where(other < 0, -1.0, cosine)  # no mean: it was not looked at
 
 

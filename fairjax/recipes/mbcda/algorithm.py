@@ -13,14 +13,14 @@ import pandas as pd
 from fairjax.config import Config, changed
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.intervals import options_of
-from fairjax.models import Bundle, adversary, rewriting
+from fairjax.models import Bundle, adversary, objectives, rewriting
 from fairjax.recipes.rewriting import rewriter
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import mesh, step
 
-GENERATOR = step.Loss(adversary.generator_loss, adversary.one)
-DISCRIMINATOR = step.Loss(adversary.discriminator_loss, adversary.one)
+GENERATOR = step.Loss(adversary.generator_loss, objectives.one)
+DISCRIMINATOR = step.Loss(adversary.discriminator_loss, objectives.one)
 OWN = '^generator/', '^discriminator/'
 
 

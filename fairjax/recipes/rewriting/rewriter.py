@@ -100,7 +100,7 @@ def fit(
   model = model or start(config, pairs, new)
   model = model.replace(device_mesh=device_mesh)
   pools, texts, facts = _pools(model, pairs, e.log)
-  alone = step.Loss(*objectives.loss(objectives.rewriting()))
+  alone = step.Loss(*objectives.loss(objectives.denoised))
   players = players or (step.Player('model', alone),)
   source = lambda job, rows: batches(pair_batches(job, rows))
   task = loop.Task(source, players, functools.partial(_measured, own, pairs))

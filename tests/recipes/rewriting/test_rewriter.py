@@ -67,7 +67,7 @@ def test_loss_and_gradients_are_those_of_transformers(family, tmp_path, torch):
   pairs = seq2seq.pool(ragged(sources), ragged(targets), separator=between)
   made = seq2seq.training(pairs, [0], len(sources))
   batch = {name: jnp.asarray(value[0]) for name, value in made[0].items()}
-  loss = step.Loss(*objectives.loss(objectives.rewriting()))
+  loss = step.Loss(*objectives.loss(objectives.denoised))
   (ours, _), grads = gradients_of(model, loss)(params, batch)
 
   hf.save(tmp_path, module, params)
@@ -187,37 +187,6 @@ def test_an_accelerator_compiles_one_shape_of_pairs():
     with backend.made_for(name):
       shapes[name] = {*rewriter.pair_batches(job, None).plan(0).rows}
   assert len(shapes['cpu']) > 1 and len(shapes['gpu']) == 1
-
-
-def test_a_further_loss_is_added_on_the_same_logits(tmp_path):
-  pairs, asked = table(60), config(train__epochs=0.5)
-  model = rewriter.start(asked, pairs)
-  pool, _ = rewriting.pool(
-    model, list(pairs['source']), list(pairs['target']), None, np.arange(60) % 3
-  )
-  batch = seq2seq.training(pool, [0], 8)[0]
-  batch = {name: jnp.asarray(value[0]) for name, value in batch.items()}
-  params = model.init(0)
-  of = lambda loss: gradients_of(model, loss)(params, batch)
-  loss = lambda more: step.Loss(
-    *objectives.loss(objectives.rewriting(more=more))
-  )
-  (alone, _), plain = of(loss(None))
-  (both, terms), pulled = of(loss(_length_term))
-  assert set(terms) == {'token_loss', 'length'}
-  assert abs(float(both) - float(alone) - float(terms['length'])) < 1e-5
-  moved = jax.tree.map(lambda a, b: float(jnp.abs(a - b).max()), plain, pulled)
-  assert max(jax.tree.leaves(moved)) > 0
-
-
-def _length_term(logits, params, batch):
-  """The mean square of an example's label against its mean logit."""
-  real = batch['example'] >= 0
-  losses = jnp.square(batch['label'] - logits.mean()) * jnp.ones(real.shape)
-  share = 1 / jnp.maximum(real.sum(), 1)
-  return {
-    'length': objectives.Term(losses[None], real[None].astype(int), share)
-  }
 
 
 def test_special_tokens_are_learned_by_weights_and_tokenizer(tmp_path):
