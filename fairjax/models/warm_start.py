@@ -102,9 +102,11 @@ def bart_params(source: EncoderShape, body: dict) -> dict:
     f'layer_{i}': _bart_layer(encoder[f'layer_{i}'])
     for i in range(source.depth)
   }
-  across = {
-    name: {**layer, **_across(encoder[name])} for name, layer in layers.items()
-  }
+  across = {}
+  for name, layer in layers.items():
+    own = {key: encoder[name][key] for key in ('query', 'key_value')}
+    own['cross_mix'] = layer['attention_out']
+    across[name] = {**layer, **own, 'cross_norm': layer['attention_norm']}
   result = {
     'word': encoder['word'],
     'encoder': {**side, **layers},
@@ -121,12 +123,3 @@ def _bart_layer(layer: dict) -> dict:
   }
   same = ('attention_out', 'attention_norm', 'up', 'down', 'norm')
   return {'attend': qkv, **{name: layer[name] for name in same}}
-
-
-def _across(layer: dict) -> dict:
-  return {
-    'query': layer['query'],
-    'key_value': layer['key_value'],
-    'cross_mix': layer['attention_out'],
-    'cross_norm': layer['attention_norm'],
-  }

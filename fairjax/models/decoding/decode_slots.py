@@ -17,7 +17,6 @@ from jaxtyping import Array, Int, UInt32
 
 from fairjax.models.decoding import beam, decode, infill
 from fairjax.models.decoding.decode import Rules, State
-from fairjax.models.families import causal
 
 
 @functools.partial(jax.jit, static_argnames='module', donate_argnames='state')
@@ -42,7 +41,7 @@ def advance(
 def grow(state: State, width: int) -> State:
   """The same slots with room for `width` tokens."""
 
-  def pad(a, axis):
+  def pad(a, axis=-2):
     room = [(0, 0)] * a.ndim
     room[axis] = (0, width - a.shape[axis])
     return jnp.pad(a, room)
@@ -53,7 +52,7 @@ def grow(state: State, width: int) -> State:
   return dataclasses.replace(
     state,
     tokens=pad(state.tokens, 2),
-    cache=causal.grow(state.cache, width),
+    cache=jax.tree.map(pad, state.cache),  # keys and values of each layer
     beams=beams,
   )
 

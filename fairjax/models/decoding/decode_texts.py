@@ -78,7 +78,8 @@ def generate(
   """
   if options.mask is not None:
     sources = infill.merged(sources, options.mask)
-  _check(module, params, sources, options)
+  check_options(module.shape, options)
+  special.check_texts(params, sources, module.shape)
   if options.do_sample and streams is None:
     raise TypeError('what is drawn needs streams (sample.streams)')
   of = np.arange(len(sources.lengths)) if streams is None else streams.source
@@ -270,16 +271,6 @@ def _bounds(
       'shorten it'
     )
   return least, limit
-
-
-def _check(
-  module: nn.Module, params: dict, sources: Ragged, options: Options
-) -> None:
-  shape = module.shape
-  check_options(shape, options)
-  special.check_fits(params, shape.vocab)
-  special.check_lengths(sources.lengths, shape, 'text')
-  special.check_known(sources, shape.vocab)
 
 
 def check_options(shape: Any, options: Options) -> None:

@@ -151,17 +151,6 @@ def width(cache: tuple[KeyValue, ...]) -> int:
   return cache[0].keys.shape[-2]
 
 
-def grow(cache: tuple, width: int) -> tuple:
-  """The same cache with room for `width` places, its last axis but one."""
-
-  def pad(leaf):
-    room = [(0, 0)] * leaf.ndim
-    room[-2] = (0, width - leaf.shape[-2])
-    return jnp.pad(leaf, room)
-
-  return jax.tree.map(pad, cache)
-
-
 def attend(
   qkv: Float[Array, 'r t d'],
   heads: int,
@@ -198,14 +187,6 @@ def token_losses(
   """-log p(label) at each place, in float32."""
   logits = logits.astype(jnp.float32)
   return jax.nn.logsumexp(logits, axis=-1) - own_score(logits, labels)
-
-
-def example_sums(
-  losses: Float[Array, 'r t'], segment_ids: Int[Array, 'r t'], count: int
-) -> Float[Array, 'b']:
-  """The sum over each example's places."""
-  sums = jax.ops.segment_sum(losses.ravel(), segment_ids.ravel(), count + 1)
-  return sums[1:]
 
 
 def following(

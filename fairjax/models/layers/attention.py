@@ -125,6 +125,25 @@ def _by_columns_backward(given, g):
 by_columns.defvjp(lambda a, b: (by_columns(a, b), (a, b)), _by_columns_backward)
 
 
+def _scores(
+  query: Float[Array, 'r q d'],
+  keys: Float[Array, 'r h k e'],
+  visible: Bool[Array, 'r q k'],
+  bias: Float[Array, '#r h q k'] | None,
+) -> Float[Array, 'r h q k']:
+  """q·k / √(d/h) + bias, in float32."""
+  r, heads, _, e = keys.shape
+  query = query.reshape(r, -1, heads, e) * e**-0.5
+  if platform_traits().by_library:
+    scores = by_rows(query.swapaxes(1, 2), keys)
+  else:
+    rule, precision = 'rqhe,rhke->rhqk', exact(query.dtype)
+    scores = jnp.einsum(rule, query, keys, precision=precision)
+  scores = scores.astype(jnp.float32)
+  scores = scores if bias is None else scores + bias
+  return scores + jnp.where(visible, 0.0, -1e9)[:, None]  # finite: no NaN
+
+
 def attention(
   query: Float[Array, 'r q d'],
   memory: KeyValue,
@@ -133,23 +152,17 @@ def attention(
   bias: Float[Array, '#r h q k'] | None = None,
 ) -> Float[Array, 'r q d']:
   """softmax(q·k / √(d/h) + bias) v; `drop` is applied to the softmax."""
-  r, heads, _, e = memory.keys.shape
-  query = query.reshape(r, -1, heads, e) * e**-0.5
-  product = functools.partial(jnp.einsum, precision=exact(query.dtype))
+  values = memory.values
+  weights = softmax(_scores(query, memory.keys, visible, bias), values.dtype)
+  if drop is not None:
+    weights = drop(weights)
+  weights = weights.astype(values.dtype)
   if platform_traits().by_library:
-    query = query.swapaxes(1, 2)
-    scores = by_rows(query, memory.keys).astype(jnp.float32)
+    mixed = by_columns(weights, values).swapaxes(1, 2)
   else:
-    scores = product('rqhe,rhke->rhqk', query, memory.keys).astype(jnp.float32)
-  scores = scores if bias is None else scores + bias
-  scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]  # finite: no NaN
-  dtype = memory.values.dtype
-  weights = (drop or (lambda x: x))(softmax(scores, dtype)).astype(dtype)
-  if platform_traits().by_library:
-    mixed = by_columns(weights, memory.values).swapaxes(1, 2)
-  else:
-    mixed = product('rhqk,rhke->rqhe', weights, memory.values)
-  return mixed.reshape(r, -1, heads * e)
+    rule, precision = 'rhqk,rhke->rqhe', exact(query.dtype)
+    mixed = jnp.einsum(rule, weights, values, precision=precision)
+  return mixed.reshape(query.shape)
 
 
 RECEIVED = 'received'  # the collection that `hear` writes into
@@ -179,14 +192,7 @@ def received(
   bias: Float[Array, '#r h q k'] | None = None,
 ) -> Float[Array, 'r k']:
   """The attention that each place receives: Σ_q mean_h softmax(q·k / √e)."""
-  r, heads, _, e = memory.keys.shape
-  query = query.reshape(r, -1, heads, e) * e**-0.5
-  scores = jnp.einsum(
-    'rqhe,rhke->rhqk', query, memory.keys, precision=exact(query.dtype)
-  ).astype(jnp.float32)
-  scores = scores if bias is None else scores + bias
-  scores = scores + jnp.where(visible, 0.0, -1e9)[:, None]  # finite: no NaN
-  return softmax(scores).mean(1).sum(1)
+  return softmax(_scores(query, memory.keys, visible, bias)).mean(1).sum(1)
 
 
 def self_attention(
