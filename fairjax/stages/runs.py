@@ -21,6 +21,7 @@ from fairjax.data.tables.schema import Tables
 from fairjax.metrics import warn
 from fairjax.metrics.inference.intervals import options_of
 from fairjax.report import kept, page, terminal
+from fairjax.report.verdict import verdict_named
 from fairjax.results import Results
 from fairjax.stages.assessment import clusters_of, prediction_table
 from fairjax.train.progress import Log
@@ -226,6 +227,10 @@ def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
     column = made['data'].get('label', 'label')
     results.classes = labels.said(names, column)
   log.spent()
+  if results.tests:  # else it is a part of a run that compares
+    unmade = (c for c in results.primary if not verdict_named(c, results))
+    said = 'measures.primary names no comparison of this run: '
+    results.notes = [*map(said.__add__, unmade), *results.notes]
   keep_note(folder, results)
   results = page.publish(folder, results)
   log.line(terminal.summary(results))
