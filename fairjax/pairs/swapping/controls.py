@@ -81,18 +81,18 @@ def _neutral(text, spans, size, seed, key) -> list[Span]:
   changed = [*sorted(spans), (len(text), len(text))]
   tiers: tuple[list, list] = ([], [])
   at = 0  # of the first change that ends behind the word's start
-  for word, start, known in zip(words, starts, found):
-    if known is None:
-      continue
+  every = zip(words, starts, found)
+  for word, start, (tier, new) in itertools.compress(every, found):
     while changed[at][1] <= start:
       at += 1
     if changed[at][0] >= start + len(word):
-      tier, new = known
       tiers[tier].append((start, start + len(word), word, new))
   drawn = lambda span: _drawn(b'%d:%d:' % (seed, span[0]) + key)
-  out = sorted(tiers[0], key=drawn)[:size]
-  if len(out) < size:
-    out += sorted(tiers[1], key=drawn)[: size - len(out)]
+  out: list = []
+  for tier in tiers:
+    if 0 < (wanted := size - len(out)) < len(tier):  # else there is no choice
+      tier = sorted(tier, key=drawn)
+    out += tier[:wanted]
   return [(a, b, old, match_case(old, new)) for a, b, old, new in out]
 
 
