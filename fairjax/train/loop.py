@@ -26,6 +26,9 @@ from fairjax.train import checkpoint, mesh, optim, step, watch
 
 PATIENCE = 3  # evaluations without a gain that are no plateau yet
 FACTOR = 0.01  # of the rate at a plateau, as of Qian et al. (2022, Table 5)
+# Tokens of all epochs and seeds times width² above which a second compiled
+# shape repays on a CPU: of MiniLM it is 4 s, and a step of 32 comments 3 s.
+REPAID = 5e10
 AHEAD = 4  # batches given to the device before the first result is awaited
 
 
@@ -334,14 +337,18 @@ def batches(job: Job, rows: np.ndarray | None) -> packing.Batches:
   if rows is None:
     every = np.arange(len(job.train.label), dtype=np.int32)
     rows = np.broadcast_to(every, (len(seeds), len(every)))
+  few, lengths = platform_traits().few, job.train.tokens.lengths
+  if job.model.shape and not platform_traits().sparing:
+    read = job.config.train.epochs * rows.size * lengths.mean()
+    few = 1 if read * job.model.shape.width**2 > REPAID else few
   plan = packing.layout(
-    job.train.tokens.lengths,
+    lengths,
     job.config.train.batch,
     rows_multiple=job.device_mesh.shape['data'],
     accumulate=accumulate,
     seeds=len(seeds),
     epoch=rows.shape[1],
-    few=platform_traits().few,
+    few=few,
   )
   return packing.packed(job.train, rows, seeds, plan, accumulate)
 

@@ -341,5 +341,4 @@ def test_the_factor_that_is_told_is_that_of_the_flow(tmp_path):
   with Log(tmp_path, config, main=False) as log:
     fitted = algorithm.fit(Experiment(config, tmp_path, log), m)
     _, facts = algorithm.flow_ballots(m, fitted)
-  told = facts['dimensions of the factor']
-  assert told == fitted.model.module.shape.factor
+  assert facts['dimensions of the factor'] == fitted.model.module.shape.factor
