@@ -20,9 +20,9 @@ from fairjax.core import announce
 from fairjax.core.errors import UserError as UserError
 from fairjax.core.errors import need, same_index
 from fairjax.data.tables import inputs
-from fairjax.report.faces import SET, Face
-from fairjax.report.faces import Comparison as Comparison
-from fairjax.report.faces import Equalized as Equalized
+from fairjax.report.result_views import SET, ResultView
+from fairjax.report.result_views import Comparison as Comparison
+from fairjax.report.result_views import Equalized as Equalized
 from fairjax.results import Results
 from fairjax.stages.assessed import Assessment as Assessment
 from fairjax.stages.classifier import Classifier as Classifier
@@ -160,7 +160,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   from fairjax.metrics.inference import clusters
 
   for name, one in (('a', a), ('b', b)):
-    if isinstance(one, Face) and not isinstance(one, Assessment):
+    if isinstance(one, ResultView) and not isinstance(one, Assessment):
       raise UserError(
         f'{name} is a result of `audit`; compare in one call of it, as in '
         'audit(model, table, against=other)'

@@ -20,7 +20,8 @@ from fairjax import results
 from fairjax.config import Config, changed
 from fairjax.core import artefacts
 from fairjax.data.tables import answers
-from fairjax.report import findings, kept, verdict
+from fairjax.report import findings, verdict
+from fairjax.report import run_archive as kept
 from fairjax.stages import assessment, runs
 
 KEPT = pathlib.Path(__file__).resolve().parent / 'results'

@@ -196,7 +196,7 @@ def validate(config: Config) -> None:
       f'method.direction is {way!r}; it must be one of {", ".join(GENDERED)}'
     )
   if config.net.precision == 'int8' and not recipe.writes:
-    able = ignored_knobs.recipes_where('writes')
+    able = [name for name, one in ignored_knobs.rows().items() if one.writes]
     raise UserError(
       f"net.precision is 'int8', which recipe {config.recipe!r} does not take: "
       f'it is for writing texts ({" and ".join(able)}); take float32 or '

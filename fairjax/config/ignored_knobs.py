@@ -31,18 +31,14 @@ def refuse_unmeasured(name: str, value: object, sets: tuple[str, ...]) -> None:
     )
 
 
+def rows():
+  """{recipe: row}, read late: the recipes themselves read the config."""
+  return importlib.import_module('fairjax.recipes').RECIPES
+
+
 def row(recipe: str):
-  """A recipe's row, or None of a recipe that there no longer is.
-
-  It is read late: the recipes themselves read the config.
-  """
-  return importlib.import_module('fairjax.recipes').RECIPES.get(recipe)
-
-
-def recipes_where(trait: str) -> list[str]:
-  """The names of the recipes that have a trait."""
-  rows = importlib.import_module('fairjax.recipes').RECIPES
-  return [name for name, one in rows.items() if getattr(one, trait)]
+  """A recipe's row, or None of a recipe that there no longer is."""
+  return rows().get(recipe)
 
 
 def refuse(recipe: str, name: str, value: object) -> None:

@@ -58,7 +58,7 @@ def check_vocabulary(
     )
 
 
-def check_lengths(lengths: np.ndarray, shape: Any, what: str) -> None:
+def check_lengths(lengths: np.ndarray, shape: Any) -> None:
   """Stops at the first text that is empty or has too many tokens."""
   for wrong, remedy in (
     (lengths < 1, 'has no token; give it one or drop its line'),
@@ -70,7 +70,7 @@ def check_lengths(lengths: np.ndarray, shape: Any, what: str) -> None:
   ):
     if wrong.any():
       row = int(np.flatnonzero(wrong)[0])
-      raise UserError(f'{what} {row} {remedy}')
+      raise UserError(f'text {row} {remedy}')
 
 
 def check_known(texts: Ragged, vocab: int) -> None:
@@ -98,7 +98,7 @@ def check_texts(params: dict, texts: Ragged, shape: Any) -> None:
   """Stops where a model of this shape cannot read the texts."""
   check_fits(params, shape.vocab)
   check_known(texts, shape.vocab)
-  check_lengths(texts.lengths, shape, 'text')
+  check_lengths(texts.lengths, shape)
 
 
 def ids(tokenizer: Tokenizer) -> tuple[int, ...]:

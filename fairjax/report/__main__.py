@@ -11,7 +11,7 @@ import sys
 from fairjax import recipes
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError
-from fairjax.report import claims, kept, page, terminal
+from fairjax.report import claims, page, run_archive, terminal
 from fairjax.results import read
 
 USAGE = (
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
     if not (names or act) or (act == '--keep' and len(names) != 2):
       raise UserError(USAGE)
     if act == '--keep':
-      kept.keep(*map(pathlib.Path, names))
+      run_archive.keep(*map(pathlib.Path, names))
     elif act:
       print(claims.markdown(names, recipes.PAPERS), end='')
     else:

@@ -16,7 +16,7 @@ import pathlib
 import re
 from collections.abc import Mapping, Sequence
 
-from fairjax.report import kept, tables, verdict
+from fairjax.report import run_archive, tables, verdict
 from fairjax.results import Results, read
 
 LARGE = 100  # times a run's size
@@ -30,7 +30,7 @@ def rows(
   folders: Sequence[str | pathlib.Path], papers: Mapping[str, Sequence[str]]
 ) -> list[dict]:
   """A row a primary claim and run, by papers: {title: its recipes}."""
-  runs = [(read(folder), folder) for folder in kept.runs(folders)]
+  runs = [(read(folder), folder) for folder in run_archive.runs(folders)]
   out = []
   for paper, recipes in papers.items():
     lines = []
@@ -43,7 +43,7 @@ def rows(
 
 
 def _of_run(found: Results, folder: pathlib.Path) -> list[dict]:
-  origin = kept.origin(folder, found)
+  origin = run_archive.origin(folder, found)
   found.primary = found.primary or origin.get('primary', [])
   settled = verdict.settled(found)
   path = folder.parent / 'sizes.csv'

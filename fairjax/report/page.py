@@ -22,9 +22,9 @@ from fairjax.metrics import measures
 from fairjax.report import (
   documents,
   findings,
-  kept,
   measured,
   names,
+  run_archive,
   tables,
   verdict,
   words,
@@ -47,7 +47,7 @@ def report(folder: str | os.PathLike) -> str:
   whole = read_results(folder) if (folder / FILE).exists() else None
   results = whole and names.by_people(whole)
   pictures = Pictures(folder)
-  load = lambda name: kept.described(folder, name)
+  load = lambda name: run_archive.described(folder, name)
   sections = written.sections(
     'page_start.txt',
     **_start(results, folder) if results else {'results': None},
@@ -58,7 +58,7 @@ def report(folder: str | os.PathLike) -> str:
       *measured.contenders(results),
       *([] if results.focus else claims),
       *results.sections,
-      *measured.in_full(results, kept.predicted(folder)),
+      *measured.in_full(results, run_archive.predicted(folder)),
       *measured.tests(results),
       *(claims if results.focus else []),
     ]
@@ -69,13 +69,13 @@ def report(folder: str | os.PathLike) -> str:
     'page_end.txt',
     facts=results and results.facts and parts.facts(results.facts),
     curves=learning(folder),
-    **_hygiene(load(kept.HYGIENE)),
+    **_hygiene(load(run_archive.HYGIENE)),
     sets=results and results.sets,
     links=links,
-    **provenance(load(kept.CONFIG), load(kept.VERSIONS)),
+    **provenance(load(run_archive.CONFIG), load(run_archive.VERSIONS)),
   )
   html = page(names.opened(_title(results, folder)), sections, pictures)
-  pictures.remove_earlier()
+  artefacts.keep_only(pictures.folder, '.png', pictures.names)
   return html
 
 
@@ -98,13 +98,14 @@ def next_command(results: Results, found, folder: pathlib.Path) -> list[dict]:
   """The command that a reader of this page may want next."""
   row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
   name = shlex.quote('runs/' * (folder.parent.name == 'runs') + folder.name)
-  made = (kept.described(folder, kept.VERSIONS) or {}).get('command') or []
-  config, again = kept.described(folder, kept.CONFIG) or {}, _again(made)
+  made = run_archive.described(folder, run_archive.VERSIONS).get('command', [])
+  config = run_archive.described(folder, run_archive.CONFIG)
+  again = _again(made)
   leaf = re.search(r'--config\.([\w.]+)', row.command if row else '')
   asked = leaf and _flat(config).get(leaf[1])  # this run has done so
   known = {(one.kind, one.verdict) for one in found}
   gap = ('gap', findings.ABOVE) in known and 'quality' in kinds
-  trained = row and row.exports and (folder / kept.METRICS).exists()
+  trained = row and row.exports and (folder / run_archive.METRICS).exists()
   exported = (folder / 'export').is_dir()
   one_fit = len([*folder.glob('training/*/weights.safetensors')]) == 1
   # Of quality and gaps: a score may have nothing to be held against.
@@ -164,7 +165,7 @@ def _gate(results: Results, kinds: set[str]) -> str:
 
 def _rows(folder: pathlib.Path, group: str) -> str:
   """The file of a run, and flags of its columns, as a command takes them."""
-  config = kept.described(folder, kept.CONFIG) or {}
+  config = run_archive.described(folder, run_archive.CONFIG)
   data = config.get('data', {})
   if not data.get('path'):
     return 'my.csv'
@@ -351,7 +352,7 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
     return names.named(results.title)
   name = results.data or folder.name
   if name == 'file':
-    data = (kept.described(folder, kept.CONFIG) or {}).get('data', {})
+    data = run_archive.described(folder, run_archive.CONFIG).get('data', {})
     name = pathlib.PurePath(data.get('path') or name).name
   model = f'{names.named(results.model)} on ' if results.model else ''
   others = [c for c in results.contenders if c != results.focus]
@@ -364,7 +365,7 @@ def _title(results: Results | None, folder: pathlib.Path) -> str:
 def learning(folder: pathlib.Path) -> list[dict]:
   """Learning curves, a picture for each part of the training."""
   by_part: dict[str, list] = {}
-  for row in kept.steps(folder):
+  for row in run_archive.steps(folder):
     part = str(row.get('part', ''))
     by_part.setdefault(names.NAMES.get(part, part), []).append(row)
   return [
@@ -379,13 +380,12 @@ def learning(folder: pathlib.Path) -> list[dict]:
   ]
 
 
-def _hygiene(facts: Mapping | None) -> dict:
+def _hygiene(facts: Mapping) -> dict:
   """Counts a split as columns, leaks, and what else is known of the data."""
-  known = facts or {}
-  splits, leaks = known.get('splits', {}), known.get('leaks', {})
+  splits, leaks = facts.get('splits', {}), facts.get('leaks', {})
   rest = {
     key: value
-    for key, value in known.items()
+    for key, value in facts.items()
     if key not in ('splits', 'leaks', 'warnings') and value not in (None, {})
   }
   return {
@@ -403,21 +403,21 @@ def _hygiene(facts: Mapping | None) -> dict:
   }
 
 
-def provenance(config: Mapping | None, versions: Mapping | None) -> dict:
+def provenance(config: Mapping, versions: Mapping) -> dict:
   """Options and versions."""
   default = _flat(dataclasses.asdict(Config()))
   listed = lambda tree, *columns: [
     dict(zip(columns, (key, _shown(value))))
     for key, value in _flat(tree).items()
   ]
-  rows = listed(config or {}, 'option', 'value')
+  rows = listed(config, 'option', 'value')
   usual = lambda row: _shown(default.get(row['option'], object()))
   return {
     'config': config,
     'options': rows,
     'own': [row for row in rows if row['value'] != usual(row)],
     'versions': versions,
-    'made_by': parts.table(listed(versions or {}, 'part', 'version')),
+    'made_by': parts.table(listed(versions, 'part', 'version')),
   }
 
 

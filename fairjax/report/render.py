@@ -49,10 +49,6 @@ class Pictures:
     svg = Markup(figures.svg(plot, caption))  # escaped where it is made
     return {'part': 'picture', 'svg': svg, 'caption': caption}
 
-  def remove_earlier(self) -> None:
-    """Takes away the pictures that this page has not."""
-    artefacts.keep_only(self.folder, '.png', self.names)
-
 
 def page(
   title: str,

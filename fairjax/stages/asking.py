@@ -243,7 +243,7 @@ def sample(model: AuditedModel, texts: Sequence[str]) -> FirstAnswers | None:
   return FirstAnswers(rows, model.predict([texts[row] for row in rows]))
 
 
-class Place(NamedTuple):
+class AnswerCache(NamedTuple):
   """Where answers are kept."""
 
   folder: pathlib.Path
@@ -255,7 +255,7 @@ class Place(NamedTuple):
 def kept(
   model: AuditedModel,
   first: FirstAnswers | None,
-  place: Place | None,
+  place: AnswerCache | None,
   batch: int,
   say: Callable[[str], None],
 ) -> AuditedModel:

@@ -10,11 +10,11 @@ import pandas as pd
 from fairjax.config import Config, Measures
 from fairjax.core import artefacts, escape
 from fairjax.metrics import groups
-from fairjax.report.faces import SET, Face
+from fairjax.report.result_views import SET, ResultView
 
 
 @dataclasses.dataclass(repr=False)
-class Assessment(Face):
+class Assessment(ResultView):
   """What `assess` measured: result['dp'] is {value, low, high, …}."""
 
   labels: np.ndarray  # [n], 1 is positive

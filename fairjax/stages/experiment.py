@@ -233,6 +233,14 @@ class Experiment:
     )
     runs.keep_predictions(self.folder, self.sets, self.chances, focus)
 
+  def test(
+    self, where: str, ours: str, theirs: str, measure: str, one: Mapping
+  ) -> None:
+    """A test of two contenders on a set, which a recipe makes itself."""
+    known = {k: v for k, v in one.items() if not k.startswith('only_')}
+    sides = {'set': where, 'ours': ours, 'theirs': theirs}
+    self.tests.append({**sides, 'measure': measure, **known})
+
   def add(self, name: str, where: str, one: Mapping[str, Any]) -> None:
     """What was measured of a contender on a set, beside what is known."""
     sets = self.contenders.setdefault(name, {'sets': {}})['sets']

@@ -20,7 +20,7 @@ from fairjax.data.tables import labels, published
 from fairjax.data.tables.schema import Tables
 from fairjax.metrics import warn
 from fairjax.metrics.inference.intervals import options_of
-from fairjax.report import kept, page, terminal
+from fairjax.report import page, run_archive, terminal
 from fairjax.report.verdict import verdict_named
 from fairjax.results import Results
 from fairjax.stages.assessment import clusters_of, prediction_table
@@ -223,14 +223,14 @@ def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   known = folder / 'hygiene.json'
   if not results.classes and known.exists():
     names = artefacts.read_json(known).get('classes', [])
-    made = kept.described(folder, kept.CONFIG) or {'data': {}}  # a library's
-    column = made['data'].get('label', 'label')
-    results.classes = labels.said(names, column)
+    made = run_archive.described(folder, run_archive.CONFIG)
+    column = made.get('data', {}).get('label', 'label')
+    results.classes = labels.titles(names, column)
   log.spent()
   if results.tests:  # else it is a part of a run that compares
     unmade = (c for c in results.primary if not verdict_named(c, results))
-    said = 'measures.primary names no comparison of this run: '
-    results.notes = [*map(said.__add__, unmade), *results.notes]
+    absent = 'measures.primary names no comparison of this run: '
+    results.notes = [*map(absent.__add__, unmade), *results.notes]
   keep_note(folder, results)
   results = page.publish(folder, results)
   log.line(terminal.summary(results))

@@ -28,7 +28,7 @@ from fairjax.data.tables import answers, files, join, paired, panda, terms
 from fairjax.metrics import group_thresholds
 from fairjax.pairs.swapping import dictionary
 from fairjax.recipes.perturbation import glue as tasks
-from fairjax.report import claims, kept, page
+from fairjax.report import claims, page, run_archive
 
 ODD = (
   *(None, True, -1, 1.5, 10**40, 1e999, '', ' ', '\0', 'x' * 5000, [], {}),
@@ -295,7 +295,7 @@ def run_kept(folder, rng):
   run = a_run(folder, rng)
 
   def keep():
-    kept.keep(run, folder / 'kept')
+    run_archive.keep(run, folder / 'kept')
     claims.markdown([folder / 'kept'], recipes.PAPERS)
 
   return keep

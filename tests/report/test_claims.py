@@ -17,7 +17,7 @@ from fairjax.core import artefacts
 from fairjax.metrics.inference import significance
 from fairjax.recipes.diet import claims as diet_claims
 from fairjax.report import __main__ as command
-from fairjax.report import claims, findings, kept, verdict
+from fairjax.report import claims, findings, run_archive, verdict
 from fairjax.scores import rank_overlap
 from fairjax.stages import Experiment, runs
 
@@ -176,7 +176,7 @@ def test_what_is_kept_is_judged_again_as_the_run_was(tmp_path):
   assert [one for one in told if 'names no comparison' in one] == told[:1]
   assert told[0].endswith(named[1])  # it was not said
   artefacts.write_json(run / 'config.json', config)
-  kept.keep(run, here)
+  run_archive.keep(run, here)
   judged = runpy.run_path(f'{ROOT}/configs/claims/judged.py')
   judged['keep'](run, here)
   answers = artefacts.read_table(here / 'predictions/baseline.parquet')
@@ -208,7 +208,7 @@ def test_what_is_kept_has_no_rows(tmp_path):
   facts = {'seconds': 9.5, 'backend': 'gpu', 'device': 'H200', 'x': 1}
   versions = json.dumps(facts | {'processor': machine})
   (tmp_path / 'run' / 'versions.json').write_text(versions)
-  kept.keep(tmp_path / 'run', tmp_path / 'kept')
+  run_archive.keep(tmp_path / 'run', tmp_path / 'kept')
   run = json.loads((tmp_path / 'kept' / 'run.json').read_text())
   del run['data'], run['command'], facts['x'], machine['instructions']
   assert run == facts | machine

@@ -18,7 +18,7 @@ import pytest
 import fairjax
 from fairjax import results
 from fairjax.core import escape
-from fairjax.report import documents, faces, page, render
+from fairjax.report import documents, page, render, result_views
 
 ROOT = pathlib.Path(escape.__file__).parents[1]
 ATTACKS = (
@@ -143,7 +143,7 @@ def test_tables_of_the_library(attack):
   kept = re.sub(r"([;\t\n] ?)'", r'\1', again.iloc[0, 0])
   assert kept in (attack, f"'{attack}") or '\r' in attack
   one = {'measure': attack, 'difference': {'value': 0.1}, 'p': 0.5}
-  shown = faces.Comparison([one | {'test': attack}])
+  shown = result_views.Comparison([one | {'test': attack}])
   check_html(shown._repr_html_(), 'notebook')
   check_terminal(repr(shown))
 

@@ -144,10 +144,10 @@ def class_names(tables: Tables) -> tuple[str, ...]:
   return tuple(map(str, range(classes)))
 
 
-def said(names: Sequence[str], column: str) -> list[str]:
+def titles(names: Sequence[str], column: str) -> list[str]:
   """Names of classes for people: numbers with their column's.
 
-  >>> said(('0', '1'), 'toxic')
+  >>> titles(('0', '1'), 'toxic')
   ['toxic = 0', 'toxic = 1']
   """
   bare = column != 'label' and all(map(BARE.fullmatch, names))

@@ -120,7 +120,7 @@ def cooccurrence(
   if len(groups) != 2:
     return estimates.of_value(None, note='it is of two groups')
   places = {word: k for k, word in enumerate(targets)}
-  columns = np.array([_company(text, groups, places) for text in texts])
+  columns = np.array([_cooccurring(text, groups, places) for text in texts])
   k = len(targets)
 
   def measure(sums: Float[np.ndarray, '*rest k']) -> Numbers:
@@ -137,7 +137,7 @@ def cooccurrence(
   return one
 
 
-def _company(text: str, groups: Words, places: Mapping[str, int]) -> list:
+def _cooccurring(text: str, groups: Words, places: Mapping[str, int]) -> list:
   """c(w, g) of each group and target; c(·, g); n of each group; N."""
   words = [w for w in map(_plain, similarity.words(text)) if w]
   sides = list(groups.values())

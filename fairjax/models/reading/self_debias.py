@@ -75,7 +75,7 @@ def at_places(
     (behind(texts, each, before), len(each)) for each in more
   ]
   for version, _ in versions:
-    special.check_lengths(version.lengths, module.shape, 'text')
+    special.check_lengths(version.lengths, module.shape)
   step = max(min(BLOCK // module.shape.vocab, masked.BATCH), 1)
   layouts = [
     masked.layout_of(version, copies, step, place) for version, _ in versions
@@ -107,7 +107,7 @@ def left_to_right(judge: Any, texts: Ragged) -> Float[np.ndarray, ' tokens']:
     for each in prefixes(judge.tokenizer, judge.contrast)
   ]
   for version in versions:
-    special.check_lengths(version.lengths, judge.module.shape, 'text')
+    special.check_lengths(version.lengths, judge.module.shape)
   out = np.full(len(texts.flat), np.nan, np.float32)
   step = max(BLOCK // judge.module.shape.vocab // versions[-1].lengths.max(), 1)
   starts = range(0, len(texts.lengths), int(step))

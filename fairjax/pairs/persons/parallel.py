@@ -49,13 +49,11 @@ class TurnRow(NamedTuple):
   places: str = ''
 
 
-def split_of(key: str, seed: int, valid: float = 0.1, test: float = 0.2) -> str:
+def split_of(key: str, seed: int, test: float = 0.2) -> str:
   """train, valid or test, a function of the key alone."""
   digest = hashlib.blake2b(f'{seed}:{key}'.encode()).digest()
   place = int.from_bytes(digest[:8], 'big') / 2**64
-  return (
-    'test' if place < test else 'valid' if place < test + valid else 'train'
-  )
+  return 'test' if place < test else 'valid' if place < test + 0.1 else 'train'
 
 
 def _first(text: str, start: int, word: str) -> bool:
@@ -160,7 +158,7 @@ def gap(folder: pathlib.Path, seed: int = 0) -> pd.DataFrame:
       if row is None or (not test and row.text == row.target):
         unclear += 1
         continue
-      split = 'test' if test else split_of(row.id, seed, 0.1, 0)
+      split = 'test' if test else split_of(row.id, seed, 0)
       rows.append(row._replace(split=split))
   result = pd.DataFrame(rows, columns=TurnRow._fields)
   result.attrs['left out'] = {'gap: no name, or nothing that turns': unclear}

@@ -21,8 +21,8 @@ from fairjax.metrics.group_thresholds import CRITERIA
 from fairjax.recipes.audit import measure
 from fairjax.recipes.audit.measure import AuditInputs, Measured
 from fairjax.report import findings, words, written
-from fairjax.report.faces import SET, Equalized
 from fairjax.report.findings import Finding
+from fairjax.report.result_views import SET, Equalized
 from fairjax.stages.asking import AuditedModel
 
 TOP = 12  # rows listed

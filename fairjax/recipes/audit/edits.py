@@ -31,7 +31,7 @@ from fairjax.pairs.swapping import (
   english,
   word_lists,
 )
-from fairjax.recipes.audit.groups import Who
+from fairjax.recipes.audit.groups import Groups
 from fairjax.report import written
 
 AXIS = frozenset('gender genders sex sexes'.split())  # what people call it
@@ -81,7 +81,7 @@ class Edits(NamedTuple):
     return self.exchanged.counts > 0
 
 
-def chosen(config: Config, groups: Who) -> Config:
+def chosen(config: Config, groups: Groups) -> Config:
   """The config whose audit.swaps name what 'auto' stands for."""
   if 'auto' not in config.audit.swaps:
     return config
@@ -97,11 +97,11 @@ def chosen(config: Config, groups: Who) -> Config:
   return changed(config, audit={'swaps': (*dict.fromkeys(swaps),)})
 
 
-def kinds(groups: Who) -> list[str]:
+def kinds(groups: Groups) -> list[str]:
   return [kind for kind in groups.kinds if ' × ' not in kind]
 
 
-def _about(axis: str, words: Container[str], groups: Who, kind: str) -> bool:
+def _about(axis: str, words: Container[str], groups: Groups, kind: str) -> bool:
   """Do two groups of an attribute differ by what a swap exchanges?
 
   By the axis, two groups that name different values of it; of words that are
@@ -294,7 +294,7 @@ def _what(name: str) -> str:
   return f'words of the list ‘{_shown(name)}’'
 
 
-def fitting(edits: Edits, groups: Who) -> list[str]:
+def fitting(edits: Edits, groups: Groups) -> list[str]:
   """The attributes whose groups the swap exchanges; texts that anybody wrote
   are taken to be about all of them."""
   if edits.words is None:
@@ -306,7 +306,7 @@ def fitting(edits: Edits, groups: Who) -> list[str]:
   ]
 
 
-def misfit(edits: Sequence[Edits], groups: Who) -> list[str]:
+def misfit(edits: Sequence[Edits], groups: Groups) -> list[str]:
   """What is exchanged where no swap is about the groups that are compared."""
   if not kinds(groups) or any(fitting(one, groups) for one in edits):
     return []

@@ -25,7 +25,7 @@ DEFAULTS = ('measures.groups', 'data.group')
 
 
 @dataclasses.dataclass
-class Who:
+class Groups:
   """The groups of the rows."""
 
   members: np.ndarray  # bool [g, n]
@@ -48,7 +48,7 @@ class Who:
     return list(dict.fromkeys(self.attributes))
 
 
-def who(config: Config, table: pd.DataFrame) -> Who:
+def groups_of(config: Config, table: pd.DataFrame) -> Groups:
   """The groups of audit.groups, or else the column of measures.groups, of
   data.group, or called group."""
   options = config.audit
@@ -101,7 +101,7 @@ def who(config: Config, table: pd.DataFrame) -> Who:
       f'audit.reference is {options.reference!r}, but no groups are compared; '
       'name their columns with --config.audit.groups'
     )
-  return Who(members, names, attributes, columns, controls, remarks + more)
+  return Groups(members, names, attributes, columns, controls, remarks + more)
 
 
 class Clusters(NamedTuple):
@@ -126,7 +126,9 @@ class Clusters(NamedTuple):
     return np.sort(np.unique(self.texts, return_index=True)[1])
 
 
-def clusters_of(config: Config, table: pd.DataFrame, groups: Who) -> Clusters:
+def clusters_of(
+  config: Config, table: pd.DataFrame, groups: Groups
+) -> Clusters:
   """The clusters and weights of rows; no group may weigh nothing."""
   out = _clusters(config, table)
   name = config.audit.weight

@@ -17,13 +17,13 @@ from fairjax.data.tables import audit_table, inputs, join, readers
 from fairjax.recipes.audit import recipe
 from fairjax.recipes.audit.measure import Measured
 from fairjax.recipes.audit.what_if import WhatIf
-from fairjax.report.faces import Face
+from fairjax.report.result_views import ResultView
 from fairjax.stages import asking
 from fairjax.train.progress import shown
 
 
 @dataclasses.dataclass(repr=False)
-class Audited(Face):
+class Audited(ResultView):
   """What `fairjax.audit` found: result['flips'] is {value, low, high, …}."""
 
   config: Config
@@ -155,13 +155,13 @@ def audit(
   return Audited(results, config, measured)
 
 
-def _place(keep: str | os.PathLike, *models: Any) -> asking.Place | None:
+def _place(keep: str | os.PathLike, *models: Any) -> asking.AnswerCache | None:
   """Where answers are kept: the user's folder, or else the cache."""
   if keep:
-    return asking.Place(pathlib.Path(keep), of_any=True)
+    return asking.AnswerCache(pathlib.Path(keep), of_any=True)
   named = any(isinstance(one, str | os.PathLike) for one in models)
   room = cache.kept('answers') if named else None
-  return asking.Place(room) if room else None
+  return asking.AnswerCache(room) if room else None
 
 
 def _frame(data: Any, label: str) -> pd.DataFrame:

@@ -28,7 +28,7 @@ from fairjax.metrics.inference.intervals import RowSample, options_of
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
-from fairjax.recipes.audit.groups import Who
+from fairjax.recipes.audit.groups import Groups
 from fairjax.recipes.audit.what_if import WhatIf
 from fairjax.stages.asking import AuditedModel, aligned
 
@@ -43,7 +43,7 @@ class AuditInputs(NamedTuple):
   table: pd.DataFrame
   valid: pd.DataFrame | None
   classes: Sequence[str]
-  groups: Who
+  groups: Groups
   edits: Sequence[audit_edits.Edits]
   clusters: audit_groups.Clusters
 
@@ -414,7 +414,7 @@ def prices(text: str) -> tuple[float, float] | None:
   return price['fp'], price['fn']
 
 
-def conditions(table: pd.DataFrame, groups: Who) -> dict[str, dict]:
+def conditions(table: pd.DataFrame, groups: Groups) -> dict[str, dict]:
   """What slices are made of: groups, terms, controls, length of the text."""
   out: dict[str, dict[str, np.ndarray]] = {}
   for kind in groups.kinds:

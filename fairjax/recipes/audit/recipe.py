@@ -44,7 +44,7 @@ def run(config: Config, folder: pathlib.Path) -> Results:
     rows = audit_table.read(config)
     if not config.audit.edited:
       check_scored(folder)
-    place = asking.Place(folder, config.reuse)
+    place = asking.AnswerCache(folder, config.reuse)
     results, measured = audit(
       config, config.audit.model, rows, log.line, place=place
     )
@@ -64,7 +64,7 @@ def audit(
   rows: audit_table.Rows,
   say: Callable[[str], None] = lambda words: None,
   against: Any = None,
-  place: asking.Place | None = None,
+  place: asking.AnswerCache | None = None,
 ) -> tuple[Results, dict[str, Measured]]:
   """Results of every model that `source` holds, and what they were made of."""
   table, classes = rows.table, rows.classes
@@ -72,7 +72,7 @@ def audit(
   if rule:
     gate.parse(rule)  # a mistake in it is reported first
   audit_measure.prices(config.audit.costs)
-  groups = audit_groups.who(config, table)
+  groups = audit_groups.groups_of(config, table)
   config = audit_edits.chosen(config, groups)
   clusters = audit_groups.clusters_of(config, table, groups)
   remarks = [*rows.remarks, *groups.remarks, *clusters.remarks]
@@ -97,7 +97,7 @@ def audit(
     audit_measure.decided(one, measured[one.name].chances) for one in models
   ]
   model, focus = models[0], measured[models[0].name]
-  names = labels.said(asking.class_names(model, classes), config.data.label)
+  names = labels.titles(asking.class_names(model, classes), config.data.label)
   if model.kind != 'predictions' and model.predict is not None:
     ask = lambda texts: audit_measure.scored(model, given, texts)
     focus.what_if = what_if.asker(config, ask, focus.cut, names)
@@ -142,7 +142,7 @@ def audit(
 def _measured(
   models: Sequence[asking.AuditedModel],
   given: audit_measure.AuditInputs,
-  place: asking.Place | None,
+  place: asking.AnswerCache | None,
   say: Callable[[str], None],
 ) -> dict[str, Measured]:
   """Every model's measures; models that answer are asked here."""

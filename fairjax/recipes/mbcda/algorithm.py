@@ -35,7 +35,7 @@ class FittedDiscriminator(NamedTuple):
   chance: float
 
 
-class Pushed:
+class WeightedPairBatches:
   """Batches of pairs with w = 1, as the paper: a random-access source."""
 
   def __init__(self, pairs):
@@ -130,7 +130,7 @@ def generator(
     model=two(e.config, start).replace(init=init),
     players=(player,),
     own=lambda params: params['generator'],
-    batches=Pushed,
+    batches=WeightedPairBatches,
     content=(
       *('generator', identity(e.config, 'adversary')),
       *(np.asarray(leaf) for leaf in jax.tree.leaves(known)),

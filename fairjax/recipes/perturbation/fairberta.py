@@ -87,9 +87,9 @@ def run(e: Experiment) -> Results:
       }
       e.add(name, where, {'rows': sums.shape[1], 'quality': quality})
     tested = 'paired bootstrap over documents and seeds'
-    sides = {'set': where, 'ours': FAIR, 'theirs': PLAIN}
-    one = compared(LOSS, drawn[FAIR], drawn[PLAIN], how)
-    e.tests.append(sides | one | {'test': tested, 'n': sums.shape[1]})
+    one = compared(drawn[FAIR], drawn[PLAIN], how)
+    one |= {'test': tested, 'n': sums.shape[1]}
+    e.test(where, FAIR, PLAIN, LOSS, one)
   return e.results(
     title=f'FairBERTa from {config.model}',
     focus=FAIR,
@@ -168,10 +168,10 @@ def of_mean(values, draws, how: intervals.RowSample) -> dict:
   return intervals.of_mean(values, draws if how.resamples else None, how)
 
 
-def compared(measure: str, ours: tuple, theirs: tuple, how) -> dict:
+def compared(ours: tuple, theirs: tuple, how) -> dict:
   """The difference: items or documents, and seeds, are the same for both."""
   values, draws = (a - b for a, b in zip(ours, theirs))
-  return {'measure': measure, **intervals.paired(values, draws, how, np.inf)}
+  return intervals.paired(values, draws, how, np.inf)
 
 
 # Planted associations
@@ -210,9 +210,8 @@ def doses(e: Experiment) -> Results:
     for key, one in both.items() if share else ():
       if association or key == LOSS:  # else there is nothing to take away
         n = (odds if key == ODDS else sums).shape[1]
-        sides = {'set': where, 'ours': name, 'theirs': plain}
-        test = compared(key, one, drawn[plain, where][key], how)
-        e.tests.append(sides | test | {'test': tested, 'n': n})
+        test = compared(one, drawn[plain, where][key], how)
+        e.test(where, name, plain, key, test | {'test': tested, 'n': n})
   return e.results(
     data='planted',
     title='FairBERTa on a planted association',

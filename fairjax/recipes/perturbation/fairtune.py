@@ -173,8 +173,7 @@ def graded(e: Experiment) -> None:
       e.contenders[name]['sets'][key]['quality']['pearson'] = r
     ours, theirs = each.values()
     one = grades.compare(label, ours, theirs, own)
-    sides = dict(zip(('ours', 'theirs'), who))
-    e.tests.append({'set': key, **sides, 'measure': 'pearson', **one})
+    e.test(key, *who, 'pearson', one)
 
 
 def facts(

@@ -190,10 +190,8 @@ def measure(
     if len(decided) == 2:  # the last contender's flips against the first's
       theirs, ours = decided
       a, b = (some.decided[name]['flips'] for name in (ours, theirs))
-      sides = {'set': where, 'ours': ours, 'theirs': theirs}
       one = fairscore.compare(a, b, some.sample)
-      one = {k: v for k, v in one.items() if not k.startswith('only_')}
-      e.tests.append({**sides, 'measure': 'different', **one})
+      e.test(where, ours, theirs, 'different', one)
     by_part += _by_part(some, by)
   out = [section('Labels after perturbation', table(kept, screen=True))]
   if by_part:

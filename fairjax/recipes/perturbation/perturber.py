@@ -220,9 +220,7 @@ def measure(
     for ours, rival in itertools.product((LEARNED, FORMS), RIVALS):
       if ours in exact and rival in exact:
         one = fairscore.compare(exact[ours], exact[rival], sample)
-        one = {k: v for k, v in one.items() if not k.startswith('only_')}
-        sides = {'set': part, 'ours': ours, 'theirs': rival}
-        e.tests.append({**sides, 'measure': 'exact', **one})
+        e.test(part, ours, rival, 'exact', one)
   e.tests = stages.adjusted(e.tests)
 
 

@@ -12,14 +12,14 @@ from fairjax import stages
 from fairjax.config import Config, doors, shipped
 from fairjax.core import artefacts
 from fairjax.recipes.writing import experiment
-from fairjax.report.faces import Face
+from fairjax.report.result_views import ResultView
 
 if TYPE_CHECKING:
   import matplotlib.figure
 
 
 @dataclasses.dataclass(repr=False)
-class Written(Face):
+class Written(ResultView):
   """What `fairjax.write` found: result['mean_score_gap'] is {value, low, …}."""
 
   config: Config

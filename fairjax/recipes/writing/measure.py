@@ -70,7 +70,7 @@ def measure(
     pairs, similar = matched.measure(config, rows, encoder, how)
     out.pairs += pairs
     found |= similar
-    found |= _company(rows, how)
+    found |= _cooccurring(rows, how)
     one['fairness'] |= {prefix + key: value for key, value in found.items()}
     one['warnings'] += clusters.warnings(rows.cluster)
   adjusted = significance.adjusted([row['p'] for row in out.over], 'holm')
@@ -172,7 +172,7 @@ def _over_nobody(rows: GroupTexts, by_group, how) -> list[dict]:
   return out
 
 
-def _company(rows: GroupTexts, how) -> dict:
+def _cooccurring(rows: GroupTexts, how) -> dict:
   """Targets beside words of the groups, in the texts with their prompts."""
   own = words.of_groups(rows.attribute, rows.groups)
   if len(own) < 2:

@@ -77,7 +77,7 @@ def score(
   model = scorer.model
   if log is not None:
     first = asking.sample(model, texts)
-    place = asking.Place(log.folder, config.reuse)
+    place = asking.AnswerCache(log.folder, config.reuse)
     model = asking.kept(model, first, place, config.audit.batch, log.line)
   assert model.predict is not None  # `load` has looked
   chances = np.asarray(model.predict(list(texts)))[..., scorer.place].mean(0)

@@ -89,8 +89,8 @@ def test_the_positive_class_is_named_or_refused(tmp_path):
   tables, _, _ = load_tables(config_for(tmp_path, ['BAD', 'NOT_BAD']))
   assert labels.positive(tables, 1) == 'BAD'
   assert labels.positive(tables, 0) == 'NOT_BAD'
-  assert labels.said(['False', '2'], 'spam') == ['spam = False', 'spam = 2']
-  assert labels.said(['ok', '1'], 'spam') == labels.said(['ok', '1'], 'label')
+  assert labels.titles(['False', '2'], 'spam') == ['spam = False', 'spam = 2']
+  assert labels.titles(['ok', '1'], 'spam') == ['ok', '1']
   for wrong in (-1, 2):
     with pytest.raises(UserError, match=r'measures\.pos_label') as error:
       labels.positive(tables, wrong)

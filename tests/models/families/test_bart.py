@@ -134,8 +134,8 @@ def test_weights_that_do_not_fit(tmp_path):
 
 def test_lengths_are_checked():
   shape = bart.BartShape(longest=8)
-  special.check_lengths(np.array([8, 1]), shape, 'text')
+  special.check_lengths(np.array([8, 1]), shape)
   with pytest.raises(UserError, match=r'text 1 has more tokens .*8'):
-    special.check_lengths(np.array([8, 9]), shape, 'text')
+    special.check_lengths(np.array([8, 9]), shape)
   with pytest.raises(UserError, match='text 0 has no token'):
-    special.check_lengths(np.array([0, 9]), shape, 'text')
+    special.check_lengths(np.array([0, 9]), shape)

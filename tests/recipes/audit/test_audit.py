@@ -784,7 +784,7 @@ def test_the_swap_is_named_and_speaks_of_its_own_groups(line, tmp_path):
 def test_the_axes_are_those_that_the_groups_name(column, values, swaps):
   frame = pd.DataFrame({column: values * 3})
   options = config(groups=(column,))
-  groups = audit_groups.who(options, frame)
+  groups = audit_groups.groups_of(options, frame)
   assert audit_edits.chosen(options, groups).audit.swaps == swaps
   options = config(groups=(column,), swaps=('neutral', 'auto'))
   assert audit_edits.chosen(options, groups).audit.swaps == ('neutral', *swaps)
@@ -792,7 +792,7 @@ def test_the_axes_are_those_that_the_groups_name(column, values, swaps):
 
 def hung(frame, **audit):
   made = config(**audit)
-  groups = audit_groups.who(made, frame)
+  groups = audit_groups.groups_of(made, frame)
   found = audit_groups.clusters_of(made, frame, groups)
   return found.cluster, found.remarks
 

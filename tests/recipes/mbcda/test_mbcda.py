@@ -191,7 +191,7 @@ def test_the_filter_is_judged_though_it_is_made_first():
 
 def test_each_batch_of_pairs_has_the_weight():
   pairs = [{'share': np.ones((2, 1), np.float32)}]
-  pushed = algorithm.Pushed(Pairs(pairs))
+  pushed = algorithm.WeightedPairBatches(Pairs(pairs))
   assert len(pushed) == 1 and pushed[0]['push'].tolist() == [[1.0], [1.0]]
   # The devices are told where each array of a batch lies.
   assert {*pushed[0]} <= {*mesh.EXAMPLES}

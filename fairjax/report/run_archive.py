@@ -41,10 +41,9 @@ def keep(run: pathlib.Path, folder: pathlib.Path) -> None:
 
 def origin(folder: pathlib.Path, found: Results) -> dict:
   """How a run was made: data, command and, where known, FACTS and processor."""
-  kept = described(folder, RUN)
-  if kept is not None:
+  if kept := described(folder, RUN):
     return kept
-  versions = described(folder, VERSIONS) or {}
+  versions = described(folder, VERSIONS)
   machine = versions.get('processor', {})
   named = {'primary': found.primary} if found.primary else {}
   # How it was started, without the folders it read from and wrote to.
@@ -59,11 +58,11 @@ def origin(folder: pathlib.Path, found: Results) -> dict:
   }
 
 
-def described(folder: pathlib.Path, name: str) -> dict | None:
-  """What a file of a run's folder says of the run; None where it is not."""
+def described(folder: pathlib.Path, name: str) -> dict:
+  """What a file of a run's folder says of the run; {} where it is not."""
   path = folder / name
   if not path.exists():
-    return None
+    return {}
   return _as_left(artefacts.read_json(path), results.FORMS[name], path)
 
 
@@ -104,7 +103,7 @@ def predicted(folder: pathlib.Path) -> pd.DataFrame | None:
 def _data(folder: pathlib.Path, found: Results) -> str:
   """The data by name, or the file's own; the model; the seeds."""
   data, seeds = found.data, len(found.seeds)
-  config = described(folder, CONFIG) or {}
+  config = described(folder, CONFIG)
 
   def set_to(at: str, other: Any) -> Any:
     section, key = at.split('.')

@@ -30,7 +30,7 @@ SET = 'data'  # the name of the only test set of a result
 
 
 @dataclasses.dataclass(repr=False)
-class Face:
+class ResultView:
   """Results as the library gives them; what else a function found is beside."""
 
   results: Results
@@ -159,8 +159,8 @@ class Equalized:
   """What `thresholds` found, judged on rows that it was not chosen on."""
 
   rule: Thresholds
-  before: Face  # decisions by one threshold
-  after: Face  # decisions by those of the groups
+  before: ResultView  # decisions by one threshold
+  after: ResultView  # decisions by those of the groups
   comparison: Comparison  # after less before, on the same rows
   warnings: list[str]  # of the scores
 
