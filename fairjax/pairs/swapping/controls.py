@@ -76,7 +76,7 @@ def _neutral(text, spans, size, seed, key) -> list[Span]:
   """`size` words with a partner: content words first, each tier as drawn."""
   pieces = WORD.split(text)  # words at odd places
   words = pieces[1::2]
-  found = [*map(partners().get, map(str.lower, words))]
+  found: list = [*map(partners().get, map(str.lower, words))]
   starts = [*itertools.accumulate(map(len, pieces))][::2]
   changed = [*sorted(spans), (len(text), len(text))]
   tiers: tuple[list, list] = ([], [])
