@@ -52,11 +52,15 @@ def measure(
   members: Bool[np.ndarray, 'g n'],
   options: RowSample,
   min_group: int = 1,
+  given: tuple[resampling.Items, np.ndarray | None] | None = None,
 ) -> tuple[dict, list[dict], dict]:
-  """(quality, a dict a group, fairness): ece, overconfidence, ece_max."""
+  """(quality, a dict a group, fairness): ece, overconfidence, ece_max.
+
+  `given` are the `weights` of these rows, the same for any groups.
+  """
   truth, score = confidence(labels, scores)
   masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
-  items = resampling.blocks(len(labels), options)
+  items, drawn = given or weights(len(labels), options)
   sums, sizes = _totals(truth, score, masks, items)
   n = masks.sum(1) if options.weight is None else masks @ options.weight
   rows = [options.rows(mask) for mask in masks]
@@ -65,12 +69,11 @@ def measure(
   ece = np.where(n > 0, np.abs(gaps).sum(-1), np.nan)
   over = np.where(n > 0, -gaps.sum(-1), np.nan)
   noise = shift = alike = None
-  if options.resamples:
-    count = min(options.resamples, resampling.RANKS)
-    draws = _draws(sums, sizes, score, masks, items, count, options.seed)
+  if drawn is not None:
+    draws = _draws(sums, sizes, score, masks, items, drawn, options)
     centred = draws - draws.mean(0)
     noise = np.abs(centred).sum(-1)  # resample, s, g
-    own = intervals.seeds_alike(gaps, count, options.seed)
+    own = intervals.seeds_alike(gaps, len(draws), options.seed)
     # Of several seeds each is off by chance, though their mean is not.
     alike = noise if own is None else np.abs(centred + own).sum(-1)
     shift = -centred.sum(-1)
@@ -128,13 +131,24 @@ def _totals(truth, score, masks, items) -> tuple:
   return sums, sizes
 
 
-def _draws(sums, sizes, score, masks, items, resamples, seed) -> np.ndarray:
+def weights(
+  rows: int, options: RowSample
+) -> tuple[resampling.Items, np.ndarray | None]:
+  """The items of so many rows, and their weights in each resample."""
+  items = resampling.blocks(rows, options)
+  if not (count := min(options.resamples, resampling.RANKS)):
+    return items, None
+  drawn = resampling.draw(items, count, options.seed)
+  return items, drawn[:, : len(items.size)]
+
+
+def _draws(sums, sizes, score, masks, items, drawn, options) -> np.ndarray:
   """The vector r of every resample, [resample, s, g, bin]."""
-  weights = resampling.draw(items, resamples, seed)[:, : len(items.size)]
+  resamples = len(drawn)
   flat = sums.reshape(len(items.size), -1)
-  totals = (weights @ flat).reshape(resamples, *sums.shape[1:])
-  below = (weights @ sizes)[:, None, :, None]
-  rng = np.random.default_rng([seed, resampling.EDGES, 3])
+  totals = (drawn @ flat).reshape(resamples, *sums.shape[1:])
+  below = (drawn @ sizes)[:, None, :, None]
+  rng = np.random.default_rng([options.seed, resampling.EDGES, 3])
   # Half a row of either label at the mean score of each bin that has rows.
   for g, mask in enumerate(masks):
     for s in range(len(score)):

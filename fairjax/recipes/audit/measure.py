@@ -217,7 +217,8 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   if labels is not None and not model.hard:
     of = labels, scores
     end = given.sample, given.least
-    _add(out, lambda members: calibration.measure(*of, members, *end))
+    drawn = calibration.weights(len(table), given.sample)
+    _add(out, lambda members: calibration.measure(*of, members, *end, drawn))
     out.reliability = calibration.reliability(*of, *first, given.sample)
   _beside_reference(out)
   _impact(out)
