@@ -94,10 +94,10 @@ flags() {
       echo "model=$data/minilm_mlm"
       ;;
     fairflow)
-      echo "corpus.path=$data/text"
-      echo "fairflow.known=$data/known_pairs.csv"
       echo "model=$data/minilm_mlm"
       echo "repair.detector=$data/minilm_mlm"
+      echo "corpus.path=$data/text"
+      echo "fairflow.known=$data/known_pairs.csv"
       echo "data.path=$data/wiki_bios.csv"
       echo "rewriters.gold=$data/geco"
       ;;
