@@ -82,7 +82,9 @@ def people(group: str) -> str:
 
 def _say(part: str, *values) -> str:
   """A macro of the template, on one line."""
-  p_said = lambda f: significance.said(f.adjusted, f.beside['p_at_floor'])
+  p_said = lambda f: significance.said(
+    f.adjusted, bool(f.beside.get('p_at_floor'))
+  )
   filters = {
     **{'points': points, 'hundred': hundred, 'bracketed': bracketed},
     **{'people': people, 'estimate': tables.estimate, 'p_said': p_said},

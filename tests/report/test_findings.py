@@ -1,5 +1,6 @@
 """Findings: numbers and verdicts, corrected over what they were chosen from."""
 
+import dataclasses
 import json
 import pathlib
 import re
@@ -206,6 +207,10 @@ def test_contenders_are_compared_as_one_family():
   assert [f.adjusted for f in found] == [0.03, 0.03, 0.04]
   wide = found[0].estimate
   assert wide['low'] < 0.15 and wide['high'] > 0.25
+  # An interval beside 0 alone decides nothing, and the sentence says so.
+  last = dataclasses.replace(found[2], estimate=interval(0.05, 0.01, 0.09))
+  why = 'undecided as one of 3 comparisons (p = 0.04, Holm).'
+  assert words.sentence(one, last).endswith(f'5 points [1, 9], {why}')
   alike = {'d': {'fairness': {'dp': around(1.0, note=warn.CONSTANT)}}}
   one.contenders['b'] = {'sets': alike}  # no contest with a constant answer
   again = {f.comparison: f.verdict for f in findings.contests(one, 'd')}
