@@ -105,19 +105,25 @@ def drawn_once(request):
 
 
 @pytest.fixture(scope='module')
-def small_and_alone():
-  """The smallest size is smaller still; several devices compile longer."""
+def alone():
+  """Fits are on one device: several compile longer."""
   import small
 
-  from fairjax.models import families
   from fairjax.train import mesh
 
   one = small.place()
   with pytest.MonkeyPatch.context() as patch:
-    for size in ('nano', 'tiny'):
-      patch.setitem(families.SIZES, size, (1, 64))
     patch.setattr(mesh, 'make', lambda options, seeds, devices=None: one)
-    yield
+    yield patch
+
+
+@pytest.fixture(scope='module')
+def small_and_alone(alone):
+  """And the smallest size is smaller still."""
+  from fairjax.models import families
+
+  for size in ('nano', 'tiny'):
+    alone.setitem(families.SIZES, size, (1, 64))
 
 
 @pytest.fixture(scope='session')

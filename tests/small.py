@@ -23,7 +23,7 @@ from fairjax.train.progress import Log
 SMALL = {  # by what each family's config.json calls it
   'vocab_size': 30,
   **dict.fromkeys(('hidden_size', 'dim', 'n_embd', 'd_model'), 16),
-  **dict.fromkeys(('num_hidden_layers', 'n_layers', 'n_layer'), 3),
+  **dict.fromkeys(('num_hidden_layers', 'n_layers', 'n_layer'), 2),
   **dict.fromkeys(('encoder_layers', 'decoder_layers'), 2),
   **dict.fromkeys(('num_attention_heads', 'n_heads', 'n_head'), 2),
   **dict.fromkeys(('encoder_attention_heads', 'decoder_attention_heads'), 2),

@@ -8,6 +8,7 @@ import pytest
 
 from fairjax.docs import __main__ as docs
 
+pytestmark = pytest.mark.usefixtures('alone')
 PAGES = sorted(docs.HERE.rglob('*.md'))
 BLOCK = re.compile(r'^```python\n(.*?)^```', re.M | re.S)
 

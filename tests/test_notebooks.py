@@ -21,6 +21,7 @@ FOLDER = pathlib.Path(__file__).parents[1] / 'configs' / 'notebooks'
 NOTEBOOKS = sorted(FOLDER.glob('*.ipynb'))
 NUMBER = re.compile(r'-?\d+\.?\d*(?:e-?\d+)?')
 NEAR = 0.03
+pytestmark = pytest.mark.usefixtures('alone')
 
 
 def outputs(source: str, names: dict) -> list[dict]:
