@@ -55,7 +55,7 @@ page planted_methods 'Every data-side method against none' \
 page weighting_planted 'Instance weights against a planted shortcut' \
   --config=configs/weighting_planted.py --config.seeds=3
 page logit_pairing_planted 'Counterfactual logit pairing: equal logits for twins' \
-  --config=configs/logit_pairing_planted.py --config.seeds=3
+  --config=configs/logit_pairing_planted.py --config.seeds=3 --config.train.epochs=8
 page pruning_planted 'Half of the rows, chosen by score or with quotas' \
   --config=configs/pruning_planted.py
 page mbcda_planted 'MBCDA: a generator against a discriminator' \

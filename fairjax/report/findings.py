@@ -86,7 +86,8 @@ def decided(
 def shown(results: Results) -> list[Finding]:
   """What a page says first, in its order: of each kind on the first set."""
   if not results.sets:
-    return scores(results) or count(results)
+    each = (contests(results, name) for name in results.set_names())
+    return [*next(filter(None, each), []), *scores(results)] or count(results)
   who = results.focus or results.model
 
   def first(of_set) -> list[Finding]:
@@ -236,8 +237,11 @@ def leading(found: Sequence[Finding], like: str = '') -> list[Finding]:
 
 
 def contests(results: Results, name: str) -> list[Finding]:
-  """The contender in focus against each other one, by parity of the groups."""
-  known: dict[str, Mapping] = {}
+  """The contender in focus against each other one, by parity of the groups.
+
+  Where none is in focus, each against the first, what changes most on top.
+  """
+  known: dict[tuple[str, str], Mapping] = {}
   few = lambda one: (one.get('note') or '').endswith(estimates.FEW)
   usable = [
     test
@@ -245,25 +249,31 @@ def contests(results: Results, name: str) -> list[Finding]:
     if 't-test' not in test['test']  # over seeds alone, a second one
     and (has_ends(test['difference']) or few(test['difference']))
   ]
-  every = paired(usable, results.focus).items()
+  if who := results.focus:
+    others = paired(usable, who).items()
+    every = [((who, other), test) for (other, *_), test in others]
+  else:
+    base = next(iter(results.contenders))
+    order = sorted(usable, key=lambda t: -t['difference']['value'])
+    every = [((t['ours'], base), t) for t in order if t['theirs'] == base]
   for bare in ('dp', 'eqodd'):
-    for (other, where, measure), test in every:
-      if where == name and measures.bare(measure) == bare:
-        known.setdefault(other, test)
+    for pair, test in every:
+      if test['set'] == name and measures.bare(test['measure']) == bare:
+        known.setdefault(pair, test)
     if known:
       break
   p = significance.adjusted([test.get('p') for test in known.values()])
   out = []
-  for (other, test), adjusted in zip(known.items(), p):
+  for ((ours, other), test), adjusted in zip(known.items(), p):
     wide = simultaneous(test['difference'], results.level, len(known))
-    both = {results.focus, other} & {*results.contenders}
+    both = {ours, other} & {*results.contenders}
     key = test['measure']
     of = (results.measured(c, name).get(key, {}) for c in both)
     why = [one['note'] for one in of if is_void(one)]
     verdict = decided(wide, 0.0, adjusted, results.level)
     out.append(
       Finding(
-        *('contest', results.focus, name, test['measure'], wide),
+        *('contest', ours, name, test['measure'], wide),
         VOID if why else verdict,
         comparison=other,
         bound=0.0,
@@ -271,7 +281,8 @@ def contests(results: Results, name: str) -> list[Finding]:
         adjusted=adjusted,
         family=len(known),
         unit='points',
-        beside={'why': why[0]} if why else {},
+        beside={'why': ''.join(why[:1])}
+        | {'p_at_floor': test.get('p_at_floor', False)},
       )
     )
   return out

@@ -181,7 +181,7 @@ def _picture(results: Results, found) -> list[dict]:
   """One picture of what leads."""
   kinds = {one.kind: one for one in reversed(found)}
   held = kinds.get('contest')
-  several = len(results.contenders) > 1 and results.sets
+  several = len(results.contenders) > 1 and (held or results.sets)
   if several and (held or 'score' not in kinds):
     of = held.set if held else next(iter(results.sets))
     if shown := _contenders(results, of):

@@ -4,6 +4,7 @@ Page, terminal, library and exports take their sentences, lights and verdicts
 from here and from templates/words.txt, so each wording exists once.
 """
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -107,13 +108,24 @@ def sides(results: Results) -> tuple[str, str]:
 
 def lines(results: Results, found: Sequence[Finding] | None = None) -> list:
   """The sentences of a first screen, what leads first."""
-  found = findings.shown(results) if found is None else found
+  found = _joined(findings.shown(results) if found is None else found)
   out = [sentence(results, one) for one in found]
   first = [s for s, one in zip(out, found) if one.kind == 'contest']
   if len(first) > 1:
     rest = [s for s, one in zip(out, found) if one.kind != 'contest']
     out = [' '.join(first[:4]), *rest]
   return [line for line in dict.fromkeys(out) if line]
+
+
+def _joined(found: Sequence[Finding]) -> Sequence[Finding]:
+  """Contests of one subject that cannot be judged for one reason, as one."""
+  void = [f for f in found if f.kind == 'contest' and f.verdict == VOID]
+  if len({(f.subject, f.beside['why']) for f in void}) != 1:
+    return found
+  names = [named(f.comparison) for f in void]
+  every = ', '.join(names[:3] + ['…'] * (len(names) > 3))
+  one = dataclasses.replace(void[0], comparison=every)
+  return [one if f is void[0] else f for f in found if f not in void[1:]]
 
 
 def sentence(results: Results, one: Finding) -> str:
@@ -240,7 +252,8 @@ def _of_score(results: Results, one: Finding) -> dict:
   tests = findings.tested(results, one) if same else {}
 
   def beside(other: str, value: float) -> str:
-    effect = tests[other]['difference'] if other in tests else {}
+    few = len(one.beside) < 4  # of many the tables have it
+    effect = tests[other]['difference'] if few and other in tests else {}
     ends = bracketed(effect, show)
     apart = ends and f' (difference to it {show(effect["value"])}{ends})'
     return f'{named(other)} {show(value)}{apart}'
