@@ -34,12 +34,14 @@ def test_help_ends_with_0(words):
   assert want[words[0]] in done.stdout
 
 
-def test_help_imports_nothing_heavy():
+def test_help_and_a_missing_file_import_nothing_heavy():
   """What a start costs, by what it imports."""
   code = (
     'import sys; from fairjax import main; from fairjax.cli import manual\n'
     'for name in sys.argv[1:]: manual.explain(name)\n'
-    'print(*sys.modules)'
+    'sys.argv[1:] = ["audit", "/no/rows.csv"]\n'
+    'try: main.command()\n'
+    'except SystemExit: print(*sys.modules)'
   )
   names = ['', 'audit', 'train.lr', 'weighting', 'quickstart_diet']
   loaded = {*printed('-c', code, *names).split()}
