@@ -493,6 +493,9 @@ def command() -> None:
     sys.argv[1:] = commands.flags_of(words)
   except UserError as error:
     refuse(error)
+  except BrokenPipeError:  # `report RUN | head`
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit()
   app.run(main, flags_parser=parse)
 
 

@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
         results = read(folder)
         artefacts.write_text(folder / 'report.html', page.report(folder))
         print(terminal.summary(results))
-        print(f'the report is {folder / "report.html"}')
+        print(f'the report is {folder / "report.html"}', flush=True)
   except UserError as error:
     print(f'fairjax: {error}', file=sys.stderr)
     return 2
