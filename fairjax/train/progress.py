@@ -37,6 +37,13 @@ FIRST = 5.0  # seconds before the first of them
 WINDOW = 20.0  # seconds over which the speed is taken
 
 
+def _appended(path: pathlib.Path) -> TextIO:
+  try:
+    return open(path, 'a', encoding='utf-8')
+  except OSError as error:  # as of too many open files; trial 209
+    raise artefacts.cannot_write(path, error) from error
+
+
 class Log:
   """The voice of a run; `with Log(folder, config) as log: …`."""
 
@@ -63,7 +70,7 @@ class Log:
     if not main or folder is None:
       return
     self.held.enter_context(lock.hold(self.folder))
-    self.text = open(self.folder / 'log.txt', 'a', encoding='utf-8')
+    self.text = _appended(self.folder / 'log.txt')
     if config is not None and config.wandb:
       self.trackers.append(open_wandb(self.folder, config.wandb))
     if config is not None and config.mlflow:
@@ -122,7 +129,7 @@ class Log:
       if row.get('part', '') != part or (step and row['step'] <= step)
     ]
     artefacts.write_text(path, ''.join(map(_line, rows)))
-    self.rows = open(path, 'a', encoding='utf-8')
+    self.rows = _appended(path)
     self.events = _events(self.folder / 'tensorboard' / part, step)
 
   def row(self, *, step: int, split: str, **values: Any) -> None:

@@ -22,7 +22,7 @@ from fairjax.config import Config
 from fairjax.core import artefacts, lock
 from fairjax.core.errors import Interrupted, UserError
 from fairjax.stages import runs
-from fairjax.train import checkpoint, watch
+from fairjax.train import checkpoint, progress, watch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -354,6 +354,9 @@ def test_a_file_that_cannot_be_removed_is_told(tmp_path, monkeypatch):
     with pytest.raises(UserError, match=r'cannot write .*a\.txt'):
       artefacts.remove_file(tmp_path / 'a.txt')
   assert (tmp_path / 'a.txt').read_text() == 'x'
+  (tmp_path / 'log.txt').mkdir()
+  with pytest.raises(UserError, match=r'cannot write .*log\.txt'):
+    progress.Log(tmp_path)
 
 
 def test_an_artefact_that_cannot_be_read_back_is_told(tmp_path, monkeypatch):
