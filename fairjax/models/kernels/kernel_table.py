@@ -23,17 +23,13 @@ OPTIONS = ('auto', 'on', 'off')
 
 
 class Kernel(NamedTuple):
-  module: str  # of this room: fits(*shape) and agrees(*shape)
-  platform: str
-  about: str
+  module: str  # of this room, for a GPU: fits(*shape) and agrees(*shape)
   proven: tuple[str, ...] = ()  # parts of the names of chips that have run it
 
 
 KERNELS = {
-  'attention': Kernel(
-    'fused_attention', 'gpu', 'attention of short rows', ('H200',)
-  ),
-  'norm': Kernel('fused_norm', 'gpu', 'the backward pass of norms', ('H200',)),
+  'attention': Kernel('fused_attention', ('H200',)),  # of short rows
+  'norm': Kernel('fused_norm', ('H200',)),  # the backward pass of norms
 }
 # What all processes say of a kernel, from what this one found, since they must
 # take the same program. train/mesh.py puts a vote in its place.
@@ -54,7 +50,7 @@ def takes(name: str, *shape: Any) -> bool:
   """Whether a program for this platform and shape takes the kernel."""
   kernel, option = KERNELS[name], backend.traced['kernels']
   others = {'off', *KERNELS} - {name}
-  if option in others or backend.platform() != kernel.platform:
+  if option in others or backend.platform() != 'gpu':
     return False
   chip = backend.chip()
   if option == 'auto' and not any(one in chip for one in kernel.proven):
