@@ -107,9 +107,8 @@ def test_every_leaf_refuses_what_is_not_of_its_type():
   """`lr='fast'`, `seeds='5'`, `model=None` in a config of one's own."""
   results = {}
   for leaf, kind in main.LEAVES.items():
-    wrong = {str: (None, 5, b'x'), bool: ('yes', None, 2)}.get(
-      kind, ('fast', None, {}, '5')
-    )
+    other = {str: (None, 5, b'x'), bool: ('yes', None, 2), object: (None, {})}
+    wrong = other.get(kind, ('fast', None, {}, '5'))
     for value in wrong:
       result = outcome(lambda leaf=leaf, value=value: set_to(leaf, value))
       results[f'{leaf}={value!r}'] = 'accepted' if result == 'fine' else result
