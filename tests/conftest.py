@@ -56,7 +56,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)  # before -k leaves some out
 def pytest_collection_modifyitems(config, items):
-  if not any('::' in argument for argument in config.args):
+  if not (config.getoption('lf', 0) or any('::' in one for one in config.args)):
     _check_long([item.nodeid for item in items])
   for item in items:
     if item.nodeid.startswith(LONG):

@@ -391,7 +391,7 @@ def test_models_that_another_run_exported_are_not_those_of_a_run(tmp_path):
     there = sorted(one.name for one in (tmp_path / 'export').glob('seed_*'))
     assert there == ['seed_0', 'seed_1'][:seeds]
   path = tmp_path / 'config.json'
-  same = Config(**{**vars(made), 'wandb': 'other'})
+  same = dataclasses.replace(made, wandb='other')
   same.train.export, same.measures.resamples = False, 7
   for other, is_of_run in ((made, True), (same, True), (Config(), False)):
     artefacts.write_json(path, other)
