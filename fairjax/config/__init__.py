@@ -14,8 +14,8 @@ import runpy
 from typing import Any
 
 from fairjax.config import ignored_knobs
-from fairjax.config.audit import Audit
-from fairjax.config.dataset import Data, Measures, Planted, Tokens
+from fairjax.config.audit import Audit, Measures
+from fairjax.config.dataset import Data, Planted, Tokens
 from fairjax.config.language import (
   Benchmarks,
   Corpus,
