@@ -2,9 +2,10 @@
 
   python -m fairjax.main --config=configs/claims/mbcda_planted.py
 
-Twelve generators with and without their discriminator, a classifier for each:
-a pilot of five, of other seeds, decided eight of thirteen claims, and these the
-same. Nothing is read.
+Twelve generators with and without their discriminator, a classifier for each.
+The settings were the best of ten on texts and seeds of then (planted.seed=0,
+seed=5), frozen on 28 November 2026 before this run of other texts and seeds.
+Nothing is read.
 
 What its size decides, four times of five: ±.023 to ±.055 of transfer, ±.029 to
 ±.11 of TPRD, ±.012 to ±.095 of FPRD.
@@ -28,7 +29,7 @@ PRIMARY = (  # the paper's own claims; all else is exploratory
 
 def get_config() -> c.Config:
   config = c.shipped('mbcda_planted')
-  config.seed = 5
+  config.seed, config.planted.seed = 41, 1
   config.planted.rows, config.planted.test_rows = 4000, 1200
   config.rewriters.generator, config.rewriters.lr = 'tiny', 1e-3
   config.adversary.lr, config.adversary.dropout = 1e-3, 0.2

@@ -52,6 +52,7 @@ class Planted:
   rows: int = knob(4000, at_least(20))
   test_rows: int = knob(1000, at_least(20))
   correlation: float = knob(0.8, between(0.5, 1))
+  seed: int = knob(0, at_least(0))
 
 
 @dataclasses.dataclass(slots=True)

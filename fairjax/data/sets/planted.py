@@ -29,7 +29,6 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables, check
 from fairjax.data.word_tables import table_rows
 
-STREAM = 11  # of this file's random numbers
 NEUTRAL = 0.15  # share of rows that show nobody's gender
 NOISE = 0.02  # share of labels flipped in every split
 CLASSES = ('no blame', 'blame')
@@ -94,9 +93,9 @@ def load(config) -> Tables:
     if rows < 20:
       raise UserError(f'planted.{name} is {rows}; at least 20 are needed')
   tables = {
-    'train': _split('train', c.rows, c.correlation),
-    'valid': _split('valid', c.test_rows, 0.5),
-    'test': _split('test', c.test_rows, 0.5),
+    'train': _split('train', c.rows, c.correlation, c.seed),
+    'valid': _split('valid', c.test_rows, 0.5, c.seed),
+    'test': _split('test', c.test_rows, 0.5, c.seed),
   }
   for table in tables.values():
     table.attrs = {'classes': CLASSES, 'remarks': (_agreement(tables, c),)}
@@ -114,8 +113,8 @@ def _agreement(tables: Tables, c) -> str:
   )
 
 
-def _split(split: str, rows: int, correlation: float) -> pd.DataFrame:
-  rng = np.random.default_rng([0, STREAM, list(SPLITS).index(split)])
+def _split(split: str, rows: int, correlation: float, seed: int):
+  rng = np.random.default_rng([seed, 11, list(SPLITS).index(split)])
   label, group = _cells(rng, rows, correlation)
   lines = _lines(rng, split, label, group == 2)
   texts, twins = [], []

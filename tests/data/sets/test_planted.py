@@ -14,13 +14,12 @@ from fairjax.data.sets import invented, planted
 from fairjax.data.tables import schema
 
 
-def tables(noise=planted.NOISE, stream=planted.STREAM, **options):
+def tables(noise=planted.NOISE, **options):
   config = Config()
   for name, value in options.items():
     setattr(config.planted, name, value)
   with pytest.MonkeyPatch.context() as patch:
     patch.setattr(planted, 'NOISE', noise)
-    patch.setattr(planted, 'STREAM', stream)
     return planted.load(config)
 
 
@@ -81,9 +80,9 @@ def test_no_sentence_is_in_two_splits(made):
   assert not words['valid'] & words['test']
 
 
-def test_a_stream_has_its_own_rows(made):
+def test_a_seed_has_its_own_rows(made):
   again = tables()
-  other = tables(stream=1)
+  other = tables(seed=1)
   for split in made:
     pd.testing.assert_frame_equal(made[split], again[split])
     assert not made[split]['text'].equals(other[split]['text'])
@@ -92,7 +91,7 @@ def test_a_stream_has_its_own_rows(made):
 def test_ids_belong_to_sentences_and_other_sizes_leave_a_split_alone(made):
   small = tables(rows=100)
   pd.testing.assert_frame_equal(small['test'], made['test'])
-  more = tables(stream=1)['train']
+  more = tables(seed=1)['train']
   both = made['train'].merge(more, on='id', suffixes=('', '_other'))
   assert (both['text'] == both['text_other']).all()
 
