@@ -66,8 +66,8 @@ def assess(
   (0.5, 0.625)
   """
   from fairjax.metrics import assess as measures
+  from fairjax.metrics import custom_metrics
   from fairjax.metrics import groups as of_groups
-  from fairjax.metrics import own
   from fairjax.metrics.inference import clusters, intervals, row_weights
 
   groups = inputs.groups_of(groups, sensitive_features)
@@ -111,7 +111,7 @@ def assess(
     *(labels, scores, members, group_names),
     **{'attributes': attributes, 'code': code, **options},
   )
-  theirs = metrics and own.add(
+  theirs = metrics and custom_metrics.add(
     measurement, dict(metrics), labels, scores, members, attributes, options
   )
   of_clusters = clusters.words(sample.cluster)

@@ -32,7 +32,7 @@ from scipy.special import ndtr, ndtri
 
 from fairjax.api import thresholds
 from fairjax.data import word_tables
-from fairjax.metrics import contrasts, counts, grades, own, paired
+from fairjax.metrics import contrasts, counts, custom_metrics, grades, paired
 from fairjax.metrics.assess import assess
 from fairjax.metrics.group_thresholds import CRITERIA
 from fairjax.metrics.inference import (
@@ -341,7 +341,7 @@ def users(rng, how, n, seeds=1, apart=1.0):
   """Measures that a user gives: a share, a ratio of counts, a mean."""
   label, score, masks = classifier(rng, n, seeds, apart)
   decided = (score >= 0.5).astype(int)
-  everyone, _, gaps = own.measured(
+  everyone, _, gaps = custom_metrics.measured(
     *(USERS, label, score, decided, masks, ['a', 'b'], ['g', 'g'], how)
   )
   many = of_users(seeds > 1, apart)
@@ -375,7 +375,7 @@ def own_of_clusters(rng, how, groups, icc=0.15, shared=True):
   label = (rng.random(len(code)) < 0.5).astype(int)
   decided = np.where(right, label, 1 - label)[None]
   side = rng.random(len(code)) < 0.5 if shared else code % 2 > 0
-  everyone, _, gaps = own.measured(
+  everyone, _, gaps = custom_metrics.measured(
     {'hit': USERS['hit']},
     *(label, decided, decided, np.stack([side, ~side])),
     *(['a', 'b'], ['g', 'g'], how.over(code)),
@@ -543,7 +543,7 @@ def goals(sets: int, worlds: list[str]) -> None:
     found = measured(globals()[world], sets, **ast.literal_eval(given))
     for at, name in cell['measure'].items():
       held, level, _, _ = found[name]
-      drawn = own.MOST if world == 'own_of_clusters' else RESAMPLES
+      drawn = custom_metrics.MOST if world == 'own_of_clusters' else RESAMPLES
       rows.loc[at, ['coverage', 'level', 'sets', 'resamples']] = (
         *(f'{held:.3f}', '' if level is None else f'{level:.3f}'),
         *(str(sets), str(drawn)),
