@@ -43,14 +43,8 @@ def outputs(source: str, names: dict) -> list[dict]:
     out.append({'output_type': 'display_data', 'data': data, 'metadata': {}})
   elif value is not None:
     data = {'text/plain': lines(repr(value))}
-    out.append(
-      {
-        'output_type': 'execute_result',
-        'execution_count': None,
-        'data': data,
-        'metadata': {},
-      }
-    )
+    kind = {'output_type': 'execute_result', 'execution_count': None}
+    out.append({**kind, 'data': data, 'metadata': {}})
   return out
 
 

@@ -52,7 +52,7 @@ def _row(results: Results, one: Finding) -> dict[str, Any]:
   return {
     'set': one.set,
     'group': ' against '.join(one.groups) or one.beside['of'] or one.measure,
-    'hazard': said('hazard', one, label, done),
+    'hazard': said('hazard', one, label, done, words.called(results, one.set)),
     'found': words.sentence(results, one),
     'measure': {
       'name': one.measure,

@@ -208,12 +208,16 @@ def rate_of(results: Results, one: Finding) -> tuple[str, str]:
   }[rate]
 
 
-def _of_gap(results: Results, one: Finding) -> dict:
-  label, done = rate_of(results, one)
+def called(results: Results, name: str) -> str:
+  """What the examples of a set are: 'texts', or 'rows' where it has none."""
   row = ignored_knobs.row(results.recipe)
   what = row.measures if row else 'texts'
-  if what == 'rows' and 'texts' in results.sets.get(one.set, {}):
-    what = 'texts'
+  has = what == 'rows' and 'texts' in results.sets.get(name, {})
+  return 'texts' if has else what
+
+
+def _of_gap(results: Results, one: Finding) -> dict:
+  label, done = rate_of(results, one)
   lead = one.subject if len(results.contenders) > 1 else ''
   if one.verdict == VOID:
     return {}
@@ -223,7 +227,7 @@ def _of_gap(results: Results, one: Finding) -> dict:
   return {
     **{'label': label, 'done': done, 'lead': lead},
     **{'high': hundred(high), 'low': hundred(low)},
-    'texts': what,
+    'texts': called(results, one.set),
     'same': not averaged or len(one.estimate.get('seeds', ())) < 2,
   }
 

@@ -1,6 +1,7 @@
 """Measures of one audited model: rows and edits in, numbers out."""
 
 import dataclasses
+import datetime
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -352,6 +353,8 @@ def _impact(out: Measured) -> None:
   if not asked or out.scores.ndim == 3:
     return
   of = {'selection rate': out.decisions}
+  source = config.data.path or config.data.name
+  told = {'source': source, 'date': f'{datetime.date.today()}'}
   if len(np.unique(out.scores)) > 2:
     median = np.median(out.scores, axis=1, keepdims=True)
     of['scoring rate'] = (out.scores > median).astype(np.int64)
@@ -362,7 +365,7 @@ def _impact(out: Measured) -> None:
       rows = contrasts.impact_ratios(
         *(chosen, members, names, given.sample, given.least)
       )
-      out.impact += [{**about, 'of': name, **row} for row in rows]
+      out.impact += [{**about, **told, 'of': name, **row} for row in rows]
 
 
 def _given_controls(out: Measured) -> None:

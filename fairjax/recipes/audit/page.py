@@ -36,7 +36,6 @@ def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
     impact=[{**row, 'verdict': words.impact(row)} for row in focus.impact],
     impact_caption=words.IMPACT,
     unknown={row['attribute']: row['unknown'] for row in focus.impact},
-    source=given.config.data.path or given.config.data.name,
     controls=', '.join(given.groups.controls),
     conditional=_conditional(focus, ', '.join(given.groups.controls)),
     within=focus.within,

@@ -724,7 +724,7 @@ def test_impact_ratios_are_said_where_they_are_asked_for(asked, tmp_path):
     rates = [chosen[sex == s].mean() for s in 'fm']
     assert low['ratio'] == pytest.approx(rates[0] / rates[1])
     assert (low['verdict'], high['verdict']) == ('below', 'the highest')
-    assert low['unknown'] == 100 and low['rows'] == 500
+    assert low['unknown'] == 100 and low['rows'] == 500 and low['date']
     # Katz et al. (1978), at the level of two groups together.
     spread = sum((1 - r) / r / n for r, n in zip(rates, (500, 400))) ** 0.5
     ends = low['ratio'] * np.exp(np.array([-2.2414, 2.2414]) * spread)
