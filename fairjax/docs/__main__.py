@@ -112,10 +112,8 @@ def gallery(folder: pathlib.Path) -> str:
   script = HERE / 'gallery.sh'
   run = {**os.environ, 'PYTHON': sys.executable}
   subprocess.run(['bash', script, folder], cwd=ROOT, env=run, check=True)
-  link = '- <a href="{}.html">{}</a>'.format
-  return '\n'.join(
-    link(*one) for one in PAGE.findall(script.read_text('utf-8'))
-  )
+  pages = PAGE.findall(script.read_text('utf-8'))
+  return '\n'.join(f'- <a href="{a}.html">{b}</a>' for a, b in pages)
 
 
 def written(folder: pathlib.Path, with_gallery: bool = False) -> None:

@@ -340,22 +340,17 @@ def tally(verdicts: Sequence[str]) -> str:
 IMPACT = 'Impact ratio'  # the caption of the table, and its file's name
 
 
-def impact(row: Mapping) -> str:
-  """What the four-fifths rule says of a group (contrasts.impact_ratios)."""
-  if row['few']:
-    return 'too few rows'
-  return 'the highest' if row['highest'] else ratio(row['ratio'])
+def impact(row: Mapping, bound: float = 0.8) -> str:
+  """What the four-fifths rule says of a group, by its whole interval."""
+  if row['few'] or row['highest']:
+    return 'too few rows' if row['few'] else 'the highest'
+  return {ABOVE: 'not below', BELOW: 'below', OPEN: 'undecided'}[
+    findings.side(row['ratio'], bound)
+  ]
 
 
 def higher(difference: Mapping, p: float | None, level: float) -> str:
   """Which side of 0 a difference is on, by its interval and adjusted p."""
   return {ABOVE: 'higher', BELOW: 'lower', OPEN: 'undecided'}[
     findings.decided(difference, 0.0, p, level)
-  ]
-
-
-def ratio(estimate: Mapping, bound: float = 0.8) -> str:
-  """The four-fifths rule, by the whole interval."""
-  return {ABOVE: 'not below', BELOW: 'below', OPEN: 'undecided'}[
-    findings.side(estimate, bound)
   ]
