@@ -95,6 +95,18 @@ def find_config(name: str) -> str:
   raise UserError(f'there is no config file {short(name)}; {hint}')
 
 
+def refuse_missing(config: Config) -> None:
+  """Says what is not there, seconds before jax would."""
+  path = config.data.path
+  own = config.data.name == 'file' and not config.data.sources
+  if own and path and not os.path.exists(path):
+    paths.place(path)
+  for name in ('model', 'audit.model', 'audit.against'):
+    model = knobs.value(config, name)
+    if paths.is_path(model) and (expected := knobs.existing(model)):
+      raise UserError(where=name, got=model, expected=expected)
+
+
 def check_folder(folder: pathlib.Path) -> None:
   """Refuses a run's folder that cannot be written, before any work."""
   remedy = 'name another folder with --workdir'
@@ -434,9 +446,7 @@ def main(argv: list[str]) -> None:
   try:
     stop_when_asked()
     validate(config)
-    missing = config.data.path and not os.path.exists(config.data.path)
-    if missing and config.data.name == 'file' and not config.data.sources:
-      paths.place(config.data.path)  # says so, seconds before jax would
+    refuse_missing(config)
     check_folder(folder)
     greet(config.recipe, folder)
     from fairjax import stages

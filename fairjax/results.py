@@ -248,7 +248,7 @@ def write(folder: str | os.PathLike[str], results: Results) -> Results:
     )
   artefacts.write_json(
     pathlib.Path(folder) / FILE,
-    {'version': VERSION, **dataclasses.asdict(results)},
+    {'version': VERSION, **vars(results)},
   )
   return results
 

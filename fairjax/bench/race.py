@@ -20,6 +20,7 @@ two to five, so such sides live in processes of their own: a module whose
 
 import argparse
 import contextlib
+import functools
 import importlib.metadata
 import importlib.util
 import json
@@ -263,15 +264,17 @@ def serve(
   What else is printed meanwhile goes to the standard error.
   """
   now = CLOCKS[clock]
-  with _answers() as answer:
+  answer = functools.partial(print, file=sys.stdout, flush=True)
+  with contextlib.redirect_stdout(sys.stderr):
     unit()  # compiles
-    answer({'ready': True, **request})
+    answer(json.dumps({'ready': True, **request}))
     for line in sys.stdin:
       if line.strip() != 'go':
         break
       start = now()
       unit()
-      answer({'seconds': now() - start, 'peak_mb': peak_mb()})
+      seconds = now() - start
+      answer(json.dumps({'seconds': seconds, 'peak_mb': peak_mb()}))
 
 
 def serve_side(
@@ -285,18 +288,6 @@ def serve_side(
   except UserError as error:
     sys.exit(f'fairjax.bench: {error}')
   serve(unit, chosen.clock, **facts)
-
-
-@contextlib.contextmanager
-def _answers():
-  stream = sys.stdout
-
-  def answer(value: dict) -> None:
-    stream.write(json.dumps(value) + '\n')
-    stream.flush()
-
-  with contextlib.redirect_stdout(sys.stderr):
-    yield answer
 
 
 def peak_mb() -> float:

@@ -24,6 +24,11 @@ def shown(path) -> str:
   return text if len(text) <= 160 else f'{text[:80]}…{text[-60:]}'
 
 
+def is_path(name: str) -> bool:
+  """Whether it is written as a path, and can be no name of a model."""
+  return name.startswith(('/', './', '../', '~')) or name.endswith('/')
+
+
 def unwritable(text: str) -> str:
   """What makes a text one that no file can hold; '' where nothing does."""
   if '\0' in text:

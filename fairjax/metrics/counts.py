@@ -80,7 +80,11 @@ def tabulate(
   """
   items = None
   if options.cluster is None and options.weight is None:
-    columns = resampling.distinct(masks[:-1]) if code is None else [code + 1]
+    if code is None:
+      columns = resampling.distinct(masks[:-1])
+    else:  # two bytes where they do: less memory to pass
+      few = np.uint16 if len(masks) < 2**16 else np.int64
+      columns = [np.add(code, 1, dtype=few, casting='unsafe')]
     items = resampling.cells([*columns, labels, *decisions])
   chosen = np.array([1]) if classes == 2 else np.arange(classes)
   if items is None or len(items.size) > resampling.CELLS:

@@ -48,7 +48,6 @@ def _torch(args, work) -> Callable:
   import torch
   import transformers
 
-  s = work.shape
   where = 'cuda' if args.device == 'gpu' else 'cpu'
   low = where == 'cuda' or args.side == 'torch-bfloat16'
   net = transformers.BartForConditionalGeneration.from_pretrained(
@@ -60,32 +59,21 @@ def _torch(args, work) -> Callable:
   net = net.to(where)
   if args.compile:
     net.forward = torch.compile(net.forward)
-  texts = work.texts
+  tokens = torch.tensor(np.stack(work.texts)).long().to(where)
+  rules = {'max_new_tokens': args.new, 'min_new_tokens': args.new}
+  if args.compile:
+    rules['cache_implementation'] = 'static'
 
-  def batch(part):
-    width = max(map(len, part))
-    tokens = torch.full((len(part), width), s.pad)
-    mask = torch.zeros_like(tokens)
-    for i, text in enumerate(part):
-      tokens[i, : len(text)] = torch.tensor(text)
-      mask[i, : len(text)] = 1
-    rules = {'max_new_tokens': args.new, 'min_new_tokens': args.new}
-    if args.compile:
-      rules['cache_implementation'] = 'static'
+  def unit():
     with torch.no_grad():
       output = net.generate(
-        input_ids=tokens.to(where),
-        attention_mask=mask.to(where),
+        input_ids=tokens,
+        attention_mask=torch.ones_like(tokens),
         do_sample=False,
         num_beams=args.beams,
         **rules,
       )
-    return output[:, 1:].cpu().numpy()  # waits for the device
-
-  def unit():
-    return [
-      batch(texts[i : i + args.batch]) for i in range(0, len(texts), args.batch)
-    ]
+    return [output[:, 1:].cpu().numpy()]  # waits for the device
 
   return unit
 

@@ -120,15 +120,12 @@ def _torch(net, chosen) -> Callable:
   return ask
 
 
-def _example(torch) -> dict:
-  return {name: torch.ones(2, 16, dtype=torch.long) for name in INPUTS}
-
-
 def _openvino(net, chosen) -> Callable:
   import openvino
   import torch
 
-  model = openvino.convert_model(net, example_input=_example(torch))
+  example = {name: torch.ones(2, 16, dtype=torch.long) for name in INPUTS}
+  model = openvino.convert_model(net, example_input=example)
   threads = {'INFERENCE_NUM_THREADS': len(os.sched_getaffinity(0))}
   compiled = openvino.Core().compile_model(model, 'CPU', threads)
   return lambda inputs: compiled(inputs)[0]

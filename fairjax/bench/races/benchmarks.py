@@ -49,8 +49,7 @@ def _pairs(chosen) -> list[str]:
 
 
 def _ours(judge, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
-  logs = judge.log_p(texts, chosen)
-  return np.stack(crows.pair_scores(logs, texts, False)).ravel()
+  return _scores(texts, judge.log_p(texts, chosen))
 
 
 def _padded(texts: Ragged, rows: np.ndarray) -> dict:
@@ -71,7 +70,7 @@ def _batched(net, mask: int, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
 
   owner = texts.owner[chosen]
   place = np.flatnonzero(chosen) - texts.offsets[owner]
-  logs = np.empty(len(owner))
+  logs, flat = np.empty(len(owner)), np.full(len(texts.flat), np.nan)
   order = np.argsort(texts.lengths[owner], kind='stable')
   for low in range(0, len(order), BATCH):
     rows = order[low : low + BATCH]
@@ -83,13 +82,12 @@ def _batched(net, mask: int, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
       logits = net.cls(net.bert(**inputs).last_hidden_state[every, at])
       result = logits.float().log_softmax(-1)[every, token]
     logs[rows] = result.numpy()
-  return _scores(texts, chosen, logs)
-
-
-def _scores(texts: Ragged, chosen: np.ndarray, logs: np.ndarray) -> np.ndarray:
-  flat = np.full(len(texts.flat), np.nan, np.float32)
   flat[chosen] = logs
-  return np.stack(crows.pair_scores(flat, texts, False)).ravel()
+  return _scores(texts, flat.astype(np.float32))
+
+
+def _scores(texts: Ragged, logs: np.ndarray) -> np.ndarray:
+  return np.stack(crows.pair_scores(logs, texts, False)).ravel()
 
 
 def side(chosen) -> tuple[Callable, dict]:

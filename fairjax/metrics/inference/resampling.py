@@ -48,7 +48,7 @@ EXAMPLES, SEEDS, SIGNS, DEAL, SWAPS, EDGES = range(
 class Items(NamedTuple):
   """The units that a resample draws."""
 
-  item: np.ndarray  # int [n], the item of each row
+  code: np.ndarray  # int [n], the item of each row, or its place in `number`
   size: np.ndarray  # int [m], rows of each item
   cells: bool  # rows of an item are interchangeable
   first: np.ndarray | None  # int [m], one row of each item of cells
@@ -56,6 +56,12 @@ class Items(NamedTuple):
   clusters: float = 0
   weight: np.ndarray | None = None  # [n] of rows (row_weights.py)
   together: bool = False  # of weighted rows: some are of one cluster
+  number: np.ndarray | None = None  # the item of each code
+
+  @property
+  def item(self) -> np.ndarray:
+    """The item of each row, which those who count cells alone don't need."""
+    return self.code if self.number is None else self.number.take(self.code)
 
 
 def cells(
@@ -83,7 +89,7 @@ def cells(
   order = np.argsort(first)  # items are numbered as they appear
   number = np.zeros(len(rows), np.int32)
   number[values[order]] = np.arange(len(values))
-  return Items(number.take(codes), rows[values[order]], True, first[order])
+  return Items(codes, rows[values[order]], True, first[order], number=number)
 
 
 def _first(codes: np.ndarray, values: np.ndarray) -> Integer[np.ndarray, ' m']:
