@@ -52,8 +52,11 @@ def balance(tables: Tables, config: Config) -> Tables:
     times[inside] = (  # even copies, the rest by rank
       target[cell] // size[cell] + (rank < target[cell] % size[cell])
     )[inside]
-  sizes = [f'{n} {a}→{b}' for n, a, b in zip(names, size, target)]
-  note = f'{len(table)} rows became {times.sum()}: {", ".join(sizes)}'
+  ends = lambda of: ' to '.join(dict.fromkeys(f'{f(of):,}' for f in (min, max)))
+  note = (
+    f'{len(table):,} rows became {times.sum():,}: {ends(target)} of each '
+    f'{" and ".join(by.split(","))}, before {ends(size)}'
+  )
   return {**tables, 'train': _repeated(table, times, note)}
 
 

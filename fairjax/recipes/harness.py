@@ -4,13 +4,13 @@ import pathlib
 
 import pandas as pd
 
-from fairjax import results, stages
+from fairjax import stages
 from fairjax.benchmarks.shared import result_rows
 from fairjax.core.errors import UserError
 from fairjax.data.tables import harness_logs
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.metrics.inference.sample import RowSample
-from fairjax.report import words
+from fairjax.report import words, written
 from fairjax.results import Results
 from fairjax.stages import Experiment
 
@@ -60,23 +60,9 @@ def run(e: Experiment) -> Results:
     notes=e.notes,
     facts={'samples of both': n, 'tests': len(rows)},
     level=e.how.level,
-    sections=[
-      results.section(
-        'Differences, sample by sample',
-        results.table(
-          rows,
-          {name: name for name in rows[0]}
-          | {'ours': called[0], 'theirs': called[1], 'p_holm': 'p, Holm'},
-          screen=True,
-        ),
-        results.text(
-          'Means of the samples that both logs have, with intervals; the '
-          'difference is paired, its p adjusted over all rows (Holm). '
-          '“neutral” is what a model without a preference gets.',
-          kind='quiet',
-        ),
-      )
-    ],
+    sections=written.sections(
+      'harness.txt', rows=rows, called=called, keys=list(rows[0])
+    ),
   )
 
 

@@ -4,8 +4,8 @@ import pathlib
 
 from fairjax import api, stages
 from fairjax.data.tables import files, inputs, readers
+from fairjax.recipes.diet import score_page
 from fairjax.results import Results
-from fairjax.scores import describe
 from fairjax.scores import table as scores
 from fairjax.stages import Experiment, classifier
 
@@ -30,5 +30,5 @@ def run(e: Experiment) -> Results:
     seeds=[],
     title=f'Example scores by {model.name}',
     facts={'rows': len(rows), 'file': data.path},
-    sections=[describe.section(scored, scored, e.config.measures.positive)],
+    sections=[score_page.section(scored, scored, e.config.measures.positive)],
   )

@@ -87,7 +87,13 @@ def shown(results: Results) -> list[Finding]:
   """What a page says first, in its order: of each kind on the first set."""
   if not results.sets:
     each = (contests(results, name) for name in results.set_names())
-    return [*next(filter(None, each), []), *scores(results)] or count(results)
+    found = next(filter(None, each), [])
+    for one in found[:1]:  # how good, and how fair, the first of them is
+      own = results.contenders[one.subject]['sets'][one.set]
+      of_one = gaps(own, results.level, one.set, one.subject)
+      found = [*found, *leading(of_one, one.measure)[:1]]
+      found += quality(one.subject, one.set, own)
+    return [*found, *scores(results)] or count(results)
   who = results.focus or results.model
 
   def first(of_set) -> list[Finding]:
@@ -100,7 +106,7 @@ def shown(results: Results) -> list[Finding]:
     lambda name, one: leading(gaps(one, results.level, name, who), like)
   )
   found += first(lambda name, one: flips(results, name, one)[:1])
-  ranks = first(lambda name, one: quality(results, name, one))
+  ranks = first(lambda name, one: quality(who, name, one))
   # Reversed labels or scores would turn all of it around.
   worse = bool(ranks) and ranks[0].verdict == BELOW
   scored = scores(results)
@@ -347,7 +353,7 @@ def _both(one: str, other: str) -> str:
   return ABOVE if one == other == ABOVE else OPEN
 
 
-def quality(results: Results, name: str, one: Mapping) -> list[Finding]:
+def quality(who: str, name: str, one: Mapping) -> list[Finding]:
   """How well scores rank, beside what a constant answer would get right."""
   known = one.get('quality', {})
   for key in ('auc', 'macro_auc', 'balanced_accuracy'):
@@ -367,7 +373,7 @@ def quality(results: Results, name: str, one: Mapping) -> list[Finding]:
       beside['constant'] = max(base['value'], 1 - base['value'])
     return [
       Finding(
-        *('quality', results.focus or results.model, name, key, value, verdict),
+        *('quality', who, name, key, value, verdict),
         comparison='chance',
         bound=0.5,
         beside=beside,

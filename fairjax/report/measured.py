@@ -122,7 +122,10 @@ def contenders(results: Results) -> list[dict]:
     seeds=plural(len(results.seeds), 'seed'),
     alpha=f'{1 - results.level:.2g}',
     meaning=[
-      {'measure': heading(key), 'meaning': measures.about(key)}
+      {
+        'measure': heading(key),
+        'meaning': words.in_classes(results, measures.about(key)),
+      }
       for key in measures.leading(keys)
       if not measures.is_rate(key)
     ],
@@ -190,15 +193,15 @@ def in_full(results: Results, predictions: pd.DataFrame | None) -> list[dict]:
       focus=len(results.contenders) > 1 and results.focus,
       level=tables.percent(results.level),
       most=MOST_GROUPS,
-      **_numbers(one),
-      **_groups(name, one.get('groups') or {}),
+      **_numbers(results, one),
+      **_groups(results, name, one.get('groups') or {}),
       ungrouped=known and not one.get('fairness'),
       **scores or {'roc': None},
     )
   return [section for section in out if section['parts']]
 
 
-def _numbers(one: Mapping) -> dict:
+def _numbers(results: Results, one: Mapping) -> dict:
   """The measures that lead side by side, the others, and gaps in every rate."""
   own, more = tables.split_aggregates(one.get('fairness', {}))
   pair: list[list] = []
@@ -207,12 +210,12 @@ def _numbers(one: Mapping) -> dict:
     leads = set(measures.leading(values))
     for into, lead in ((pair, True), (rest, False)):
       if some := {k: v for k, v in values.items() if (k in leads) == lead}:
-        into.append([parts.heading(title), _measures(some)])
+        into.append([parts.heading(title), _measures(results, some)])
   side = lambda blocks: blocks and {'part': 'side', 'blocks': blocks}
   return {'leading': side(pair), 'others': side(rest), 'gaps': more}
 
 
-def _measures(values: Mapping) -> dict:
+def _measures(results: Results, values: Mapping) -> dict:
   """A row a measure, by the name that people know, and ours in brackets; with
   what chance alone gives a gap where that is known."""
   rows = []
@@ -220,15 +223,16 @@ def _measures(values: Mapping) -> dict:
   for key in measures.in_order(values):
     of, value = measures.measure(key), values[key]
     own = of and measures.label(key).casefold() != key
-    title = capital(key) + (f' ({key})' if own else '')
+    title = words.in_classes(results, capital(key)) + f' ({key})' * bool(own)
     row = {'measure': title, 'value': tables.of_measure(key, value)}
     rows.append(row | {'by chance': value['null']} if 'null' in value else row)
     # Of several attributes a measure is explained once.
-    about[title] = of.about if of and of.about not in about.values() else ''
+    said = words.in_classes(results, of.about if of else '')
+    about[title] = '' if said in about.values() else said
   return parts.table(rows) | {'about': about}
 
 
-def _groups(name: str, groups: Mapping) -> dict:
+def _groups(results: Results, name: str, groups: Mapping) -> dict:
   """A picture of the rates of the largest groups, and every number."""
   columns = dict.fromkeys(key for g in groups.values() for key in g)
   known = lambda k: any(tables.is_estimate(g.get(k)) for g in groups.values())
@@ -236,16 +240,21 @@ def _groups(name: str, groups: Mapping) -> dict:
   of_rates = [k for k in keys if k in measures.rates()]
   rates = measures.leading(of_rates, pictured=True) or keys
   largest = sorted(groups, key=lambda g: -groups[g].get('rows', 0))
+  # Where classes have names a picture says what is counted, not its term.
+  named = words.sides(results) != words.SIDES
+  said = lambda k: words.in_classes(results, measures.about(k))
+  of = lambda k: said(k) if named and k in of_rates else words.label(results, k)
   rows = {
     g: {
-      'rows' if k == 'rows' else measures.label(k): groups[g][k]
+      'rows' if k == 'rows' else of(k): groups[g][k]
       for k in ('rows', *rates)
       if k in groups[g]
     }
     for g in groups
     if g in largest[:MOST_GROUPS]
   }
-  heads = {'group': 'group'} | {k: heading(k) for k in columns}
+  called = lambda k: words.in_classes(results, heading(k))
+  heads = {'group': 'group'} | {k: called(k) for k in columns}
   if 'effective_rows' in heads:
     heads['effective_rows'] = 'rows by weight'
   each = [{'group': g, **values} for g, values in groups.items()]
@@ -278,7 +287,9 @@ def _scores(
   by = {g: (label[group == g], score[:, group == g]) for g in largest}
   sides = words.sides(results)
   plot = plots.score_histograms(label, score, group, sides=sides)
-  roc = lambda of, sets: drawn(f'{of}_{name}', plots.roc(sets), '')
+  axes = (words.in_classes(results, measures.about(k)) for k in ('fpr', 'tpr'))
+  of_rates = [*axes] if sides != words.SIDES else ()
+  roc = lambda of, by: drawn(f'{of}_{name}', plots.roc(by, *of_rates), '')
   return {
     'what': what,
     'roc': roc('roc', {'all rows': (label, score)}),

@@ -15,13 +15,13 @@ from fairjax.results import Results
 
 # Only where the name stands for the same thing in every recipe; what is added
 # to a model stands behind '+'.
-NAMES, ADDED, SETS = (
+NAMES, ADDED, SETS, SCORES = (
   {
     name: shown
     for of, name, shown in table_rows(__file__, 'names.csv')
     if of == kind
   }
-  for kind in ('contender', 'added', 'set')
+  for kind in ('contender', 'added', 'set', 'score')
 )
 PATH = re.compile(r'(?:[A-Za-z]:)?[\w.~-]*(?:[/\\][\w.@+~=-]+){2,}[/\\]?')
 # module:function; no option (balance:how=up), no file (terms:FILE.txt).
@@ -71,10 +71,11 @@ def opened(words: str) -> str:
 def by_people(results: Results) -> Results:
   """The results with people's names in contenders, tests and tables.
 
-  Alone, a contender is no choice among several, and keeps its name; but a
-  function is called without its module.
+  Alone, a contender is no choice among several, and keeps its name, as do
+  models that a user named; but a function is called without its module.
   """
-  several = len(results.contenders) > 1
+  of_user = results.model in results.contenders
+  several = len(results.contenders) > 1 and not of_user
   names = {c: NAMES[c] for c in results.contenders if several and c in NAMES}
   functions = {c: named(c) for c in results.contenders if CODE.fullmatch(c)}
   if len(set(functions.values())) == len(functions):
@@ -89,6 +90,8 @@ def by_people(results: Results) -> Results:
     return results  # somebody's own run is called so
   every = '|'.join(map(re.escape, sorted(names, key=len, reverse=True)))
   spelt = re.compile(rf'(?<!\S)({every})(?!\S)')
+  # A note opens with whom it is of; further on a word may be a word.
+  opens = re.compile(rf'^(?:diet )?({every})(?=[:,])')
   contenders = {}
   for name, one in results.contenders.items():
     facts = dict(one.get('facts') or {})
@@ -108,6 +111,7 @@ def by_people(results: Results) -> Results:
       one | {'claim': spelt.sub(lambda m: names[m[0]], one['claim'])}
       for one in results.verdicts
     ],
+    notes=[opens.sub(lambda m: names[m[1]], n) for n in results.notes],
     sections=_renamed(results.sections, names),
   )
 

@@ -85,7 +85,7 @@ def estimate(value: Mapping[str, Any]) -> str:
     return number(float(middle), value.get('digits') or decimals(middle))
   digits = value.get('digits') or decimals(middle, low, high)
   if why := too_wide(value):
-    return f'{number(float(middle), digits)} ({why} for an interval)'
+    return f'{number(float(middle), digits)} ({why})'
   low, high = (number(float(v), digits) for v in (low, high))
   return f'{number(float(middle), digits)} [{low}, {high}]'
 
@@ -96,8 +96,7 @@ def too_wide(value: Mapping[str, Any]) -> str:
     return ''
   if value['high'] - value['low'] <= estimates.VAGUE:
     return ''
-  two = len(value.get('seeds') or ()) == 2
-  return 'two seeds: too few' if two else 'too little data'
+  return estimates.too_few([*filter(defined, value.get('seeds') or ())])
 
 
 of_measure = measures.in_print

@@ -4,10 +4,9 @@ import textwrap
 from collections.abc import Mapping
 
 from fairjax.metrics import measures
-from fairjax.report import names, tables, verdict
+from fairjax.report import names, tables, verdict, words
 from fairjax.report.measured import side_by_side, warnings
 from fairjax.report.tables import markdown, plural, printable
-from fairjax.report.words import lines, number_of
 from fairjax.results import Results
 
 WIDTH = 80
@@ -22,7 +21,7 @@ def summary(results: Results) -> str:
   if len(results.classes) == 2 and results.sets:
     title.append(f'positive: {results.classes[results.pos_label]}')
   out = ['## ' + ' · '.join(printable(t) for t in title if t)]
-  if sentences := lines(results):
+  if sentences := words.lines(results):
     out.append('\n'.join(textwrap.fill(printable(x), WIDTH) for x in sentences))
   claims = verdict.settled(results)
   named = (_claim(c) for c in claims if c['family'] == verdict.PRIMARY)
@@ -54,7 +53,7 @@ def _measures(results: Results) -> list[str]:
     keys = keys or list(measures.in_order(estimates))
     rows = [
       {
-        'measure': _named(key),
+        'measure': _named(results, key),
         'value': tables.of_measure(key, estimates[key]),
       }
       for key in keys
@@ -64,10 +63,10 @@ def _measures(results: Results) -> list[str]:
   return out
 
 
-def _named(key: str) -> str:
+def _named(results: Results, key: str) -> str:
   """What people call a measure, and our name, on half a line."""
   room = WIDTH - 39 - len(key)
-  label = measures.label(key)
+  label = words.label(results, key)
   if label.casefold() == key:
     return label
   return f'{label if len(label) <= room else label[: room - 1] + "…"} ({key})'
@@ -94,5 +93,5 @@ def _item(line: str, first: str = '- ') -> str:
 def _claim(claim: Mapping) -> str:
   """The verdict, the claim, and the number that it rests on."""
   p = tables.p_value({**claim, 'p': claim.get('adjusted')})
-  line = f'{claim["claim"]}: {number_of(claim)}, p {p}'
+  line = f'{claim["claim"]}: {words.number_of(claim)}, p {p}'
   return _item(line, f'{claim["verdict"]:14}  ')

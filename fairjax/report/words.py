@@ -6,6 +6,7 @@ from here and from templates/words.txt, so each wording exists once.
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -47,6 +48,11 @@ STATES = {
   '1': {ABOVE: 'good', OPEN: 'unsure', BELOW: 'bad'},
   '': {ABOVE: 'unsure', OPEN: 'unsure', BELOW: 'unsure'},
 }
+SIDES = 'negative', 'positive'
+SIDE = re.compile(
+  r'(?<!false )(?<!true )(?<![\w‘’\'"])(negative|positive)(s?)\b'
+  r'(?! average| influence|[’\'"])'
+)
 KINDS = 'quality', 'gap', 'flips'  # one light each
 
 
@@ -103,7 +109,28 @@ def sides(results: Results) -> tuple[str, str]:
     classes = [f'‘{printable(c)}’' for c in results.classes]
     if not all(c.isdigit() for c in results.classes):
       return classes[1 - results.pos_label], classes[results.pos_label]
-  return 'negative', 'positive'
+  return SIDES
+
+
+def in_classes(results: Results, text: str) -> str:
+  """Our words about the two classes, by the names that these have.
+
+  The names of measures stay, as the false positive rate.
+  """
+  both = sides(results)
+  if both == SIDES:
+    return text
+
+  def called(match: re.Match) -> str:
+    one = both[SIDES.index(match[1])]
+    return f'{one} rows' if match[2] else one
+
+  return SIDE.sub(called, text)
+
+
+def label(results: Results, key: str) -> str:
+  """What people call a measure."""
+  return in_classes(results, measures.label(key))
 
 
 def lines(results: Results, found: Sequence[Finding] | None = None) -> list:
@@ -157,7 +184,7 @@ def _light(results: Results, one: Finding) -> Light | None:
     return None
   if one.kind == 'score':
     states = STATES[score_of(one.measure).better]
-    title = measures.label(one.measure)
+    title = label(results, one.measure)
   else:
     states, title = STATES[one.kind], one.kind
   wide = one.kind == 'quality' and (one.estimate.get('high') or 0) >= WELL
@@ -190,7 +217,9 @@ def _facts(results: Results, one: Finding) -> dict:
     note = one.estimate.get('note') or ''
     return {'noisy': note.startswith(warn.NOISY)}
   name = {'auc': 'AUC'}.get(one.measure, measures.label(one.measure))
-  return {'name': name, 'set': of_set(one.set), 'who': named(one.subject)}
+  who = named(one.subject)
+  lead = who if len(results.contenders) > 1 else ''
+  return {'name': name, 'set': of_set(one.set), 'who': who, 'lead': lead}
 
 
 def rate_of(results: Results, one: Finding) -> tuple[str, str]:
@@ -220,7 +249,7 @@ def _of_gap(results: Results, one: Finding) -> dict:
   label, done = rate_of(results, one)
   lead = one.subject if len(results.contenders) > 1 else ''
   if one.verdict == VOID:
-    return {}
+    return {'lead': lead}
   high, low = (one.beside['rates'][group] for group in one.groups)
   # Where seeds differ in which group is ahead, the gap is a mean of theirs.
   averaged = abs(high - low - one.estimate['value']) >= 0.005
@@ -264,7 +293,7 @@ def _of_score(results: Results, one: Finding) -> dict:
 
   why = tables.too_wide(estimate)
   number = show(estimate['value'])
-  note = f'{why} for an interval' if why else estimate.get('note')
+  note = why or estimate.get('note')
   shown = '' if why else bracketed(estimate, show)
   number += shown or (f' ({note})' if note else '')
   label = measures.label(one.measure)

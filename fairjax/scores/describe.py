@@ -14,8 +14,7 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.stats import rankdata
 
-from fairjax import results
-from fairjax.data.tables import labels, schema
+from fairjax.data.tables import schema
 from fairjax.metrics import quality
 from fairjax.scores import table as scores_table
 
@@ -125,52 +124,3 @@ def warnings(facts: Mapping) -> list[str]:
       'everywhere.'
     )
   return sentences
-
-
-def section(
-  scores: pd.DataFrame, table: pd.DataFrame, positive: int = 1
-) -> dict:
-  """The page's section on the scores."""
-  result = describe(scores, table, positive)
-  model = result['model']
-  blur = labels.offensive(table.attrs.get('classes', ()))
-  origin = f'Scores of {result["rows"]:,} rows'
-  if 'step' in model:
-    seeds = len(model['seeds'])
-    origin += f', by {model["model"]} after {model["step"]:,} steps, ' + (
-      f'mean of {seeds} seeds' if seeds > 1 else '1 seed'
-    )
-  elif 'path' in model:
-    origin += f', read from {model["path"]}'
-  rows = [
-    {
-      'score': name,
-      'AUC against the label': result['auc'][name],
-      'correlation with length': result['length'][name],
-      **{f'with {b}': result['between'][name][b] for b in result['between']},
-    }
-    for name in result['auc']
-  ]
-  ends = [
-    results.fold(
-      f'Highest and lowest rows of {name}',
-      results.heading('Highest'),
-      results.texts(ends['top'], blur=blur),
-      results.heading('Lowest'),
-      results.texts(ends['bottom'], blur=blur),
-    )
-    for name, ends in result['ends'].items()
-  ]
-  return results.section(
-    'What the scores measure',
-    results.text(
-      f'{origin}. {result["twins"]:.1%} of the rows have a counterfactual.'
-    ),
-    *(results.text(warning, kind='warning') for warning in result['warnings']),
-    results.table(
-      rows,
-      caption='What each score goes with. Correlations are rank correlations; '
-      'length is the number of words.',
-    ),
-    *ends,
-  )

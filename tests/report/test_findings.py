@@ -170,7 +170,7 @@ def test_the_worst_class_is_of_groups_that_count_in_its_gap():
   high, low = (gap.beside['rates'][g] for g in gap.groups)
   assert high - low == pytest.approx(gap.estimate['value'])
   assert sum("'tiny' (9, fewer" in line for line in found.warnings) == 1
-  (rank,) = findings.quality(found.results, 'data', one)
+  (rank,) = findings.quality('', 'data', one)
   assert rank.beside['constant'] == np.bincount(y).max() / 304
 
 
@@ -293,8 +293,7 @@ def test_flips_are_held_against_their_bound_and_control(flips, excess, verdict):
 )
 def test_quality_is_by_its_interval(auc, verdict, state):
   quality = {'auc': auc, 'accuracy': around(0.51), 'base_rate': around(0.32)}
-  found = results.Results(contenders={'m': {'sets': {'d': {}}}})
-  (one,) = findings.quality(found, 'd', {'quality': quality})
+  (one,) = findings.quality('', 'd', {'quality': quality})
   assert one.verdict == verdict and one.beside['constant'] == pytest.approx(
     0.68
   )

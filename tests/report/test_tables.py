@@ -15,10 +15,10 @@ def made(value, low=None, high=None, **more):
   [
     (made(0.8421, 0.8114, 0.87), '0.842 [0.811, 0.870]'),
     (made(0.8421), '0.842'),
-    (made(0.6, 0.0, 1.0), '0.600 (too little data for an interval)'),
+    (made(0.6, 0.0, 1.0), '0.600 (the rows are too few for an interval)'),
     (
       {**made(0.6, 1e-11, 1.0), 'seeds': [0.5, 0.7]},
-      '0.600 (two seeds: too few for an interval)',
+      '0.600 (2 seeds are too few for an interval)',
     ),
     (made(None), 'undefined'),
     (made(float('nan'), 0.1, 0.2), 'undefined'),

@@ -14,6 +14,7 @@ from fairjax.core.artefacts import read_table
 from fairjax.core.errors import UserError
 from fairjax.data.sets import planted
 from fairjax.models import families
+from fairjax.recipes.diet import score_page
 from fairjax.report import render
 from fairjax.scores import SCORES, describe, error_scores, forgetting, table
 from fairjax.stages import scoring
@@ -262,13 +263,13 @@ def test_description_says_what_a_score_measures(tmp_path):
   assert 'one class only (class 0; seeds 0)' in said
   assert 'AUC of 0.510' in said
   assert 'el2n separates the labels (AUC 1.000)' in said
-  section = describe.section(scores, rows)
+  section = score_page.section(scores, rows)
   shown = lambda one: render.page('x', [one], render.Pictures(tmp_path))
   body = shown(section)
   assert '<script>' not in body and '&lt;script&gt;' in body
   assert '<mark>' in body and ' checked' not in body
   rows.attrs['classes'] = ['ok', 'Toxic comment']  # hidden until asked for
-  hidden = shown(describe.section(scores, rows))
+  hidden = shown(score_page.section(scores, rows))
   assert hidden.count(' checked') == 2 * len(found['ends'])
   # A healthy scoring model is not warned of.
   scores.attrs |= {'predicted': [[30, 30]] * 2, 'auc': [0.9, 0.9]}

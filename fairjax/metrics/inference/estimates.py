@@ -75,9 +75,14 @@ def noted(
   return estimate(values, note=STILL if agree else too_few(values))
 
 
-def too_few(values: Float[np.ndarray, ' s']) -> str:
-  """Why there is no interval where it would be the whole range."""
-  return errors.count(len(values), 'seed') + FEW
+def too_few(values: Sequence[float] | Float[np.ndarray, ' s']) -> str:
+  """Why an interval of shares would be the whole range: seeds, or rows.
+
+  Seeds, where theirs alone, t s/√n on either side, is half of that or more.
+  """
+  n = len(values)
+  alone = n > 1 and tails.t_ppf(0.975, n - 1) * np.std(values, ddof=1) / n**0.5
+  return (errors.count(n, 'seed') if alone >= VAGUE / 4 else 'the rows') + FEW
 
 
 def of_ratio(

@@ -21,18 +21,20 @@ RATE = f'{significance.SURE:.0%}'
 def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
   """Each part that there is something to say of."""
   given, every = focus.given, focus.reliability
+  positive = given.config.measures.positive
+  of = results.Results(classes=list(classes), pos_label=positive)
   swaps = []
   for name in focus.edits:
     if len(focus.edits) > 1:
       swaps.append(results.heading(f'Swap {name}'))
-    swaps += _one_swap(name, focus, classes)
+    swaps += _one_swap(name, focus, of)
   error = focus.set['quality'].get('ece', {})
   worst = focus.set['fairness'].get('ece_max', {})
   each = {'everyone': focus.set['quality'], **focus.set['groups']}
   return written.sections(
     'audit.txt',
     swaps=swaps,
-    **_differences(focus.contrasts),
+    **_differences(focus.contrasts, of),
     impact=[{**row, 'verdict': words.impact(row)} for row in focus.impact],
     impact_caption=words.IMPACT,
     unknown={row['attribute']: row['unknown'] for row in focus.impact},
@@ -40,12 +42,14 @@ def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
     conditional=_conditional(focus, ', '.join(given.groups.controls)),
     within=focus.within,
     left_out=focus.left_out,
-    thresholds=_thresholds(focus),
+    thresholds=_thresholds(focus, of),
     reliability=every
     and results.figure(
       *('reliability', 'reliability', ''),
+      share=words.in_classes(of, 'share positive'),
       groups={g: every[g] for g in furthest_off(every, focus.set['groups'])},
     ),
+    share=words.in_classes(of, 'Share of rows that are positive'),
     null=error.get('null'),
     worst=tables.defined(worst) and tables.estimate(worst),
     calibration=[
@@ -61,15 +65,13 @@ def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
   )
 
 
-def _one_swap(name: str, focus: Measured, classes: Sequence[str]) -> list[dict]:
+def _one_swap(name: str, focus: Measured, of: results.Results) -> list[dict]:
   """The picture, both wordings, rows that flip, words, and every number."""
   (edits, _), config = focus.edits[name], focus.given.config
   prefix = f'{name}/' if len(config.audit.swaps) > 1 else ''
   fairness = focus.set['fairness']
   own = {k: fairness[prefix + k] for k in flips.NAMES if prefix + k in fairness}
-  sides = words.sides(
-    results.Results(classes=list(classes), pos_label=config.measures.positive)
-  )
+  classes, sides = of.classes, words.sides(of)
   called = dict(zip(('negative', 'positive'), sides))
   # TPRD and FPRD of the values of an axis, of which a text draws one other.
   values = focus.wordings.get(name, []) if 'fprd' in own else []
@@ -96,7 +98,7 @@ def _one_swap(name: str, focus: Measured, classes: Sequence[str]) -> list[dict]:
     carrying=sure[:WORST],
     rate=RATE,
     numbers=[
-      {'measure': measures.label(k), 'name': k, 'value': v}
+      {'measure': words.label(of, k), 'name': k, 'value': v}
       for k, v in own.items()
     ],
     facts=results.facts(edits.facts),
@@ -180,7 +182,7 @@ def _examples(name: str, focus: Measured, classes: Sequence[str]) -> list[dict]:
   return out
 
 
-def _differences(rows: Sequence[Mapping]) -> dict:
+def _differences(rows: Sequence[Mapping], of: results.Results) -> dict:
   """Each group beside the reference, and the surest differences."""
   tested = [r for r in rows if not r['few'] and r['p'] is not None]
   sure = [r for r in tested if significance.is_significant(r.get('adjusted'))]
@@ -190,7 +192,7 @@ def _differences(rows: Sequence[Mapping]) -> dict:
   references = dict.fromkeys(row['reference'] for row in rows)
 
   def line(r):
-    rate = f'{measures.label(r["rate"])} ({r["rate"]})'
+    rate = f'{words.label(of, r["rate"])} ({r["rate"]})'
     few = {'adjusted': 'too few rows'} if r['few'] else {}
     return {**r, 'rate': rate, **few}
 
@@ -218,10 +220,10 @@ def _conditional(focus: Measured, names: str) -> list[dict]:
   ]
 
 
-def _thresholds(focus: Measured) -> dict | None:
+def _thresholds(focus: Measured, own: results.Results) -> dict | None:
   """Measures at every threshold, of an attribute where there are several."""
   of = f' of {focus.swept}' if focus.swept else ''
-  called = lambda k: measures.label(k) + (of if k in thresholds.SHOWN else '')
+  called = lambda k: words.label(own, k) + (of if k in thresholds.SHOWN else '')
   known = lambda x: None if np.isnan(x) else float(x)
   series = {called(k): [*map(known, v)] for k, v in focus.sweep.items()}
   return series and results.figure(

@@ -11,11 +11,10 @@ import numpy as np
 from fairjax import stages
 from fairjax.methods import METHODS, diet_rows, reweight
 from fairjax.recipes.diet import algorithm as diets
-from fairjax.recipes.diet import claims
+from fairjax.recipes.diet import claims, score_page
 from fairjax.recipes.diet.algorithm import Inputs
 from fairjax.report.tables import plural
 from fairjax.results import Results
-from fairjax.scores import describe
 from fairjax.stages import Experiment
 
 
@@ -98,4 +97,4 @@ def alike(rows_of: Mapping[str, Hashable]) -> list[str]:
 def scores(e: Experiment, inputs: Inputs) -> dict:
   """What the probe's scores measure, for the page."""
   train, positive = inputs.tables['train'], e.config.measures.positive
-  return describe.section(inputs.scores, train, positive)
+  return score_page.section(inputs.scores, train, positive)

@@ -6,22 +6,16 @@ a contender of results.json.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from fairjax import results
 from fairjax.metrics import measures, paired
-from fairjax.report import findings, tables, verdict
+from fairjax.report import findings, names, tables, verdict, written
 from fairjax.report.pictures import plots
 
 CHANGES = ('dp', 'eqodd', 'eqopp1', 'auc')  # of figure 4
-TITLES = {  # of the scores that rank the twins
-  'ge': 'GE',
-  'el2n': 'EL2N',
-  'grand': 'GraNd',
-}
-
-
 # Largest share of the AUC of `none` that a chosen diet may cost.
 BUDGET = 0.03
 
@@ -104,7 +98,7 @@ def curves(
     own = [c for c in first if c['ranking'] == ranking]
     own = sorted(own, key=lambda c: c['b'])
     score = ranking.removeprefix('augment_')
-    out[TITLES.get(score, score)] = plots.curve(
+    out[names.SCORES.get(score, score)] = plots.curve(
       [c['b'] for c in own], [value(c, one, measure) for c in own]
     )
   return out
@@ -171,68 +165,34 @@ def changes(
 def sections(
   cells: Sequence[Mapping],
   sets: Sequence[str],
-  chosen: Sequence[Mapping],
   effects: Mapping,
-  about: str,
+  **about: Any,
 ) -> list[dict]:
-  """Table 5, figures 2 to 4, the front and all cells, as parts of results.
+  """Figures 2 to 4, the front and all cells (templates/diet_grid.txt).
 
-  `chosen` is what `best` gives, and `effects` what `changes` does.
+  `effects` is what `changes` gives; `about` says how cells were chosen.
   """
-  fair = [one for one in sets if any(value(c, one, 'dp') for c in cells)]
-  figure = results.figure
-  of_best = [
-    figure(
-      'forest',
-      f'change_{measure}_{one}',
-      f'Figure 4: {measure} on {one} against no mitigation; right is better. A '
-      'hollow point: the interval holds 0.',
-      effects=by_contender,
-      x_label=f'{measure} on {one}, change in % of none',
-    )
-    for (one, measure), by_contender in effects.items()
-  ]
-  added = [
-    figure(
-      'curves',
-      f'added_{measure}_{one}',
-      f'Figures 2 and 3: {measure} on {one} of all rows and the first b of '
-      'the twins by each score; bands are intervals.',
-      series=series,
-      x_label='b, share of the twins added',
-      y_label=measure,
-    )
-    for one in sets
-    for measure in ('dp', 'auc')
-    if (series := curves(cells, one, measure))
-  ]
-  fronts = [
-    figure(
-      'front',
-      f'front_{one}',
-      f'Every cell: quality on {sets[0]} and fairness on {one}. The steps '
-      'join those that no other beats in both.',
-      series=front,
-      x_label=f'auc on {sets[0]}',
-      y_label=f'dp on {one}',
-    )
-    for one in fair
-    if (front := _front(cells, sets[0], one))
-  ]
-  return [
-    results.section(
-      'The best diet of each ranking',
-      results.text(about),
-      results.table(chosen, screen=True),
-      *of_best,
-    ),
-    results.section('All rows and some twins', *added),
-    results.section(
-      'Fairness and quality',
-      *fronts,
-      results.fold('All cells', results.table(flat(cells, value))),
-    ),
-  ]
+  pictures: dict[str, dict] = {}
+  shown = []
+
+  def add(plot: str, one: str, key: str, **data: Any) -> None:
+    name, of = f'{plot}_{key}_{one}', {'plot': plot, 'set': one}
+    shown.append({**of, 'measure': label(key), 'at': f'p{len(shown)}'})
+    pictures[f'p{len(pictures)}'] = results.figure(plot, name, '', **data)
+
+  label, share = measures.label, 'b, share of the twins added'
+  for (one, key), of in effects.items():
+    add('forest', one, key, effects=of, x_label=f'{label(key)}, change in %')
+  for one in sets:
+    for key in ('dp', 'auc'):
+      if of := curves(cells, one, key):
+        add('curves', one, key, series=of, x_label=share, y_label=label(key))
+    if any(value(c, one, 'dp') for c in cells):
+      if of := _front(cells, sets[0], one):
+        axes = {'x_label': label('auc'), 'y_label': label('dp')}
+        add('front', one, 'dp', series=of, **axes)
+  own = {'shown': shown, 'first': sets[0], 'cells': flat(cells, value)}
+  return written.sections('diet_grid.txt', **pictures, **own, **about)
 
 
 def _front(cells: Sequence[Mapping], good: str, fair: str) -> dict[str, list]:

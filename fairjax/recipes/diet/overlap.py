@@ -10,9 +10,9 @@ from fairjax import stages
 from fairjax.config import Config, changed
 from fairjax.core import artefacts
 from fairjax.methods import diet_rows
-from fairjax.recipes.diet import claims
+from fairjax.recipes.diet import claims, score_page
 from fairjax.results import Results, figure, fold, section, table
-from fairjax.scores import describe, rank_overlap
+from fairjax.scores import rank_overlap
 from fairjax.scores.table import names
 from fairjax.stages import Experiment, scoring
 
@@ -59,7 +59,7 @@ def run(e: Experiment) -> Results:
     verdicts=verdicts(config, studies),
     sections=[
       *(study(name, rows) for name, rows in studies.items()),
-      describe.section(scores, data['train'], positive),
+      score_page.section(scores, data['train'], positive),
     ],
   )
 

@@ -279,14 +279,8 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
   e.tests = stages.compare(config, e.sets, e.chances, pairs)
   sides = ' and '.join(exchange.values(config.method.axis))
   read = f', each read as {sides}' if fair == READINGS else ''
-  about = (
-    f'Chosen by dp on {fair} (validation rows{read}) among the cells that lose '
-    f'at most {tables.percent(grid.BUDGET)} of the validation AUC of '
-    'none; no test set was looked at.'
-  )
   level = config.measures.confidence_level
   rises = [v for one in names for v in grid.rises_faster(cells, one, level)]
-  best = grid.best(chosen, fair, 'valid')
   effects = grid.changes(e.tests, found)
   key_of = {name: keys[cell['cell']] for name, cell in found.items()}
   share = schema.has_twin(inputs.tables['train']).mean()
@@ -299,7 +293,12 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
     verdicts=claims.verdicts(e, inputs.scores, ours) + rises,
     notes=[*notes, *experiment.alike(key_of), twins],
     sections=[
-      *grid.sections(cells, names, best, effects, about),
+      *grid.sections(
+        *(cells, names, effects),
+        chosen=grid.best(chosen, fair, 'valid'),
+        **{'fair': fair, 'read': read},
+        budget=tables.percent(grid.BUDGET),
+      ),
       experiment.scores(e, inputs),
     ],
   )

@@ -39,6 +39,7 @@ MARKERS = 'osD^vP'
 INK = '#23272e'  # becomes the page's own ink in an svg
 PALE = '#8c929b'  # grid, references; readable on light and dark
 WIDTH = 5.2  # inches
+CHARACTERS = 14  # of an axis' label, an inch
 ROW = 0.27  # inches of a row with a name
 
 
@@ -63,6 +64,10 @@ def styled(plot):
     with _style():
       figure = plot(*args, **kwargs)
       # Once is enough: a figure is written twice, as svg and as png.
+      figure.get_layout_engine().execute(figure)
+      for axes in figure.axes:  # of what is wider than its axes an end is cut
+        room = CHARACTERS * WIDTH * axes.get_position().width
+        axes.set_xlabel(name(axes.get_xlabel(), max(int(room), 12)))
       figure.get_layout_engine().execute(figure)
       figure.set_layout_engine('none')
       return figure

@@ -80,7 +80,10 @@ def over_thresholds(
 
 
 @styled
-def reliability(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> 'Figure':
+def reliability(
+  groups: Mapping[str, Sequence[Mapping[str, Any]]],
+  share: str = 'share positive',
+) -> 'Figure':
   """Share positive against mean score, bin by bin: {group: its bins}."""
   figure, (axes,) = blank(1, 1, 3.6)
   axes.plot([0, 1], [0, 1], ':', color=PALE, lw=1.2)
@@ -95,7 +98,7 @@ def reliability(groups: Mapping[str, Sequence[Mapping[str, Any]]]) -> 'Figure':
     )
   axes.set(
     xlabel='mean score of a bin',
-    ylabel='share positive',
+    ylabel=name(share, 48),
     xlim=(-0.02, 1.02),
     ylim=(-0.02, 1.02),
     aspect='equal',

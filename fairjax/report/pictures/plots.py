@@ -72,7 +72,11 @@ def roc_curve(label: np.ndarray, score: np.ndarray) -> np.ndarray:
 
 
 @styled
-def roc(sets: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> 'Figure':
+def roc(
+  sets: Mapping[str, tuple[np.ndarray, np.ndarray]],
+  false: str = 'false positive rate',
+  true: str = 'true positive rate',
+) -> 'Figure':
   """ROC curves: {name: (label [n] of 0 and 1, scores [s, n])}.
 
   The line is the mean over seeds, the band their range; the name shows the
@@ -97,8 +101,8 @@ def roc(sets: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> 'Figure':
         grid, lines.min(0), lines.max(0), alpha=0.18, color=COLOURS[k % 6], lw=0
       )
   axes.set(
-    xlabel='false positive rate',
-    ylabel='true positive rate',
+    xlabel=name(false, 48),
+    ylabel=name(true, 48),
     xlim=(-0.01, 1.01),
     ylim=(-0.01, 1.01),
     aspect='equal',
@@ -136,6 +140,7 @@ def score_histograms(
     axes.set_title(name(title) if title else 'no group')
     axes.set_xlim(0, 1)
     axes.legend(loc='upper center', fontsize=8)
+  axes.set_ylim(0, 1.45 * axes.get_ylim()[1])  # room for legends above bars
   figure.supxlabel('score', size=10)
   figure.supylabel('share of rows', size=10)
   return figure
