@@ -51,7 +51,8 @@ KEPT = {
 }
 PACKAGES = ('jax', 'torch', 'numpy', 'scikit-learn', 'fairlearn', 'opacus')
 DEVICES = ('cpu', 'gpu')
-HIDDEN = ('side', 'folder', 'sides', 'ours', 'peers')  # not what was measured
+# Options that are not what was measured.
+HIDDEN = ('side', 'folder', 'sides', 'ours', 'peers', 'rounds')
 
 
 class Several(NamedTuple):
@@ -147,12 +148,8 @@ def agree(
   first, *others = sides
   for name in others:
     wide = tolerance(name) if callable(tolerance) else tolerance
-    same(
-      sides[first].facts[fact],
-      sides[name].facts[fact],
-      f'{what} ({name})',
-      wide,
-    )
+    one, other = (sides[side].facts[fact] for side in (first, name))
+    same(one, other, f'{what} ({name})', wide)
 
 
 def _few(values: np.ndarray) -> str:
@@ -196,6 +193,7 @@ def report(
   else:
     value = lambda s: items / s
   peer = min(others, key=lambda name: median[name]) if others else None
+  known = vars(chosen) if chosen else {}
   if not quiet:
     _table(race, times, median, pairs, value, unit, ours)
   return {
@@ -208,11 +206,7 @@ def report(
     'ratios': {name: statistics.median(one) for name, one in pairs.items()},
     'sides': {name: value(one) for name, one in median.items()},
     'rounds': len(times[ours]),
-    **{
-      name: value
-      for name, value in (vars(chosen) if chosen else {}).items()
-      if name not in (*HIDDEN, 'rounds')
-    },
+    **{name: one for name, one in known.items() if name not in HIDDEN},
     **facts,
     'machine': machine(),
     'versions': versions(),
@@ -234,10 +228,10 @@ def machine() -> dict:
   """What the numbers were measured on."""
   from fairjax.core import backend
 
-  cores = (
-    len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else 0
-  )
-  return {**backend.processor().described(), 'cores': cores or os.cpu_count()}
+  cores = os.cpu_count()
+  if hasattr(os, 'sched_getaffinity'):
+    cores = len(os.sched_getaffinity(0))
+  return {**backend.processor().described(), 'cores': cores}
 
 
 def versions() -> dict:
@@ -249,11 +243,7 @@ def versions() -> dict:
   return out
 
 
-def serve(
-  unit: Callable[[], Any],
-  clock: str = 'wall',
-  **request: Any,
-) -> None:
+def serve(unit: Callable[[], Any], clock: str = 'wall', **request: Any) -> None:
   """A side in a process of its own: answers 'go' with the seconds of a unit.
 
   On a machine that others use, one core a side, `time.process_time` says what
@@ -325,14 +315,9 @@ def processes(
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     if prepare:
       prepare(folder)
-    command = ['-m', f'fairjax.bench.races.{race}', *args]
-    command.append(f'--folder={folder}')
-    yield {
-      name: stack.enter_context(
-        Process(name, [*command, f'--side={name}'], environment)
-      )
-      for name in names
-    }
+    command = ['-m', f'fairjax.bench.races.{race}', *args, f'--folder={folder}']
+    own = lambda name: (name, [*command, f'--side={name}'], environment)
+    yield {name: stack.enter_context(Process(*own(name))) for name in names}
 
 
 def pin(cores: int) -> None:

@@ -28,8 +28,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from fairjax import stages
+from fairjax.config import Config
 from fairjax.core import announce, artefacts
 from fairjax.core.errors import Interrupted, UserError
 from fairjax.data.tables import answers, labels
@@ -62,6 +64,8 @@ class AuditedModel:
   remarks: tuple[str, ...] = ()  # how its predictions were read
   by_scores: bool = False  # read from a table, whose columns audit.scores names
   edited: str = ''  # the column of audit.edited that its edits are read from
+  # Of a function that was asked: some rows, and its answers to their texts.
+  first: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def imported(
@@ -114,19 +118,22 @@ def made_from(name: str) -> str:
   return artefacts.fingerprint(name, [artefacts.content(f) for f in near])
 
 
-def predictor(
-  function: Callable,
+def function(
+  source: Callable,
   name: str,
-  batch: int,
-  positive: int,
-  own: Sequence[str],
-  classes: Sequence[str] = (),
-) -> Callable[[Sequence[str]], np.ndarray]:
-  """texts → [1, n, c] of the function; `own` are the texts of the rows.
+  config: Config,
+  table: pd.DataFrame,
+  classes: tuple[str, ...] = (),
+  made_from: Callable[[], str] | None = None,
+  answered: Sequence[str] = (),
+) -> AuditedModel:
+  """Any function of a list of texts, as a model of [1, n, c].
 
-  `classes` are the data's, for answers in words. A fraction a text is the
-  probability of the class `positive`; a whole number is the class itself.
+  `answered` are the data's classes, for answers in words. A fraction a text is
+  the probability of the positive class; a whole number is the class itself.
   """
+  own = list(table['text']) if 'text' in table else []
+  batch, positive = max(config.audit.batch, 1), config.measures.positive
   forms: list[tuple[int, bool]] = []  # how many classes; whether decided
 
   def place(text: str) -> str:
@@ -138,9 +145,9 @@ def predictor(
     parts = []
     for low in range(0, len(texts), batch):
       some = list(texts[low : low + batch])
-      answer = _asked(function, some, name, place)
+      answer = _asked(source, some, name, place)
       where = lambda k, some=some: place(some[k])
-      asked = Asked(classes, positive, f'{name} returns', where, False)
+      asked = Asked(answered, positive, f'{name} returns', where, False)
       one = answers.of_values(answer, len(some), asked)
       # Where class 0 is positive, 1 is either a decision or a probability.
       forms.append((one.scores.shape[2], positive == 0 and one.hard))
@@ -153,7 +160,9 @@ def predictor(
       parts.append(one.scores)
     return np.concatenate(parts, 1)
 
-  return predict
+  return AuditedModel(
+    *(name, None, predict, classes), kind='function', made_from=made_from
+  )
 
 
 def _asked(function, texts: list[str], name: str, place) -> Any:
@@ -228,19 +237,13 @@ def last(error: BaseException) -> str:
   return f'{message} ({file}, line {last.lineno}: {last.line or last.name})'
 
 
-class FirstAnswers(NamedTuple):
-  """Some rows, and what the model answers to their texts."""
-
-  rows: np.ndarray
-  scores: np.ndarray  # [s, k, c]
-
-
-def sample(model: AuditedModel, texts: Sequence[str]) -> FirstAnswers | None:
+def sampled(model: AuditedModel, texts: Sequence[str]) -> AuditedModel:
   """A first look at a function: mistakes in its answers are reported here."""
   if model.kind != 'function' or model.predict is None:
-    return None
+    return model
   rows = np.unique(np.linspace(0, len(texts) - 1, SAMPLE).round().astype(int))
-  return FirstAnswers(rows, model.predict([texts[row] for row in rows]))
+  answers = model.predict([texts[row] for row in rows])
+  return dataclasses.replace(model, first=(rows, answers))
 
 
 class AnswerCache(NamedTuple):
@@ -254,7 +257,6 @@ class AnswerCache(NamedTuple):
 
 def kept(
   model: AuditedModel,
-  first: FirstAnswers | None,
   place: AnswerCache | None,
   batch: int,
   say: Callable[[str], None],
@@ -272,10 +274,10 @@ def kept(
     home = place.folder / 'scores' / stages.file_name(model.name)
     reuse = place.reuse
     # What its answers depend on, as far as is known.
-    if model.made_from or (place.of_any and first is not None):
-      first_scores: Any = [] if first is None else np.round(first.scores, 4)
+    if model.made_from or (place.of_any and model.first):
       known = model.made_from() if model.made_from else model.name
-      source = artefacts.fingerprint(known, first_scores)
+      answered: Any = np.round(model.first[1], 4) if model.first else []
+      source = artefacts.fingerprint(known, answered)
 
   def predict(texts: Sequence[str]) -> np.ndarray:
     rows = size * max(1, -(-len(texts) // (64 * size)))
@@ -323,18 +325,18 @@ def _taken(model: AuditedModel, place, again: int, pieces: int) -> str:
 
 def tell_noise(
   model: AuditedModel,
-  first: FirstAnswers | None,
   texts: Sequence[str],
   classes: Sequence[str],
   chances: np.ndarray,
   found: dict,
 ) -> None:
   """Asks a function again; a warning where the same texts got other answers."""
-  if first is None or model.predict is None:
+  if model.first is None or model.predict is None:
     return
-  last = model.predict([texts[row] for row in first.rows])
-  before, after = (aligned(x, model, classes) for x in (first.scores, last))
-  others = np.stack([after, chances[:, first.rows]])
+  rows, first = model.first
+  last = model.predict([texts[row] for row in rows])
+  before, after = (aligned(x, model, classes) for x in (first, last))
+  others = np.stack([after, chances[:, rows]])
   apart = np.abs(others - before).max((0, 1, 3))
   if not (apart > APART).any():
     return

@@ -149,8 +149,7 @@ def clusters_of(table: pd.DataFrame) -> tuple[np.ndarray | None, str]:
     ways['twins'] = clusters.distinct(origin.to_numpy(object))
   if 'text' in table:
     ways['equal texts'] = clusters.of_texts(list(table['text']))
-  ways = {name: codes for name, codes in ways.items() if codes is not None}
-  return clusters.joined(*ways.values()), ' or '.join(ways)
+  return clusters.by_any(ways)
 
 
 def inference(

@@ -36,11 +36,9 @@ FUNCTION = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_][\w.]*')
 def load(
   source: Any, config: Config, table: pd.DataFrame, classes: Sequence[str]
 ) -> list[AuditedModel]:
-  """Every model that `source` holds."""
-  if source is None or (isinstance(source, str) and not source):
-    return own(config, table, classes)
-  if isinstance(source, str | os.PathLike):
-    return _named(os.fspath(source), config, table, classes)
+  """Every model that `source` holds; none is named where it is empty."""
+  if source is None or isinstance(source, str | os.PathLike):
+    return _named(os.fspath(source or ''), config, table, classes)
   if (frame := readers.as_frame(source)) is not None:
     frame = frame.rename(columns=str)  # audit.scores names them by texts
     frame.attrs.setdefault('source', THEIRS)
@@ -49,9 +47,9 @@ def load(
     # Predictions of the rows in their order: numbers, or labels by name.
     asked = answers.Asked(classes, config.measures.positive, f'{THEIRS} has')
     read = [answers.of_values(found, len(table), asked)]
-    return edited.models(config, read, (), classes)
+    return edited.models(config, read, classes, ())
   if hasattr(source, 'bundle'):  # fairjax.load
-    return classifier(source, config)
+    return classifier([source], config)
   name = getattr(source, '__name__', type(source).__name__)
   if (one := _asked(source, name, config, table, classes)) is not None:
     return [one]
@@ -67,7 +65,8 @@ def _asked(
   """An estimator, or a function of texts; None for what is neither."""
   if hasattr(source, 'predict_proba'):
     names = tuple(map(str, getattr(source, 'classes_', ())))
-    return function(source.predict_proba, name, config, table, names, made_from)
+    ask = source.predict_proba
+    return asking.function(ask, name, config, table, names, made_from)
   if hasattr(source, 'base_model_prefix'):  # a model of transformers
     raise UserError(
       f'{name} reads tokens, not texts; give its folder, or a pipeline of it: '
@@ -80,12 +79,12 @@ def _asked(
   if not callable(source) and callable(getattr(source, 'predict', None)):
     source = source.predict  # one that only decides
   if callable(source):
-    more = {'made_from': made_from, 'said': classes}
-    return function(source, name, config, table, **more)
+    own = config, table, (), made_from, classes
+    return asking.function(source, name, *own)
   return None
 
 
-def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
+def _own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
   """Predictions that stand in the data itself."""
   frame = _beside(table)
   named = re.compile(r'(p|prob|score)_.+|p\d+', re.IGNORECASE)
@@ -100,7 +99,7 @@ def own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
   read = answers.of_columns(
     frame, config.audit.scores, classes, config.measures.positive, table
   )
-  return _by_scores(read, config, classes)
+  return edited.models(config, read, classes)
 
 
 def _beside(table: pd.DataFrame) -> pd.DataFrame:
@@ -112,12 +111,14 @@ def _beside(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _named(name: str, config, table, classes) -> list[AuditedModel]:
+  if not name:
+    return _own(config, table, classes)
   path = pathlib.Path(name).expanduser()
   if name in table and name not in ('text', 'label'):  # a column of the data
     read = answers.of_columns(
       _beside(table), (name,), classes, config.measures.positive, table
     )
-    return edited.models(config, read, (name,), classes)
+    return edited.models(config, read, classes, (name,))
   if name == 'planted':
     return [planted(config)]
   if os.path.isdir(path):
@@ -150,49 +151,23 @@ def _of_frame(frame, config, table, classes) -> list[AuditedModel]:
   read = answers.of_table(
     frame, table, config.audit.scores, classes, config.measures.positive
   )
-  return _by_scores(read, config, classes)
-
-
-def _by_scores(read, config, classes) -> list[AuditedModel]:
-  made = edited.models(config, read, config.audit.scores, classes)
-  return [dataclasses.replace(one, by_scores=True) for one in made]
-
-
-def function(
-  source: Callable,
-  name: str,
-  config: Config,
-  table: pd.DataFrame,
-  classes: tuple[str, ...] = (),
-  made_from: Callable[[], str] | None = None,
-  said: Sequence[str] = (),
-) -> AuditedModel:
-  """Any function of a list of texts; `said` are the names of answers."""
-  texts = list(table['text']) if 'text' in table else []
-  batch, positive = max(config.audit.batch, 1), config.measures.positive
-  predict = asking.predictor(source, name, batch, positive, texts, said)
-  return AuditedModel(
-    name, None, predict, classes, kind='function', made_from=made_from
-  )
+  return edited.models(config, read, classes)
 
 
 def classifier(
-  model, config: Config, name: str = '', made_from=None, predict=None
+  seeds: Sequence, config: Config, name: str = '', made_from=None
 ) -> list[AuditedModel]:
-  """A `fairjax.load`ed one; where its labels may hold together, a model each.
-
-  `predict` gives [s, n, c] where that is not of this model alone.
-  """
-  if predict is None:
-    asked = asked_as(model, config)
-    predict = lambda texts: asked.predict_proba(texts)[None]
+  """`fairjax.load`ed ones of a run; of labels that may hold together, a model
+  each."""
+  model, asked = seeds[0], [asked_as(seed, config) for seed in seeds]
+  predict = lambda texts: np.stack([one.predict_proba(texts) for one in asked])
   classes = tuple(map(str, model.classes_))
   one = AuditedModel(
     name or pathlib.Path(model.name).name or 'model',
     *(None, predict, classes),
     kind='folder',
     bundle=model.bundle,
-    made_from=made_from and functools.partial(_read_by, made_from, config),
+    made_from=made_from,
   )
   wanted = config.audit.classes
   if model.problem == chances.ONE:
@@ -250,20 +225,13 @@ def of_folder(
   """A Hugging Face folder, or the folder of a run of ours."""
   from fairjax.stages.classifier import load as loaded
 
-  exported = exports(path)
-  if not (path / 'results.json').is_file() and not exported:
-    _, files = reader(path)
-    made_from = functools.partial(artefacts.content, path)
-    if files:
-      made_from = functools.partial(_contents, path, *files)
-    return classifier(loaded(path), config, name or path.name, made_from)
-  if exported:
-    models = [asked_as(loaded(one), config) for one in exported]
-    _, files = reader(path)
-    predict = lambda texts: np.stack([m.predict_proba(texts) for m in models])
-    made_from = functools.partial(_contents, *exported, *files)
-    return classifier(models[0], config, path.name, made_from, predict)
-  return [_run(path, config, table, classes)]
+  models = exports(path)
+  if not models and (path / 'results.json').is_file():
+    return [_run(path, config, table, classes)]
+  models = models or [path]
+  seeds = [loaded(one) for one in models]
+  made_from = _made_from(config, *models, *reader(path)[1])
+  return classifier(seeds, config, name or path.name, made_from)
 
 
 def exports(path: pathlib.Path) -> list[pathlib.Path]:
@@ -330,16 +298,17 @@ def is_of_run(path: pathlib.Path) -> bool:
   )
 
 
-def _read_by(made_from: Callable[[], str], config: Config) -> str:
-  """Of answers: what the model is made from, and how it is read."""
-  from fairjax.train import decisions
+def _made_from(config: Config, *paths: pathlib.Path) -> Callable[[], str]:
+  """Of answers: the bytes of what the model lies in, and how it is read."""
 
-  how = decisions.reading(config)
-  return artefacts.fingerprint(made_from(), how.precision, list(how.thresholds))
+  def known() -> str:
+    from fairjax.train import decisions
 
+    how = decisions.reading(config)
+    files = [artefacts.content(path) for path in paths]
+    return artefacts.fingerprint(files, how.precision, list(how.thresholds))
 
-def _contents(*paths: pathlib.Path) -> str:
-  return artefacts.fingerprint([artefacts.content(path) for path in paths])
+  return known
 
 
 def _run(path: pathlib.Path, config, table, classes) -> AuditedModel:
@@ -356,7 +325,7 @@ def _run(path: pathlib.Path, config, table, classes) -> AuditedModel:
     frame.attrs['source'] = str(file)
     (one,) = answers.of_table(frame, table, (), ())
     one = one._replace(name=path.name)
-    return edited.models(config, [one], (), classes)[0]
+    return edited.models(config, [one], classes, ())[0]
   raise UserError(
     f'{path} is a run of recipe {recipe!r} without one model or predictions '
     'to audit; train with --config.train.export and name a folder of export/'
@@ -401,11 +370,7 @@ def _fitted(path: pathlib.Path, weights: pathlib.Path) -> AuditedModel:
   return AuditedModel(
     *(path.name, None, predict, labels.class_names(tables)),
     kind='run',
-    made_from=functools.partial(
-      _read_by,
-      functools.partial(_contents, path / 'config.json', weights),
-      config,
-    ),
+    made_from=_made_from(config, path / 'config.json', weights),
   )
 
 

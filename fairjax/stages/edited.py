@@ -18,22 +18,20 @@ from fairjax.stages.asking import AuditedModel
 def models(
   config: Config,
   read: Sequence[answers.Answers],
-  columns: Sequence[str],
   classes: Sequence[str],
+  columns: Sequence[str] | None = None,
 ) -> list[AuditedModel]:
-  """Read predictions as models; the edits of each are in a column of its own,
-  called as that of its rows."""
-  both = zip(read, columns or [''])
-  return [_scored(config, one, column, classes) for one, column in both]
+  """Predictions of rows as models, with those of edited texts where a file has
+  them: in a column called as that of the rows, by default audit.scores."""
+  names = config.audit.scores if columns is None else columns
+  both = zip(read, names or [''])
+  found = [_scored(config, one, column, classes) for one, column in both]
+  return [dataclasses.replace(one, by_scores=columns is None) for one in found]
 
 
 def _scored(
-  config: Config,
-  rows: answers.Answers,
-  column: str,
-  classes: Sequence[str],
+  config: Config, rows: answers.Answers, column: str, classes: Sequence[str]
 ) -> AuditedModel:
-  """Predictions of rows, and of edited texts where a file has them."""
   model = AuditedModel(
     rows.name, rows.scores, hard=rows.hard, remarks=rows.remarks
   )

@@ -91,9 +91,14 @@ class Experiment:
     frame = name.endswith('.parquet')
     write = reuse.write_table if frame else reuse.write_json
     read = artefacts.read_table if frame else artefacts.read_json
-    path = self.folder / name
-    do = lambda path: write(path, make())
-    return reuse.stage(path, made_from, do, read, self.log, self.config.reuse)
+    return self._made(name, made_from, lambda path: write(path, make()), read)
+
+  def _made(
+    self, place: str, made_from: str, make: Callable, read: Callable
+  ) -> Any:
+    """What `make(path)` writes at a place of the folder, or did earlier."""
+    path, config = self.folder / place, self.config
+    return reuse.stage(path, made_from, make, read, self.log, config.reuse)
 
   def frames(
     self, place: str, made_from: str, names: Iterable[str], make: Callable
@@ -107,8 +112,7 @@ class Experiment:
         reuse.write_table(file(path, name), make(name))
 
     read = lambda path: {n: artefacts.read_table(file(path, n)) for n in names}
-    path, earlier = self.folder / place, self.config.reuse
-    return reuse.stage(path, made_from, do, read, self.log, earlier)
+    return self._made(place, made_from, do, read)
 
   def load(self, trains: bool = True) -> Tables:
     """The tables; `sets` become those of the config's test sets."""
@@ -167,8 +171,7 @@ class Experiment:
 
     # What was fitted just now is not read back.
     read = lambda path: made[0] if made else fits.read(path, device_mesh)
-    path, earlier = self.folder / 'training' / made_from, self.config.reuse
-    return reuse.stage(path, made_from, make, read, self.log, earlier)
+    return self._made(f'training/{made_from}', made_from, make, read)
 
   def answers(
     self,
@@ -198,11 +201,10 @@ class Experiment:
         with artefacts.atomic(path) as temporary:
           np.savez(temporary, allow_pickle=False, **chances)
 
-    path = self.folder / 'answers' / f'{made_from}.npz'
+    place, read = f'answers/{made_from}.npz', lambda path: dict(np.load(path))
     if export:
-      artefacts.seal_path(path).unlink(missing_ok=True)
-    read = lambda path: dict(np.load(path))
-    return reuse.stage(path, made_from, make, read, self.log, config.reuse)
+      artefacts.seal_path(self.folder / place).unlink(missing_ok=True)
+    return self._made(place, made_from, make, read)
 
   def answer(
     self,

@@ -69,10 +69,8 @@ def score(
     *(np.asarray(leaf) for leaf in checkpoint.flatten(params).values()),
     *(np.load(path) for _, path in sorted((tracks or {}).items())),
   )
-
-  def make():
-    return compute(config, Predictions(config, model, params, table, tracks))
-
+  of = config, model, params, table, tracks
+  make = lambda: compute(config, Predictions(*of))
   return _stage(folder, made_from, make, config.reuse)
 
 

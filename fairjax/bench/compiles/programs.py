@@ -189,9 +189,4 @@ def generate(device_mesh: Mesh, size: Size):
 
 
 # The name on the command line, and what one run of the program is.
-PROGRAMS = {
-  'train': train,
-  'grand': grand,
-  'predict': predict,
-  'generate': generate,
-}
+PROGRAMS = {one.__name__: one for one in (train, grand, predict, generate)}

@@ -5,7 +5,7 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -110,18 +110,11 @@ def _ctranslate2(args, work) -> Callable:
   return unit
 
 
-class GenerationPeer(NamedTuple):
-  make: Callable
-  packages: tuple[str, ...]
-
-
-_TORCH = GenerationPeer(_torch, ('torch', 'transformers'))
-_CTRANSLATE2 = GenerationPeer(
-  _ctranslate2, ('ctranslate2', 'torch', 'transformers')
-)
 PEERS = {
-  'torch': _TORCH,
-  'torch-bfloat16': _TORCH,
-  'ctranslate2': _CTRANSLATE2,
-  'ctranslate2-int8': _CTRANSLATE2,
+  **dict.fromkeys(('torch', 'torch-bfloat16'), _torch),
+  **dict.fromkeys(('ctranslate2', 'ctranslate2-int8'), _ctranslate2),
+}
+PACKAGES = {  # that a side is made with
+  _torch: ('torch', 'transformers'),
+  _ctranslate2: ('ctranslate2', 'torch', 'transformers'),
 }

@@ -32,11 +32,8 @@ PEERS = {  # and their packages
   'openvino': ('openvino', 'torch', 'transformers'),
   **dict.fromkeys(('torch-bf16', 'torch'), ('torch', 'transformers')),
 }
-OURS = {
-  'ours': 'auto',
-  'ours-float32': 'float32',
-  'ours-bfloat16': 'bfloat16',
-}
+OURS = {'ours': 'auto'}
+OURS |= {f'ours-{kind}': kind for kind in ('float32', 'bfloat16')}
 BATCH = 64
 
 

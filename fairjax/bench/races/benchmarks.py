@@ -48,10 +48,6 @@ def _pairs(chosen) -> list[str]:
   return [t for pair in zip(table['more'], table['less']) for t in pair]
 
 
-def _ours(judge, texts: Ragged, chosen: np.ndarray) -> np.ndarray:
-  return _scores(texts, judge.log_p(texts, chosen))
-
-
 def _padded(texts: Ragged, rows: np.ndarray) -> dict:
   import torch
 
@@ -99,7 +95,7 @@ def side(chosen) -> tuple[Callable, dict]:
   texts = judge.encode(_pairs(chosen))
   places = crows.places(texts, 'original')
   if chosen.side == 'ours':
-    unit = functools.partial(_ours, judge, texts, places)
+    unit = lambda: _scores(texts, judge.log_p(texts, places))
   else:
     import transformers
 

@@ -103,7 +103,7 @@ def run(arguments: list[str]) -> dict:
   args = asked(arguments)
   work = work_of(args)
   facts = {'unit': 'tokens/s', 'items': args.batch * args.new}
-  needed = lambda peer: generate_peers.PEERS[peer].packages
+  needed = lambda peer: generate_peers.PACKAGES[generate_peers.PEERS[peer]]
   peers = [peer for peer in args.peers if not race.missing(*needed(peer))]
   with race.processes(
     *('generate', arguments, (*args.ours, *peers), race.on(args.device)),
@@ -142,8 +142,7 @@ def side(args) -> tuple[Callable, dict]:
     unit = ours(args, work)
     rows = [row[1:] for row in unit().tokens.split()]
   else:
-    make = generate_peers.PEERS[args.side].make
-    unit = make(args, work)
+    unit = generate_peers.PEERS[args.side](args, work)
     rows = generate_peers.written(unit(), work.shape.eos)
   every = np.concatenate(rows).tolist()
   return unit, {'written': len(every), 'tokens': every}

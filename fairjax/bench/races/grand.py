@@ -118,13 +118,6 @@ def packed(chosen):
   return pool, batches.layout(pool.tokens.lengths, chosen.batch)
 
 
-def weights(chosen, model):
-  """Of our model, from the folder that all sides read."""
-  from fairjax.models.folders import hf
-
-  return hf.load(pathlib.Path(chosen.folder) / 'model', model.module).params
-
-
 def save_weights(chosen, folder: str) -> None:
   """One set of weights for all sides."""
   import jax
@@ -136,25 +129,27 @@ def save_weights(chosen, folder: str) -> None:
   hf.save(pathlib.Path(folder) / 'model', model.module, params)
 
 
-def fairjax_side(chosen, training: bool) -> tuple[Callable, dict]:
+def fairjax_side(chosen) -> tuple[Callable, dict]:
   """Our norms, or our training step, on one packed batch."""
   import jax
 
   from fairjax.config import Mesh, Train
   from fairjax.data.batching import batches
+  from fairjax.models.folders import hf
   from fairjax.models.layers import layer_params
   from fairjax.scores import grand
   from fairjax.train import mesh, step
 
   model = classifier(chosen)
   pool, layout = packed(chosen)
-  params = weights(chosen, model)
+  # From the folder that all sides read.
+  params = hf.load(pathlib.Path(chosen.folder) / 'model', model.module).params
   device_mesh = mesh.make(Mesh(), 1)
   params = mesh.put_state(device_mesh, jax.tree.map(lambda a: a[None], params))
   host = batches.sweep(pool, np.arange(chosen.batch), layout)[0]
   jax.block_until_ready(params)
   resting = race.peak_mb()
-  if training:
+  if chosen.side == 'step':
     train_step, start = step.compiled(model, Train(), device_mesh)
     state = {'params': params, 'opt': start(params)}
     one = jax.tree.map(lambda a: a[None], host)
@@ -163,9 +158,7 @@ def fairjax_side(chosen, training: bool) -> tuple[Callable, dict]:
 
     def unit():
       nonlocal state
-      state, loss = train_step(
-        state, batch, seeds, np.uint32(0), np.uint32(100)
-      )
+      state, loss = train_step(state, batch, seeds, *map(np.uint32, (0, 100)))
       jax.block_until_ready(loss)
 
     return unit, {'resting_mb': resting}
@@ -178,19 +171,19 @@ def fairjax_side(chosen, training: bool) -> tuple[Callable, dict]:
   return unit, {'norms': result.tolist(), 'resting_mb': resting}
 
 
-def torch_side(chosen, name: str) -> tuple[Callable, dict]:
+def torch_side(chosen) -> tuple[Callable, dict]:
   """Norms of the same batch by PyTorch, dropout off."""
   import torch
   from transformers import AutoModelForSequenceClassification
 
-  peer = grand_peers.PEERS[name]
+  peer = grand_peers.PEERS[chosen.side]
   model = AutoModelForSequenceClassification.from_pretrained(
     str(pathlib.Path(chosen.folder) / 'model'),
     attn_implementation=peer.attention,
   ).eval()
   where = 'cuda' if chosen.device == 'gpu' else 'cpu'
   model = model.to(where)
-  if name.endswith('-bf16'):
+  if chosen.side.endswith('-bf16'):
     model = model.bfloat16()
   ids, label = (torch.tensor(a).long().to(where) for a in texts(chosen))
   resting = race.peak_mb()
@@ -205,9 +198,7 @@ def torch_side(chosen, name: str) -> tuple[Callable, dict]:
 
 def side(chosen) -> tuple[Callable, dict]:
   race.pin(chosen.cores)
-  if chosen.side in OURS:
-    return fairjax_side(chosen, chosen.side == 'step')
-  return torch_side(chosen, chosen.side)
+  return (fairjax_side if chosen.side in OURS else torch_side)(chosen)
 
 
 if __name__ == '__main__':

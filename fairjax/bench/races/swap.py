@@ -64,18 +64,13 @@ _TOKEN = re.compile(r'[^\W_]+')
 _TOKENS = re.compile(r'([^\W_]+)')
 
 
-def _forms() -> dict[str, str]:
-  plain = swap_eval.dictionary()
-  return {
-    form: listed.match_case(form, new)
-    for word, new in plain.items()
-    for form in (word, word.capitalize(), word.upper())
-  }
-
-
 def _split(texts: list[str]) -> list[str]:
   """`re.split` and a look-up, the fastest plain way."""
-  known = _forms()
+  known = {
+    form: listed.match_case(form, new)
+    for word, new in swap_eval.dictionary().items()
+    for form in (word, word.capitalize(), word.upper())
+  }
   out = []
   for text in texts:
     parts = _TOKENS.split(text)

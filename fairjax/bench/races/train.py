@@ -297,9 +297,7 @@ def run(args: list[str]) -> dict:
 def side(chosen) -> tuple[Callable, dict]:
   if chosen.device == 'cpu':
     race.pin(chosen.cores)
-  if chosen.side == 'ours':
-    return ours(chosen)
-  return packed_side(chosen)
+  return (ours if chosen.side == 'ours' else packed_side)(chosen)
 
 
 if __name__ == '__main__':

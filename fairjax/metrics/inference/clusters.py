@@ -8,7 +8,7 @@ binomial test.
 """
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,6 +98,14 @@ def joined(
   size = n + first
   graph = sparse.coo_array((np.ones(len(at[0])), at), (size, size))
   return csgraph.connected_components(graph, directed=False)[1][:n]
+
+
+def by_any(
+  ways: Mapping[str, Integer[np.ndarray, ' n'] | None],
+) -> tuple[Integer[np.ndarray, ' n'] | None, str]:
+  """`joined` of the ways that some rows are together in, and their names."""
+  known = {name: codes for name, codes in ways.items() if codes is not None}
+  return joined(*known.values()), ' or '.join(known)
 
 
 def words(cluster: Integer[np.ndarray, ' n'] | None, of: str = '') -> str:

@@ -30,12 +30,14 @@ HALF = 0.5  # of the rows judge the thresholds of the others
 # A criterion: the parity that it makes 1, what its rate counts, its name.
 EQUALIZED = {
   'equal_opportunity': ('tpr', 'found of the positives', 'equal opportunity'),
-  'equal_fpr': (
-    *('fpr', 'blamed of the negatives', 'equal false positive rates'),
-  ),
+  'equal_fpr': ('fpr', 'blamed of the negatives', 'equal false positive rates'),
   'demographic_parity': (
     *('selection_rate', 'decided positive', 'demographic parity'),
   ),
+}
+NUMBERS = {
+  'influence': 'influence',
+  **{'ge': 'GE', 'el2n': 'EL2N', 'grand': 'GraNd'},
 }
 
 
@@ -46,9 +48,7 @@ def sections(
   train: pd.DataFrame | None,
 ) -> list[dict]:
   """The page's: training rows behind a gap, if there are any, thresholds."""
-  out = []
-  if train is not None:
-    out += _of_training(model, focus, classes, train)
+  out = [] if train is None else _of_training(model, focus, classes, train)
   if (found := focus.equalized) is not None:
     out += thresholds_section(found, next(iter(focus.given.groups.columns)))
   return out
@@ -67,22 +67,15 @@ def _of_training(
   if not found or found[0].beside['rate'] not in measures.parities():
     return written.sections('causes.txt', gap=None)
   classifier = api.Classifier(model.bundle, model.name)
-  names = ('ge', 'el2n', 'grand')
-  scored = api.score(classifier, train, names, config.audit.batch)
+  scored = api.score(classifier, train, [*NUMBERS][1:], config.audit.batch)
   scored['influence'] = influences(model, focus.given, found[0], train)
   ranked = scored.sort_values('influence', ascending=False, kind='stable')
   rows = [
-    {
-      'text': row.text,
-      'label': model.classes[row.label],
-      'influence': f'{row.influence:.3g}',
-      'GE': f'{row.ge:.3g}',
-      'EL2N': f'{row.el2n:.3g}',
-      'GraNd': f'{row.grand:.3g}',
-    }
-    for row in ranked.head(TOP).itertuples()
+    {'text': row['text'], 'label': model.classes[row['label']]}
+    | {shown: f'{row[name]:.3g}' for name, shown in NUMBERS.items()}
+    for _, row in ranked.head(TOP).iterrows()
   ]
-  correlations = ranked[['influence', *names]].corr('spearman').round(3)
+  correlations = ranked[[*NUMBERS]].corr('spearman').round(3)
   correlations = correlations.rename_axis('rank correlation').reset_index()
   return written.sections(
     'causes.txt',
@@ -157,19 +150,12 @@ def influences(
   counted = 1 - positive if rate == 'fnr' else positive
   sides = table.assign(weight=weight, label=0)[weight != 0]
   params = jax.tree.map(jnp.asarray, model.bundle.params)
-  direction = influence.gap_gradient(
-    model.bundle,
-    params,
-    stages.pool(model.bundle, sides.reset_index(drop=True)),
-    int(counted),
-    config.audit.batch,
-  )
+  of, size = (model.bundle, params), config.audit.batch
+  both = stages.pool(model.bundle, sides.reset_index(drop=True))
   pool = stages.pool(model.bundle, train)
-  size = config.audit.batch
-  direction = influence.preconditioned(
-    model.bundle, params, direction, pool, size=size
-  )
-  return influence.influence(model.bundle, params, direction, pool, size)
+  direction = influence.gap_gradient(*of, both, int(counted), size)
+  direction = influence.preconditioned(*of, direction, pool, size=size)
+  return influence.influence(*of, direction, pool, size)
 
 
 def can_equalize(given: AuditInputs, one: Measured | None = None) -> bool:

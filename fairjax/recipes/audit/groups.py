@@ -59,22 +59,20 @@ def groups_of(config: Config, table: pd.DataFrame) -> Groups:
     others = {}
   unread = []
   for field, name in others.items():
-    if not name or ':' in name or name in table:
-      continue
-    if not wish:
-      column(table, name, field)  # says what is wrong
-    unread.append(
-      f'{field} is {name!r}, which is no column of {source(table)}; the groups '
-      f'are those of audit.groups, {", ".join(wish)}'
-    )
+    if name and ':' not in name and name not in table:
+      if not wish:
+        column(table, name, field)  # says what is wrong
+      unread.append(
+        f'{field} is {name!r}, which is no column of {source(table)}; the '
+        f'groups are those of audit.groups, {", ".join(wish)}'
+      )
   if not wish:
     own = config.measures.groups or config.data.group
     wish = [own] if own else ['group'] if 'group' in table else []
   columns, remarks = audit_table.columns_of(table, wish)
   remarks += unread
-  controls, more = audit_table.columns_of(
-    table, options.controls, 'audit.controls'
-  )
+  more = table, options.controls, 'audit.controls'
+  controls, of_controls = audit_table.columns_of(*more)
   found = group_rates.memberships(columns, intersections=options.intersections)
   members, names, attributes, _ = found
   if not columns:
@@ -101,7 +99,8 @@ def groups_of(config: Config, table: pd.DataFrame) -> Groups:
       f'audit.reference is {options.reference!r}, but no groups are compared; '
       'name their columns with --config.audit.groups'
     )
-  return Groups(members, names, attributes, columns, controls, remarks + more)
+  remarks += of_controls
+  return Groups(members, names, attributes, columns, controls, remarks)
 
 
 class Clusters(NamedTuple):
@@ -166,19 +165,17 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
       f'{n - different:,} of {n:,} rows repeat the text of another row: there '
       f'are {count(different, "different text")}'
     ]
-  if asked == 'none':
-    return Clusters(None, texts, remarks)
   ways = {'equal texts': texts}
   of = lambda values: clusters.distinct(values.to_numpy(object))
-  if asked:
+  if asked == 'none':
+    ways = {}
+  elif asked:
     ways[asked] = of(column(table, asked, 'data.cluster'))
   elif config.measures.sets[0] in TEST_SETS and 'template' in table:
     ways['template'] = of(table['template'])
-  ways = {name: codes for name, codes in ways.items() if codes is not None}
-  cluster = clusters.joined(*ways.values())
+  cluster, words = clusters.by_any(ways)
   if cluster is None:
     return Clusters(None, texts, remarks)
-  words = ' or '.join(ways)
   if len(np.unique(cluster)) < 2:
     raise UserError(
       f'all rows are one cluster ({words}), so no interval can be computed; '

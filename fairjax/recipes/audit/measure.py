@@ -51,10 +51,8 @@ class AuditInputs(NamedTuple):
   @property
   def sample(self) -> RowSample:
     """How the rows were drawn, as measures take it."""
-    own = options_of(self.config)
-    return own._replace(
-      cluster=self.clusters.cluster, weight=self.clusters.weight
-    )
+    own, of = options_of(self.config), self.clusters
+    return own._replace(cluster=of.cluster, weight=of.weight)
 
   @property
   def least(self) -> int:
@@ -66,24 +64,20 @@ class AuditInputs(NamedTuple):
     return list(self.table['text']) if 'text' in self.table else []
 
 
+@dataclasses.dataclass(repr=False, eq=False)
 class Measured:
   """One model: its set of results.json, and what its page shows beside."""
 
-  def __init__(
-    self,
-    given: AuditInputs,
-    scores: np.ndarray,
-    chances: np.ndarray,
-    labels: np.ndarray | None,
-    own: dict,
-  ):
-    self.given, self.set = given, own  # a set of results.json
-    self.scores = scores  # [s, n] of the positive label, or [s, n, c]
-    self.chances = chances  # [s, n, c]
-    self.labels = labels  # [n], 1 is positive of two
-    self.limit = own['threshold']  # one a seed, or 'argmax'
+  given: AuditInputs
+  scores: np.ndarray  # [s, n] of the positive label, or [s, n, c]
+  chances: np.ndarray  # [s, n, c]
+  labels: np.ndarray | None  # [n], 1 is positive of two
+  set: dict  # of results.json
+
+  def __post_init__(self) -> None:
+    self.limit = self.set['threshold']  # one a seed, or 'argmax'
     self.cut = 0.0 if self.limit == 'argmax' else self.limit
-    self.decisions = flips.decisions(scores, self.cut)  # [s, n]
+    self.decisions = flips.decisions(self.scores, self.cut)  # [s, n]
     # Of each swap: as it was made with its scores, and what it changed.
     self.edits: dict[str, tuple[audit_edits.Edits, flips.EditScores]] = {}
     self.quantiles: dict[str, list[dict]] = {}
@@ -119,16 +113,20 @@ def truth(config: Config, table: pd.DataFrame, classes: int):
 
 
 def chances_of(
-  model: AuditedModel, given: AuditInputs, table: pd.DataFrame
+  model: AuditedModel,
+  given: AuditInputs,
+  texts: Sequence[str],
+  scores: np.ndarray | None = None,
 ) -> np.ndarray:
-  config, scores = given.config, model.scores
+  """[s, n, c] of any texts, in the order of the data's classes."""
+  config = given.config
   if scores is None:
-    if model.predict is None or 'text' not in table:
+    if model.predict is None or not len(texts):
       raise UserError(
         f'{model.name} reads texts, and the data has no column '
         f'{config.data.text!r}; name it with --config.data.text'
       )
-    scores = model.predict(list(table['text']))
+    scores = model.predict(texts)
   chances = aligned(np.asarray(scores, np.float64), model, given.classes)
   if chances.shape[2] == 2 and config.measures.positive > 1:
     raise UserError(
@@ -142,9 +140,7 @@ def scored(
   model: AuditedModel, given: AuditInputs, texts: Sequence[str]
 ) -> np.ndarray:
   """Scores [s, n], or [s, n, c], of any texts."""
-  assert model.predict is not None  # who asks has looked
-  answer = np.asarray(model.predict(texts), float)
-  return of_positive(given.config, aligned(answer, model, given.classes))
+  return of_positive(given.config, chances_of(model, given, texts))
 
 
 def decided(model: AuditedModel, chances: np.ndarray) -> AuditedModel:
@@ -171,8 +167,7 @@ def threshold_of(model: AuditedModel, given: AuditInputs) -> float | str:
       'audited rows only; name the model itself, or give the threshold with '
       '--config.measures.threshold'
     )
-  own = dataclasses.replace(model, scores=None)
-  scores = of_positive(config, chances_of(own, given, valid))
+  scores = scored(model, given, given._replace(table=valid).text)
   if scores.ndim == 3:
     raise UserError(
       'a threshold is chosen for two classes; leave --config.audit.choose'
@@ -188,7 +183,7 @@ def threshold_of(model: AuditedModel, given: AuditInputs) -> float | str:
 def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   """Everything of one model."""
   config, table, groups = given.config, given.table, given.groups
-  chances = chances_of(model, given, table)
+  chances = chances_of(model, given, given.text, model.scores)
   model = decided(model, chances)
   scores = of_positive(config, chances)
   labels = truth(config, table, chances.shape[2])

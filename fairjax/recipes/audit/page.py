@@ -23,13 +23,14 @@ def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
   given, every = focus.given, focus.reliability
   positive = given.config.measures.positive
   of = results.Results(classes=list(classes), pos_label=positive)
+  controls = ', '.join(given.groups.controls)
   swaps = []
   for name in focus.edits:
     if len(focus.edits) > 1:
       swaps.append(results.heading(f'Swap {name}'))
     swaps += _one_swap(name, focus, of)
-  error = focus.set['quality'].get('ece', {})
-  worst = focus.set['fairness'].get('ece_max', {})
+  fairness = focus.set['fairness']
+  error, worst = focus.set['quality'].get('ece', {}), fairness.get('ece_max')
   each = {'everyone': focus.set['quality'], **focus.set['groups']}
   return written.sections(
     'audit.txt',
@@ -38,8 +39,17 @@ def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
     impact=[{**row, 'verdict': words.impact(row)} for row in focus.impact],
     impact_caption=words.IMPACT,
     unknown={row['attribute']: row['unknown'] for row in focus.impact},
-    controls=', '.join(given.groups.controls),
-    conditional=_conditional(focus, ', '.join(given.groups.controls)),
+    controls=controls,
+    # Gaps inside the levels of the controls, beside the gaps as they are.
+    conditional=[
+      {
+        'measure': measures.label(key),
+        f'given {controls}': value,
+        'as it is': fairness.get(key.replace('conditional_', ''), ''),
+      }
+      for key, value in fairness.items()
+      if 'conditional_' in key
+    ],
     within=focus.within,
     left_out=focus.left_out,
     thresholds=_thresholds(focus, of),
@@ -204,20 +214,6 @@ def _differences(rows: Sequence[Mapping], of: results.Results) -> dict:
     'reference': ' or '.join(references),
     'several': len(references) > 1,
   }
-
-
-def _conditional(focus: Measured, names: str) -> list[dict]:
-  """Gaps inside the levels of the controls, beside the gaps as they are."""
-  fairness = focus.set['fairness']
-  return [
-    {
-      'measure': measures.label(key),
-      f'given {names}': value,
-      'as it is': fairness.get(key.replace('conditional_', ''), ''),
-    }
-    for key, value in fairness.items()
-    if 'conditional_' in key
-  ]
 
 
 def _thresholds(focus: Measured, own: results.Results) -> dict | None:

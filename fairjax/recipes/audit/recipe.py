@@ -146,17 +146,14 @@ def _measured(
   say: Callable[[str], None],
 ) -> dict[str, Measured]:
   """Every model's measures; models that answer are asked here."""
-  asked = [model for model in models if model.scores is None]
-  first = {model.name: asking.sample(model, given.text) for model in asked}
+  models = [asking.sampled(model, given.text) for model in models]
   measured: dict[str, Measured] = {}
-  batch = given.config.audit.batch
   for model in models:
     say(f'auditing {model.name}: {len(given.table):,} rows')
-    model = asking.kept(model, first.get(model.name), place, batch, say)
-    measured[model.name] = audit_measure.measure(model, given)
-  for model in asked:
-    one = measured[model.name]
-    own = first[model.name], given.text, given.classes
+    asked = asking.kept(model, place, given.config.audit.batch, say)
+    measured[model.name] = audit_measure.measure(asked, given)
+  for model, one in zip(models, measured.values()):
+    own = given.text, given.classes
     asking.tell_noise(model, *own, one.chances, one.set)
   return measured
 

@@ -86,28 +86,24 @@ def asker(
   positive = config.measures.positive
 
   def what_if(text: str) -> WhatIf:
-    text = checked(text)
-    labels, versions = _versions(text, config)
-    texts = list(dict.fromkeys(versions))
+    versions = _versions(checked(text), config)
+    texts = list(dict.fromkeys(one for _, one in versions))
     scores = np.asarray(ask(texts), float)
     decided = flips.decisions(scores, limit)
-    at = [texts.index(one) for one in versions]
+    at = [texts.index(one) for _, one in versions]
     several = scores.ndim == 3
     # Seeds decide by their majority.
     votes = np.stack([(decided == k).mean(0) for k in range(decided.max() + 1)])
     chosen = votes.argmax(0)
     first = int(chosen[at[0]])
+    turned = chosen != first
     score = (scores[..., first] if several else scores).mean(0)
     # Of two classes 1 is the positive one, whatever its number.
     place = lambda k: k if several else (positive if k else 1 - positive)
     name = lambda k: names[place(k)] if place(k) < len(names) else str(k)
     found = [
-      Version(what, one, float(score[k]), name(int(chosen[k])))
-      for what, one, k in zip(labels, versions, at)
-    ]
-    found = [
-      dataclasses.replace(one, flips=one.decision != found[0].decision)
-      for one in found
+      Version(*what, float(score[k]), name(int(chosen[k])), bool(turned[k]))
+      for what, k in zip(versions, at)
     ]
     words = [one for one in found if one.what.startswith('without ')]
     words.sort(key=lambda one: -abs(one.score - found[0].score))
@@ -128,23 +124,19 @@ def checked(text: Any) -> str:
   return text
 
 
-def _versions(text: str, config: Config) -> tuple[list[str], list[str]]:
+def _versions(text: str, config: Config) -> list[tuple[str, str]]:
   """What each version is, and its text; the first is as written."""
-  labels, versions = ['as written'], [text]
+  out = [('as written', text)]
   for one in audit_edits.make(config, pd.DataFrame({'text': [text]})):
     if one.edited[0]:
-      labels.append(f'exchanging {one.what}')
-      versions.append(one.twins[0])
+      out.append((f'exchanging {one.what}', one.twins[0]))
     if one.controls[0] is not None:
-      labels.append('as many other words edited')
-      versions.append(one.controls[0])
+      out.append(('as many other words edited', one.controls[0]))
   for match in [*WORD.finditer(text)][:WORDS]:
     rest = text[: match.start()] + text[match.end() :]
-    rest = BLANKS.sub(' ', rest).strip()
-    if rest:
-      labels.append(f'without ‘{match[0]}’')
-      versions.append(rest)
-  return labels, versions
+    if rest := BLANKS.sub(' ', rest).strip():
+      out.append((f'without ‘{match[0]}’', rest))
+  return out
 
 
 def html(
@@ -246,16 +238,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """The path behind the key; None, and an answer, where it is not for us."""
     port = self.server.server_port
     hosts = {f'{name}:{port}' for name in (HOST, 'localhost')}
-    origin, site = (
-      self.headers.get('Origin'),
-      self.headers.get('Sec-Fetch-Site'),
-    )
-    foreign = origin is not None and origin not in {
-      f'http://{host}' for host in hosts
-    }
+    origin, site = map(self.headers.get, ('Origin', 'Sec-Fetch-Site'))
+    known = {None, *(f'http://{host}' for host in hosts)}
     path = urllib.parse.urlsplit(self.path).path
     key, _, rest = path.removeprefix('/').partition('/')
-    if self.headers.get('Host') not in hosts or foreign:
+    if self.headers.get('Host') not in hosts or origin not in known:
       self.send(403, refused('This page is asked for under another name.'))
     elif self.command == 'POST' and site not in (None, 'same-origin', 'none'):
       self.send(403, refused('Another page has sent this.'))

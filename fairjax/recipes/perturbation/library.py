@@ -20,7 +20,7 @@ from fairjax.pairs.axes import exchange
 from fairjax.pairs.persons import perturb as persons
 from fairjax.pairs.swapping import english
 from fairjax.recipes.perturbation import paired_file, perturbing
-from fairjax.stages import audited
+from fairjax.stages import asking
 
 # The knobs that have another name as arguments.
 ARGUMENTS = {'perturb.axes': 'axis'}
@@ -194,4 +194,4 @@ def predictor(model: Any, texts: list[str], config: Config):
       'its folder, or a function of a list of texts to probabilities'
     )
   table = pd.DataFrame({'text': texts})
-  return audited.function(ask, 'model', config, table).predict
+  return asking.function(ask, 'model', config, table).predict

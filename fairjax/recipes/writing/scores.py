@@ -52,7 +52,7 @@ def load(config: Config, source: Any = None) -> Scorer:
     name = name or getattr(source, '__name__', type(source).__name__)
     _refuse_nameless(source, name, named)
     function = _numbered(source, name, named, answered)
-    found = [audited.function(function, name, config, blank, (), made_from)]
+    found = [asking.function(function, name, config, blank, (), made_from)]
   else:
     found = audited.load(source, config, blank, ())
   model = _one(found, named)
@@ -76,9 +76,9 @@ def score(
   """The score of each text [n]; with a log, kept in scores/ of its folder."""
   model = scorer.model
   if log is not None:
-    first = asking.sample(model, texts)
     place = asking.AnswerCache(log.folder, config.reuse)
-    model = asking.kept(model, first, place, config.audit.batch, log.line)
+    model = asking.sampled(model, texts)
+    model = asking.kept(model, place, config.audit.batch, log.line)
   assert model.predict is not None  # `load` has looked
   chances = np.asarray(model.predict(list(texts)))[..., scorer.place].mean(0)
   if len(scorer.answered) > 1 and not chances.any():
