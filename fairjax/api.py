@@ -198,7 +198,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
       'the two assessments have different weights; give both the same '
       'sample_weight'
     )
-  both = clusters.joined(*(one.cluster for one in samples))
+  both = clusters.connected(*(one.cluster for one in samples))
   options['options'] = samples[0].over(both)
   tests: list[dict[str, Any]] = []
   kinds = list(dict.fromkeys(a.attributes))

@@ -84,7 +84,7 @@ TROUBLES = {
 def test_a_run_goes_on_without(trouble, tmp_path, monkeypatch, capsys):
   trouble(tmp_path, monkeypatch)
   for room in ('tokens', 'xla', 'tokens'):
-    assert cache.kept(room) is None
+    assert cache.subfolder(room) is None
     place = cache.folder(room)
     assert tmp_path not in place.parents
   made = cache.stage(
@@ -103,7 +103,7 @@ read_json = artefacts.read_json
 def test_a_good_cache_is_used_in_silence(tmp_path, monkeypatch, capsys):
   monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path / 'new' / 'cache'))
   for room in ('xla', 'tokens'):
-    place = cache.kept(room)
+    place = cache.subfolder(room)
     assert place == cache.folder(room) == tmp_path / 'new' / 'cache' / room
     assert place.stat().st_mode & 0o777 == 0o700
   assert not capsys.readouterr().err

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core import paths, strict_json
-from fairjax.core.errors import UserError, said
+from fairjax.core.errors import UserError, brief
 
 FORMAT = 2  # of what is written; another one is made again
 
@@ -204,7 +204,7 @@ def read_table(path: str | os.PathLike) -> pd.DataFrame:
     raise UserError(f'{path} does not exist') from error
   except Exception as error:  # pyarrow has many kinds for one fact
     raise UserError(
-      f'{path} is not a readable parquet file: {said(error)}'
+      f'{path} is not a readable parquet file: {brief(error)}'
     ) from error
 
 

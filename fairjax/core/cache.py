@@ -29,7 +29,7 @@ def root() -> pathlib.Path:
   return pathlib.Path(os.path.expanduser(named))  # which never raises
 
 
-def kept(room: str) -> pathlib.Path | None:
+def subfolder(room: str) -> pathlib.Path | None:
   """A folder of the cache that can be used; None, said once, without one."""
   return usable(root()) and usable(root() / room)
 
@@ -44,7 +44,7 @@ def usable(path: pathlib.Path) -> pathlib.Path | None:
 
 def folder(room: str) -> pathlib.Path:
   """The same, or else a folder that goes when the process ends."""
-  return kept(room) or _passing() / room
+  return subfolder(room) or _passing() / room
 
 
 def stage(

@@ -100,7 +100,7 @@ def asked_to_stop() -> list[signal.Signals]:
   return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 
-def said(error: BaseException, most: int = 200) -> str:
+def brief(error: BaseException, most: int = 200) -> str:
   """What a library says of a file, as a part of a sentence: it may quote the
   file, line by line."""
   line = ' '.join(str(error).strip().split('\n')[0].split())

@@ -21,7 +21,7 @@ from tokenizers import (
   processors,
 )
 
-from fairjax.core.errors import UserError, said
+from fairjax.core.errors import UserError, brief
 
 CONTROL, USER = 3, 4  # kinds of tokens
 
@@ -67,7 +67,7 @@ def read(path: str | os.PathLike) -> File:
     raise UserError(f'cannot read {path}: {error.strerror}') from error
   except Exception as error:  # of whatever kind its parser met
     raise UserError(
-      f'{path} is broken or no GGUF file: {said(error)}; fetch it again'
+      f'{path} is broken or no GGUF file: {brief(error)}; fetch it again'
     ) from error
 
 
@@ -148,7 +148,9 @@ def tokenizer(path: str | os.PathLike) -> Tokenizer:
     pairs = [tuple(merge.split(' ')) for merge in merges]
     out = Tokenizer(models.BPE(vocabulary, pairs))
   except Exception as error:  # tokenizers raises bare Exception
-    raise UserError(f'{file.path} is not a tokenizer: {said(error)}') from error
+    raise UserError(
+      f'{file.path} is not a tokenizer: {brief(error)}'
+    ) from error
   pieces = pre_tokenizers.ByteLevel(add_prefix_space=False)
   out.pre_tokenizer = pre_tokenizers.Sequence([*_PRE[before], pieces])
   out.decoder = decoders.ByteLevel()

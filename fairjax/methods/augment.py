@@ -47,7 +47,7 @@ def augment(tables: Tables, config: Config) -> Tables:
       f'{same.sum()} of the {len(same)} chosen twins equal their text'
       + (' and were added too' if config.method.keep_equal else '')
     ]
-    out[split] = joined(table, twins, notes)
+    out[split] = appended(table, twins, notes)
   return out
 
 
@@ -127,7 +127,7 @@ def _named(groups: list[str], twins: list[str], axis: str) -> list[str]:
   return [values[k] if known[g] else '' for g, k in zip(groups, of)]
 
 
-def joined(
+def appended(
   table: pd.DataFrame, more: pd.DataFrame, notes: list[str]
 ) -> pd.DataFrame:
   """The rows as they came, their origin 'data', and those that were made.

@@ -125,4 +125,4 @@ def _repeated(table: pd.DataFrame, times: np.ndarray, note: str):
   more = table.iloc[row[copy > 0]]  # copy 0 is the row itself
   number = pd.Series(copy[copy > 0] + 1, index=more.index).astype(str)
   more = more.assign(id=more['id'] + '~' + number, origin='copy')
-  return augment.joined(table[times > 0], more, [note])
+  return augment.appended(table[times > 0], more, [note])

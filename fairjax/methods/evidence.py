@@ -13,7 +13,7 @@ from scipy import sparse
 
 import fairjax.data
 from fairjax.config import Config
-from fairjax.core.errors import UserError, said
+from fairjax.core.errors import UserError, brief
 from fairjax.data.sets.datasets import IDENTITIES
 from fairjax.data.tables.terms import count_terms, read_terms
 from fairjax.pairs.swapping import word_lists
@@ -166,7 +166,7 @@ def _numbers(table: pd.DataFrame, name: str) -> pd.Series:
     return pd.to_numeric(table[name].replace('', np.nan)).astype(float)
   except (TypeError, ValueError) as error:
     raise UserError(
-      f'column {name!r} is not a number: {said(error)}'
+      f'column {name!r} is not a number: {brief(error)}'
     ) from error
 
 

@@ -69,7 +69,7 @@ def weights(table: pd.DataFrame, config: Config) -> pd.DataFrame:
   """Columns id, weight, and p: the cross-predicted P(y|z) of a row's own y."""
   knobs = config.weighting
   label = table['label'].to_numpy()
-  p = own(cross_predict(evidence(table, config), label, config), label)
+  p = of_label(cross_predict(evidence(table, config), label, config), label)
   if knobs.estimator == 'forest':
     # No tree voted for y: half a vote, or the smallest p; 1/0 is infinite.
     p = np.where(p > 0, p, min(0.5 / knobs.n_estimators, p[p > 0].min()))
@@ -107,7 +107,7 @@ def cross_predict(
   return out
 
 
-def own(p: np.ndarray, label: np.ndarray) -> np.ndarray:
+def of_label(p: np.ndarray, label: np.ndarray) -> np.ndarray:
   """The probability [n] of each row's own label."""
   return p[np.arange(len(label)), label]
 
@@ -234,7 +234,7 @@ def compare(z: Evidence, label, p: np.ndarray, config: Config) -> list[dict]:
   out = []
   for name in dict.fromkeys((config.weighting.estimator, 'logistic', 'count')):
     same = name == config.weighting.estimator
-    mine = p if same else own(cross_predict(z, label, config, name), label)
+    mine = p if same else of_label(cross_predict(z, label, config, name), label)
     w = ratio(label, mine)
     out.append(
       {

@@ -33,7 +33,7 @@ def substitute(tables: Tables, config: Config) -> Tables:
     )
     if config.method.ratio > 0.5:
       note += '; a ratio above 0.5 turns a bias round instead of removing it'
-    whole = augment.joined(table, twins, [note])
+    whole = augment.appended(table, twins, [note])
     places = np.arange(len(table)) + np.where(replaced, len(table), 0)
     out[split] = whole.iloc[places].reset_index(drop=True)
   return out

@@ -84,7 +84,7 @@ def supplement(tables: Tables, config: Config) -> Tables:
     note += f'; {count_of(left, "row")} of it without text or label left out'
   if held:
     note += f'; {count_of(held, "row")} of it left out, whose text is held out'
-  return {**tables, 'train': augment.joined(table, more.iloc[rows], [note])}
+  return {**tables, 'train': augment.appended(table, more.iloc[rows], [note])}
 
 
 def second_table(config: Config, known=None) -> pd.DataFrame:

@@ -177,14 +177,14 @@ def _leading(
   test = 'paired bootstrap over examples'
   return {
     'measure': name,
-    'difference': _said(values, out.pop('low'), out.pop('high'), width, note),
+    'difference': _gap(values, out.pop('low'), out.pop('high'), width, note),
     **out,
     'test': test + (' and seeds' if len(values) > 1 else ''),
     'values': (ours, theirs),
   }
 
 
-def _said(values, low, high, width: float, note: str = '') -> dict:
+def _gap(values, low, high, width: float, note: str = '') -> dict:
   """An Estimate of a difference, which several seeds may be too few for."""
   # Of an error that reaches as far as the range ±w, the ends are √2 w apart.
   if len(values) > 1 and low is not None and high - low > 2**0.5 * width:
@@ -432,7 +432,7 @@ def over_seeds(
   error = np.sqrt((spread @ spread) / free * sum(1 / len(o) for o in parts))
   half = clusters.reach(error, free, level)
   return {
-    'difference': _said(seeds, *intervals.ends(gap, half, half, width), width),
+    'difference': _gap(seeds, *intervals.ends(gap, half, half, width), width),
     **out,
     'p': float(clusters.two_sided(gap / error, free)),
   }

@@ -187,7 +187,7 @@ def discriminant(
   return w.astype(np.float32), float(-w @ (means[0] + means[1]) / 2)
 
 
-def sides(logit: np.ndarray, phi: float) -> np.ndarray:
+def signs(logit: np.ndarray, phi: float) -> np.ndarray:
   """-1 below -φ, +1 above φ, else 0."""
   return ((logit > phi) * 1 - (logit < -phi) * 1).astype(np.int8)
 

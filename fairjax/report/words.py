@@ -89,7 +89,7 @@ def people(group: str) -> str:
 
 def _say(part: str, *values) -> str:
   """A macro of the template, on one line."""
-  p_said = lambda f: significance.said(
+  p_said = lambda f: significance.p_words(
     f.adjusted, bool(f.beside.get('p_at_floor'))
   )
   filters = {

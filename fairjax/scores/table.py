@@ -13,7 +13,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError, said
+from fairjax.core.errors import UserError, brief
 from fairjax.data.tables import readers
 
 
@@ -94,5 +94,5 @@ def _read_file(path: str) -> pd.DataFrame:
     return pd.read_csv(path, dtype={'id': str}, keep_default_na=True)
   except (OSError, ValueError) as error:
     raise UserError(
-      f'{path} is not a readable csv file of scores: {said(error)}'
+      f'{path} is not a readable csv file of scores: {brief(error)}'
     ) from error

@@ -255,7 +255,7 @@ class AnswerCache(NamedTuple):
   of_any: bool = False
 
 
-def kept(
+def cached(
   model: AuditedModel,
   place: AnswerCache | None,
   batch: int,

@@ -84,9 +84,9 @@ def _asked(
   return None
 
 
-def _own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
+def _in_data(config: Config, table, classes) -> list[AuditedModel]:
   """Predictions that stand in the data itself."""
-  frame = _beside(table)
+  frame = _other_columns(table)
   named = re.compile(r'(p|prob|score)_.+|p\d+', re.IGNORECASE)
   usual = {str(c).lower() for c in frame} & set(answers.USUAL)
   likely = usual or any(named.fullmatch(str(c)) for c in frame)
@@ -102,7 +102,7 @@ def _own(config: Config, table: pd.DataFrame, classes) -> list[AuditedModel]:
   return edited.models(config, read, classes)
 
 
-def _beside(table: pd.DataFrame) -> pd.DataFrame:
+def _other_columns(table: pd.DataFrame) -> pd.DataFrame:
   """The columns of the data that predictions may stand in, row by row."""
   made = ['id'] if table.attrs.get('ids') == join.MADE else []
   frame = table.drop(columns=['text', 'label', *made], errors='ignore')
@@ -112,11 +112,11 @@ def _beside(table: pd.DataFrame) -> pd.DataFrame:
 
 def _named(name: str, config, table, classes) -> list[AuditedModel]:
   if not name:
-    return _own(config, table, classes)
+    return _in_data(config, table, classes)
   path = pathlib.Path(name).expanduser()
   if name in table and name not in ('text', 'label'):  # a column of the data
     read = answers.of_columns(
-      _beside(table), (name,), classes, config.measures.positive, table
+      _other_columns(table), (name,), classes, config.measures.positive, table
     )
     return edited.models(config, read, classes, (name,))
   if name == 'planted':
@@ -136,7 +136,7 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
     folder = hub.find(name)
   except UserError as error:
     why = f' (nor on the hub: {error})' if '/' in name else ''
-    near = difflib.get_close_matches(name, map(str, _beside(table)), n=1)
+    near = difflib.get_close_matches(name, map(str, _other_columns(table)), n=1)
     hint = f'; did you mean the column {near[0]!r}?' if near else ''
     raise UserError(
       f'there is no model {name!r}: no folder, no file or column of '

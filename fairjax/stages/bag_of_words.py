@@ -26,7 +26,7 @@ def fitted(texts: Sequence[str], labels: Sequence[int]) -> Any:
   return make_pipeline(words, model).fit(texts, labels)
 
 
-def beside(
+def with_baseline(
   config: Config, tables: Tables, sets: Tables, found: Results
 ) -> Results:
   """The results with how good a bag of words is on each test set."""

@@ -264,4 +264,4 @@ class Experiment:
     if of_file and not any(one.get('groups') for one in found.sets.values()):
       found.notes.append(UNGROUPED)
     known = self.config, self.tables, self.sets
-    return bag_of_words.beside(*known, found) if self.tables else found
+    return bag_of_words.with_baseline(*known, found) if self.tables else found

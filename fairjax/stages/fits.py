@@ -55,7 +55,7 @@ def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
     reads(table[column]),
     model.longest,
     pairs,
-    cache=cache.kept('tokens'),
+    cache=cache.subfolder('tokens'),
   )
   if ids.cut_lengths:
     announce.note(

@@ -23,7 +23,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from fairjax.core.artefacts import atomic, fingerprint
-from fairjax.core.errors import UserError, said
+from fairjax.core.errors import UserError, brief
 from fairjax.train import mesh
 
 KEPT = 2  # newest checkpoints
@@ -48,7 +48,7 @@ def manager(folder: pathlib.Path) -> Iterator[ocp.CheckpointManager]:
     with contextlib.suppress(Exception):
       checkpoints.close()
     raise
-  with _told(checkpoints):
+  with _explained(checkpoints):
     checkpoints.close()
 
 
@@ -79,7 +79,7 @@ def _hush() -> None:
 
 
 @contextlib.contextmanager
-def _told(checkpoints) -> Iterator[None]:
+def _explained(checkpoints) -> Iterator[None]:
   """Says in one sentence that a checkpoint cannot be written."""
   try:
     yield
@@ -124,7 +124,7 @@ def _sum_of_words(state) -> jax.Array:
 
 def save(checkpoints, step: int, state, meta: dict) -> None:
   """Starts an asynchronous save of the state after `step` steps."""
-  with _told(checkpoints):
+  with _explained(checkpoints):
     checkpoints.wait_until_finished()  # raises what befell the save before
     if mesh.is_main():  # once it is under way, a failure prints many tracebacks
       size = sum(leaf.nbytes for leaf in jax.tree.leaves(state))
@@ -142,7 +142,7 @@ def save(checkpoints, step: int, state, meta: dict) -> None:
 
 def finish(checkpoints) -> None:
   """Waits for the save that is under way."""
-  with _told(checkpoints):
+  with _explained(checkpoints):
     checkpoints.wait_until_finished()
 
 
@@ -215,6 +215,6 @@ def read_weights(path) -> dict:
     raise UserError(f'{path} does not exist') from error
   except (SafetensorError, json.JSONDecodeError) as error:
     raise UserError(
-      f'{path} is not a readable safetensors file ({said(error)}); remove it '
+      f'{path} is not a readable safetensors file ({brief(error)}); remove it '
       'to make it again'
     ) from error

@@ -114,7 +114,7 @@ def keep_programs() -> None:
   """Compiled programs are kept where jax was told to, or in the cache."""
   known: Any = jax.config
   own = known.jax_compilation_cache_dir
-  place = cache.usable(pathlib.Path(own)) if own else cache.kept('xla')
+  place = cache.usable(pathlib.Path(own)) if own else cache.subfolder('xla')
   jax.config.update('jax_compilation_cache_dir', place and str(place))
   # A disk that fills up costs the next run its seconds, and no more.
   warnings.filterwarnings(

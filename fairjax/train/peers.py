@@ -91,7 +91,7 @@ def last_words() -> None:
     time.sleep(2 * GRACE)
 
 
-def joined() -> bool:
+def has_joined() -> bool:
   """Whether this process watches another."""
   return bool(_watched)
 

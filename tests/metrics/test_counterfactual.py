@@ -245,7 +245,7 @@ def test_bleu_against_the_source_is_that_of_rewrites():
   both = np.array(
     [rewrites.counts(a.split(), a.split(), b.split()) for a, b in zip(old, new)]
   )
-  (value,) = values(counterfactual.kept(old, new))['source_bleu']
+  (value,) = values(counterfactual.source_bleu(old, new))['source_bleu']
   assert value == pytest.approx(
     rewrites.measures(1.0 * both.sum(0)[None])['bleu4'][0]
   )
@@ -253,11 +253,11 @@ def test_bleu_against_the_source_is_that_of_rewrites():
   hand = (12 / 15 * 8 / 13 * 6 / 11 * 4 / 9) ** 0.25
   assert value == pytest.approx(hand)
   # A source of 8 words of which 4 are kept, and nothing else: e^(1 − 8/4).
-  (value,) = values(counterfactual.kept(old[:1], ['the king saw a']))[
+  (value,) = values(counterfactual.source_bleu(old[:1], ['the king saw a']))[
     'source_bleu'
   ]
   assert value == pytest.approx(np.exp(-1))
-  one = counterfactual.drawn(counterfactual.kept(old, old), HOW)
+  one = counterfactual.drawn(counterfactual.source_bleu(old, old), HOW)
   one = counterfactual.estimates(one, HOW)['source_bleu']
   assert one['value'] == 1 and one['low'] < 1 == one['high']
 
@@ -276,7 +276,7 @@ def test_a_row_at_either_end_has_the_end_of_its_measures_alone():
     (counterfactual.content(groups), (-1, 1)),
     (counterfactual.quality(label, own), (0, 1)),
     (counterfactual.transfer(label, own[0]), (0, 1)),
-    (counterfactual.kept(texts, texts), (0, 1)),
+    (counterfactual.source_bleu(texts, texts), (0, 1)),
     (counterfactual.means({'a': own[0], 'b': twin[0]}), (0, 1)),
     (counterfactual.recall(counts), (0, 1)),
     (counterfactual.gold(counts), (0, 1)),

@@ -161,8 +161,8 @@ def test_equal_texts_and_columns_are_clusters():
   assert clusters.distinct(['', None, 'x']) is None
   found = clusters.distinct(['w', '', 'w', ''])
   assert found[0] == found[2] and len(set(found)) == 3
-  assert clusters.joined(None, None) is None
-  chain = clusters.joined(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7]))
+  assert clusters.connected(None, None) is None
+  chain = clusters.connected(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7]))
   assert chain[0] == chain[1] == chain[2] != chain[3]
   assert '4 rows are 2 clusters (writers)' in clusters.words(chain, 'writers')
 

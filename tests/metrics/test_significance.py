@@ -14,7 +14,7 @@ from fairjax.metrics.inference.significance import (
   is_significant,
   of_gaps,
   p_text,
-  said,
+  p_words,
   with_adjusted,
 )
 
@@ -89,7 +89,7 @@ def test_p_in_print():
   assert p_text({'p': None}) == '–'
   # A floor so low is no value that anybody wants to read.
   assert p_text({'p': 1e-35, 'p_at_floor': True}) == '< 0.0001'
-  assert said(1e-35, True) == said(1e-9) == 'p < 0.0001'
-  assert said(1 / 10_001, True) == 'p ≤ 0.0001'
-  assert said(0.9e-4) == 'p = 9e-05' and said(0.899e-4) == 'p < 0.0001'
-  assert said(0.001, True) == 'p ≤ 0.001' and said(0.032) == 'p = 0.032'
+  assert p_words(1e-35, True) == p_words(1e-9) == 'p < 0.0001'
+  assert p_words(1 / 10_001, True) == 'p ≤ 0.0001'
+  assert p_words(0.9e-4) == 'p = 9e-05' and p_words(0.899e-4) == 'p < 0.0001'
+  assert p_words(0.001, True) == 'p ≤ 0.001' and p_words(0.032) == 'p = 0.032'

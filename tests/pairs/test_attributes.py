@@ -79,7 +79,7 @@ def test_a_word_shows_the_side_of_most_of_its_occurrences():
   word = np.array(['b', 'a', 'a', 'b', 'c', 'b'], object)
   logit = np.float32([5, -4, -5, 4, 9, 0])
   table = attributes.word_table(
-    word, logit, attributes.sides(logit, 3), {'a': 40, 'b': 3}, share=0.6
+    word, logit, attributes.signs(logit, 3), {'a': 40, 'b': 3}, share=0.6
   )
   assert table['word'].tolist() == ['a', 'b', 'c']
   assert table['side'].tolist() == [-1, 1, 1]

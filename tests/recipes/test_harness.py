@@ -130,7 +130,7 @@ def test_a_bag_of_words_stands_beside_what_was_trained():
   for name in ('planted', 'file'):
     own.data.name = name
     one = Results(contenders={'m': {'sets': {'test': {'quality': {}}}}})
-    bag_of_words.beside(own, {'train': rows}, {'test': rows}, one)
+    bag_of_words.with_baseline(own, {'train': rows}, {'test': rows}, one)
     found[name] = one.sets['test']['quality']
   assert found['planted'] == {}
   assert found['file']['words_accuracy']['value'] == 1.0

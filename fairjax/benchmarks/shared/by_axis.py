@@ -92,7 +92,7 @@ def lines(
     if p is not None and significance.is_significant(p):
       sure.append(f'{axis} by {column} ({one["value"]:.3g}, p {_p(p)})')
   order = [axis for axis in CALLED if axis in rows]
-  return [rows[axis] for axis in order], _said(sure, adjusted)
+  return [rows[axis] for axis in order], _sentence(sure, adjusted)
 
 
 def _names(column: str) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _p(p: float) -> str:
   return f'{p:.2g}' if p >= 0.001 else '< .001'
 
 
-def _said(sure: list[str], adjusted: list[float | None]) -> list[str]:
+def _sentence(sure: list[str], adjusted: list[float | None]) -> list[str]:
   tested = sum(p is not None for p in adjusted)
   if not tested:
     return []

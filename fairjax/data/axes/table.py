@@ -74,7 +74,7 @@ class Axis(NamedTuple):
 def load(axis: str | os.PathLike) -> Axis:
   """One of ours by its name, else a user's file."""
   if axis in AXES:
-    return _own(str(axis))
+    return _shipped(str(axis))
   if not os.path.isfile(os.path.expanduser(axis)):
     raise UserError(
       f'there is no axis {shown(axis)!r}; name one of {", ".join(AXES)}, '
@@ -84,7 +84,7 @@ def load(axis: str | os.PathLike) -> Axis:
 
 
 @functools.cache
-def _own(name: str) -> Axis:
+def _shipped(name: str) -> Axis:
   return read(pathlib.Path(__file__).with_name(f'{name}.csv'))
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError, said
+from fairjax.core.errors import UserError, brief
 from fairjax.data.batching import batches
 
 PAIRS = 22  # stream of the pairing of instances
@@ -78,7 +78,7 @@ def read(path: pathlib.Path) -> Instances:
     flat = vector.flatten().to_numpy(zero_copy_only=False)
   except (OSError, pa.ArrowInvalid, KeyError, AttributeError) as error:
     raise UserError(
-      f'{path} holds no instances of words: {said(error)}'
+      f'{path} holds no instances of words: {brief(error)}'
     ) from error
   column = lambda name: table[name].to_numpy()
   return Instances(

@@ -18,7 +18,7 @@ from tokenizers import (
 )
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError, said
+from fairjax.core.errors import UserError, brief
 
 NAMES = 'tokenizer.json, vocab.txt, or vocab.json with merges.txt'
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
@@ -49,7 +49,7 @@ def read(path: pathlib.Path, folder: pathlib.Path) -> Tokenizer:
   except UserError:
     raise
   except Exception as error:  # tokenizers raises bare Exception
-    raise UserError(f'{file} is not a tokenizer: {said(error)}') from error
+    raise UserError(f'{file} is not a tokenizer: {brief(error)}') from error
 
 
 def _by_transformers(folder: pathlib.Path) -> Tokenizer:
@@ -67,7 +67,7 @@ def _by_transformers(folder: pathlib.Path) -> Tokenizer:
       ) from error
     raise UserError(
       f'{folder} holds no {NAMES}, and transformers reads none either '
-      f"({said(error)}); run pip install 'fairjax[sentencepiece]', or name a "
+      f"({brief(error)}); run pip install 'fairjax[sentencepiece]', or name a "
       'folder that has one with --config.tokens.tokenizer'
     ) from error
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from fairjax.core import strict_json
-from fairjax.core.errors import UserError, said
+from fairjax.core.errors import UserError, brief
 
 KINDS = ('.txt', '.jsonl', '.parquet')
 BLOCK = 8 << 20  # characters of lines at a time
@@ -153,7 +153,9 @@ def _open(source, column):
   try:
     file = pq.ParquetFile(source)
   except pa.ArrowInvalid as error:
-    raise UserError(f'{source} is not a parquet file: {said(error)}') from error
+    raise UserError(
+      f'{source} is not a parquet file: {brief(error)}'
+    ) from error
   names = file.schema_arrow.names
   if column not in names:
     file.close()

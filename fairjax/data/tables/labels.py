@@ -318,7 +318,7 @@ def _refuse(table: pd.DataFrame, cells, wrong, name: str, why: str) -> None:
 def _guess(
   tables: Tables, cells: dict[str, pd.Series], name: str
 ) -> dict[str, int]:
-  """Whole numbers from 0 are themselves; words are numbered as `_sides` says.
+  """Whole numbers from 0 are themselves; words as `_word_classes` says.
 
   Refused, with the rule to give: gaps, words of one sense, words among
   numbers, and two words that do not say which is positive.
@@ -356,7 +356,7 @@ def _guess(
       f'{has}: {shown(word)} is no number and others are; number them all '
       f'with {flag({v: i for i, v in enumerate(values)})}'
     )
-  return _sides(values, has)
+  return _word_classes(values, has)
 
 
 def _counted(values: list[str], has: str) -> dict[str, int]:
@@ -369,7 +369,7 @@ def _counted(values: list[str], has: str) -> dict[str, int]:
   raise UserError(f'{has}; classes count from 0 without gaps: add {flags}')
 
 
-def _sides(values: list[str], has: str) -> dict[str, int]:
+def _word_classes(values: list[str], has: str) -> dict[str, int]:
   """Words as classes: two by their sides, more in sorted order."""
   keys = [_key(value) for value in values]
   if len(keys) > 2 and all(key in NO | YES for key in keys):

@@ -39,7 +39,7 @@ def drawn(
   `unit` is the weight of a row where rows have weights (row_weights.py); their
   clusters are then as many as they are effectively.
   """
-  above, below = _sides(counts)
+  above, below = _fraction_parts(counts)
   row = _row(above, below, unit)
   top, all_ = above.sum(0) + 0.5 * row, below.sum(0) + row
   centre = _logit(top / all_)
@@ -75,7 +75,7 @@ def drawn(
   return out
 
 
-def _sides(
+def _fraction_parts(
   counts: Float[np.ndarray, 'm s k g1 four'],
 ) -> tuple[np.ndarray, np.ndarray]:
   """What each cluster adds to the two sides of every rate."""
@@ -112,7 +112,7 @@ def straight(
   as Student's t: of two rates of .02 over 8 clusters the logit's long tails
   made every interval hold 0.
   """
-  above, below = _sides(counts)
+  above, below = _fraction_parts(counts)
   row = _row(above, below, unit)
   above, below = above.sum(0), below.sum(0)
   centre = (above + 0.5 * row) / (below + row)

@@ -78,7 +78,7 @@ def given(values: Any, rows: int) -> Integer[np.ndarray, ' n'] | None:
   return codes
 
 
-def joined(
+def connected(
   *clusters: Integer[np.ndarray, ' n'] | None,
 ) -> Integer[np.ndarray, ' n'] | None:
   """Rows that are together in any of several ways are in one cluster."""
@@ -105,7 +105,7 @@ def by_any(
 ) -> tuple[Integer[np.ndarray, ' n'] | None, str]:
   """`joined` of the ways that some rows are together in, and their names."""
   known = {name: codes for name, codes in ways.items() if codes is not None}
-  return joined(*known.values()), ' or '.join(known)
+  return connected(*known.values()), ' or '.join(known)
 
 
 def words(cluster: Integer[np.ndarray, ' n'] | None, of: str = '') -> str:

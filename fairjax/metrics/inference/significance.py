@@ -107,7 +107,7 @@ def gated(
       row['adjusted'] = max(row['adjusted'], gap)
 
 
-def said(p: float, at_floor: bool = False) -> str:
+def p_words(p: float, at_floor: bool = False) -> str:
   """'p = 0.032', or 'p ≤ 0.001' where no smaller one could have come out."""
   if p < 0.9 * LEAST:  # a floor of 10,000 resamples is 1/10,001
     return f'p < {LEAST:.4f}'

@@ -255,7 +255,7 @@ def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:
   )
 
 
-def kept(sources: Sequence[str], written: Sequence[str]) -> Sums:
+def source_bleu(sources: Sequence[str], written: Sequence[str]) -> Sums:
   """BLEU-4 of rewrites against their sources: how much of a text stays."""
   order = rewrites.ORDER
   rows = np.array(

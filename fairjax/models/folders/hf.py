@@ -142,7 +142,7 @@ def load(
       continue
     # The layer that tells of all: the first, else the second.
     needed = expected[re.sub(r'layer_[1-9]\d*', 'layer_1', ours)].shape
-    value = _joined([weights[name] for name in theirs], transposed, needed)
+    value = _assembled([weights[name] for name in theirs], transposed, needed)
     if value is None:
       if ours.startswith(COUNTED):
         fresh.append(ours)
@@ -175,7 +175,7 @@ def _missing(row, weights: Mapping[str, Any]) -> str:
   return next((name for name in row.theirs if name not in weights), '')
 
 
-def _joined(
+def _assembled(
   parts: list[np.ndarray], transposed: bool, needed: tuple[int, ...]
 ) -> np.ndarray | None:
   """One parameter of its tensors; None where they do not give its shape."""

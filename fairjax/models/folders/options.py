@@ -26,7 +26,7 @@ _UNKNOWN = {
 }
 
 
-def _said(folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
+def _settings(folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
   """What a folder says of decoding, and where, as transformers reads it."""
   path = pathlib.Path(folder) / 'generation_config.json'
   whole = not path.is_file()
@@ -37,7 +37,7 @@ def _said(folder: pathlib.Path) -> tuple[pathlib.Path, dict]:
 
 def ends(folder: pathlib.Path, vocab: int) -> dict[str, int]:
   """The tokens that begin and end what is written, where the folder says."""
-  path, settings = _said(folder)
+  path, settings = _settings(folder)
   result = {}
   for name, ours in (
     ('decoder_start_token_id', 'start'),
@@ -72,7 +72,7 @@ def _check_kind(path: pathlib.Path, name: str, value: Any) -> None:
 
 def folder_options(folder: pathlib.Path) -> Options:
   """The folder's own way of decoding; what it does not say is our default."""
-  path, settings = _said(folder)
+  path, settings = _settings(folder)
   for name, plain in _UNKNOWN.items():
     if settings.get(name) and settings[name] not in plain:
       raise UserError(

@@ -12,7 +12,7 @@ import numpy as np
 from flax import serialization, traverse_util
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError, said
+from fairjax.core.errors import UserError, brief
 from fairjax.data.gguf import is_gguf
 from fairjax.models.folders import gguf, torch_bin
 
@@ -38,7 +38,8 @@ def _read_safetensors(path: pathlib.Path) -> Weights:
       return {name: file.get_tensor(name) for name in file.keys()}
   except Exception as error:  # of Rust, and of types that numpy does not know
     raise UserError(
-      f'{path} is broken or no safetensors file ({said(error)}); fetch it again'
+      f'{path} is broken or no safetensors file ({brief(error)}); fetch it '
+      'again'
     ) from error
 
 
@@ -49,7 +50,7 @@ def _read_flax(path: pathlib.Path) -> Weights:
     flat = traverse_util.flatten_dict(tree)
   except Exception as error:  # msgpack has many kinds for one fact
     raise UserError(
-      f'{path} is broken or no Flax checkpoint ({said(error)}); fetch it again'
+      f'{path} is broken or no Flax checkpoint ({brief(error)}); fetch it again'
     ) from error
   weights = {}
   for path_, value in flat.items():

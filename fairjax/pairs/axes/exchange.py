@@ -45,7 +45,7 @@ def turns(
   known = table.load(axis)
   size = len(known.values)
   if direction == 'opposite' and axis in ORDERED and not step:
-    beside = [_beside(size, first) for first in (0, 1)]
+    beside = [_neighbours(size, first) for first in (0, 1)]
     return [rules.entries(known, to, strict=True, apart=True) for to in beside]
   if direction == 'opposite':
     steps = [step] if step else range(1, size)
@@ -60,7 +60,7 @@ def turns(
   return [_entries(known, lambda k: target, axis == 'age', strict=True)]
 
 
-def _beside(size: int, first: int) -> Callable[[int], int]:
+def _neighbours(size: int, first: int) -> Callable[[int], int]:
   """Pairs of neighbours from a first value on; who has none stays."""
   there = list(range(size))
   for k in range(first, size - 1, 2):

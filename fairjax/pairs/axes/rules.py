@@ -176,7 +176,7 @@ def _rule(
     )
     row = Row(row.form, tuple(cells))
     new = _written(row, way, text, (start, end), strict, taken)
-    if not new or (not together and _beside(new, text, start, end)):
+    if not new or (not together and _stands_already(new, text, start, end)):
       return ''
     if is_paired(text, start, end, new.lower(), others):
       return ''
@@ -285,7 +285,7 @@ def _written(
   return ''
 
 
-def _beside(new: str, text: str, start: int, end: int) -> bool:
+def _stands_already(new: str, text: str, start: int, end: int) -> bool:
   """Whether the word stands there already: children and young people."""
   low = new.lower()
   joined = (' and', ' or', ' &', ',')

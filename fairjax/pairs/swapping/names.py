@@ -211,12 +211,12 @@ def match(
   """
   from scipy.optimize import linear_sum_assignment
 
-  men, women = _sides(counts, limit)
+  men, women = _by_sex(counts, limit)
   rows, columns = linear_sum_assignment(distances(counts, men, women, origins))
   return [(men[i], women[j]) for i, j in zip(rows, columns)]
 
 
-def _sides(
+def _by_sex(
   counts: dict[str, tuple[float, float]], limit: int
 ) -> list[list[str]]:
   """Men's and women's names, as many of each, the frequent first."""

@@ -46,7 +46,7 @@ def agree(text: str, spans: list[Span]) -> tuple[list[Span], int]:
     verb = _contracted(text, end) or _following(text, end)
     inverted = None if verb else _asked(text, end - len(old))
     verbs += [result for result in (verb, inverted) if result]
-    more, rest = _joined(text, end, verb)
+    more, rest = _linked(text, end, verb)
     verbs += more
     unsure += rest
   return sorted(set(verbs)), unsure
@@ -98,7 +98,7 @@ def _asked(text: str, start: int) -> Span | None:
   return _span(text, at, at + len(word), new)
 
 
-def _joined(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
+def _linked(text: str, end: int, verb: Span | None) -> tuple[list[Span], int]:
   """Verbs that `and` joins to the one of a they that ends at `end`.
 
   was, is and has agree with they unless another subject came between; another

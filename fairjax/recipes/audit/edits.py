@@ -170,7 +170,7 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
       words |= _genders() if known.sides else frozenset()
   seed = config.seed if config.audit.control else None
   made = functools.partial(_written, options=options, axis=axis, seed=seed)
-  out = _joined(made, texts, twins)
+  out = _in_blocks(made, texts, twins)
   edited = out.exchanged.counts > 0
   controlled = sum(text is not None for text in out.controls)
   facts = {
@@ -197,7 +197,7 @@ def _one(name: str, texts: list[str], table, config: Config) -> Edits:
   )
 
 
-def _joined(
+def _in_blocks(
   made: Callable[..., EditedRows], texts: list[str], twins: list[str]
 ) -> EditedRows:
   """The rows of all blocks, made by all cores."""

@@ -160,7 +160,7 @@ def _place(keep: str | os.PathLike, *models: Any) -> asking.AnswerCache | None:
   if keep:
     return asking.AnswerCache(pathlib.Path(keep), of_any=True)
   named = any(isinstance(one, str | os.PathLike) for one in models)
-  room = cache.kept('answers') if named else None
+  room = cache.subfolder('answers') if named else None
   return asking.AnswerCache(room) if room else None
 
 

@@ -150,7 +150,7 @@ def _measured(
   measured: dict[str, Measured] = {}
   for model in models:
     say(f'auditing {model.name}: {len(given.table):,} rows')
-    asked = asking.kept(model, place, given.config.audit.batch, say)
+    asked = asking.cached(model, place, given.config.audit.batch, say)
     measured[model.name] = audit_measure.measure(asked, given)
   for model, one in zip(models, measured.values()):
     own = given.text, given.classes
@@ -290,7 +290,7 @@ def tests(measured: Mapping[str, Measured]) -> list[dict]:
       )
       for line in differences:
         name = line['measure']
-        if _kept(name, own, one):
+        if _is_tested(name, own, one):
           key = groups.key(kind, name) if measures.is_gap(name) else name
           at = key, line['test']  # the first of equal ones, where the last is
           lines[at] = lines.pop(at, {**line, 'measure': key})
@@ -305,7 +305,7 @@ def tests(measured: Mapping[str, Measured]) -> list[dict]:
   return stages.adjusted(out)
 
 
-def _kept(measure: str, *both: Measured) -> bool:
+def _is_tested(measure: str, *both: Measured) -> bool:
   if both[0].labels is None:
     return measure in ('dp', 'selection_rate')
   hard = any('auc' not in one.set['quality'] for one in both)

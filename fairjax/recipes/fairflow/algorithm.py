@@ -148,7 +148,7 @@ def attribute_of(e: Experiment) -> Attribute:
     head = flow_training.fit_head(e, every.take(rows), label)
     logit = head.logit(every.vector)
     phi = config.fairflow.threshold
-    side = attributes.sides(logit, phi)
+    side = attributes.signs(logit, phi)
     words = attributes.word_table(
       every.word, logit, side, chosen.counts, config.fairflow.word_share
     )

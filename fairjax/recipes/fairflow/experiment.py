@@ -157,7 +157,7 @@ def race(
     chosen[name] = ' · '.join(called(settings[k]) for k in best)
   seeds = max(len(one) for one in right.values())
   right = {n: np.repeat(x, seeds // len(x), 0) for n, x in right.items()}
-  return said(e, right, chosen, pair)
+  return top_votes(e, right, chosen, pair)
 
 
 def marked(
@@ -186,7 +186,7 @@ def crossed(
   return out, best
 
 
-def said(
+def top_votes(
   e: Experiment,
   right: Mapping[str, np.ndarray],
   chosen: Mapping[str, str],

@@ -110,7 +110,7 @@ def accuracy(
   # Rows of one source, or of one target, are asked the same.
   of = lambda own: clusters.of_texts([t for t, fit in zip(own, fits) if fit])
   how = options_of(config)
-  found = clusters.share_right(right, clusters.joined(*map(of, texts)), how)
+  found = clusters.share_right(right, clusters.connected(*map(of, texts)), how)
   return found, float(chance)
 
 

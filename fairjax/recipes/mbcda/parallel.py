@@ -105,11 +105,11 @@ def parallel_text(m: texts.RewriteInputs, tables: Tables) -> Parallel:
   cluster = stages.clusters_of(pd.concat(every, ignore_index=True))[0]
   accuracy = clusters.share_right(right, cluster, options_of(m.e.config))
   one = Parallel(frame, names, accuracy)
-  m.e.log.line(f'filter: {said(one)}')
+  m.e.log.line(f'filter: {described(one)}')
   return one
 
 
-def said(parallel: Parallel) -> str:
+def described(parallel: Parallel) -> str:
   """How many rewrites the filter drops, group by group."""
   frame = parallel.frame
   each = ' and '.join(

@@ -138,7 +138,7 @@ def measure(
       add(name, TEXTS, *(counterfactual.perplexity(*one) for one in logs))
   warnings = {}
   for name, each in rewrites.items():
-    for of in (counterfactual.changes, counterfactual.kept):
+    for of in (counterfactual.changes, counterfactual.source_bleu):
       add(name, TEXTS, *(of(sources, texts) for texts in each['test']))
     score, twin = trained(e, tables, name, each, reference)
     label, score, twin = stages.of_positive(config, test, score, twin)

@@ -78,7 +78,7 @@ def score(
   if log is not None:
     place = asking.AnswerCache(log.folder, config.reuse)
     model = asking.sampled(model, texts)
-    model = asking.kept(model, place, config.audit.batch, log.line)
+    model = asking.cached(model, place, config.audit.batch, log.line)
   assert model.predict is not None  # `load` has looked
   chances = np.asarray(model.predict(list(texts)))[..., scorer.place].mean(0)
   if len(scorer.answered) > 1 and not chances.any():

@@ -229,7 +229,7 @@ def test_targets_are_chosen_by_name_and_want_the_other_group():
 
 
 def test_the_filter_is_counted_by_group():
-  said = pairing.said(parallel([True, False, True, True], [0, 0, 1, 1]))
+  said = pairing.described(parallel([True, False, True, True], [0, 0, 1, 1]))
   assert '1 of 4 rewrites' in said
   assert '(1 of 2 of men and 0 of 2 of women)' in said
 
