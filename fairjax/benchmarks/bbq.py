@@ -77,13 +77,13 @@ def read(path: str | pathlib.Path) -> pd.DataFrame:
   path = pathlib.Path(path)
   frame = forms.table(path, FORM)
   frame['label'] = frame['label'].astype(int)
-  said = [n for n in ('answer_info', 'additional_metadata') if n in frame]
-  if len(said) == 1:
+  known = [n for n in ('answer_info', 'additional_metadata') if n in frame]
+  if len(known) == 1:
     raise UserError(
-      f'{path} has {said[0]} without its other half; give both of answer_info '
+      f'{path} has {known[0]} without its other half; give both of answer_info '
       'and additional_metadata, as they were published'
     )
-  rule = published_groups if said else _from_templates(path)
+  rule = published_groups if known else _from_templates(path)
   kinds = [rule(one) for one in frame.to_dict('records')]
   frame['unknown'] = [
     kind.index('unknown') if 'unknown' in kind else -1 for kind in kinds

@@ -27,13 +27,13 @@ def counting(total: int, what: str) -> Iterator[Callable[[int], None]]:
     yield lambda more: None
     return
   done = 0
-  with LISTENERS[-1](total, what) as said:
+  with LISTENERS[-1](total, what) as report:
 
     def add(more: int) -> None:
       nonlocal done
       with _LOCK:
         done += int(more)
-        said(done)
+        report(done)
 
     yield add
 

@@ -109,11 +109,11 @@ def sentences(
       small.append((f'{name!r} ({few})', out_of_all))
   if small:
     by = '' if weight is None else ' by weight'
-    said = '; '.join(line for line, _ in small[:NAMED])
+    named = '; '.join(line for line, _ in small[:NAMED])
     if rest := small[NAMED:]:
       out_of = sum(gone for _, gone in rest)
-      said += f'; and {count(len(rest), "more group")}, {out_of} in no gap'
-    out.append(f'Few rows{by}, so wide intervals: {said}.')
+      named += f'; and {count(len(rest), "more group")}, {out_of} in no gap'
+    out.append(f'Few rows{by}, so wide intervals: {named}.')
   for kind in dict.fromkeys(attributes):
     if attributes.count(kind) < 2:
       out.append(f'There is only one group of {kind}: gaps need two.')
@@ -142,10 +142,10 @@ def _few(
     return f'{_shown(total)}, fewer than {min_group}; in no gap'
   counts = {c: row_weights.rows(weight, labels == c) for c in classes}
   few = {c: rows for c, rows in counts.items() if rows < FEW}
-  said = ', '.join(f'{_shown(n)} of label {c}' for c, n in few.items())
+  named = ', '.join(f'{_shown(n)} of label {c}' for c, n in few.items())
   if any(rows < min_group for rows in few.values()):
-    said += f', fewer than {min_group}; in no gap of it'
-  return said
+    named += f', fewer than {min_group}; in no gap of it'
+  return named
 
 
 def _shown(number: float) -> str:

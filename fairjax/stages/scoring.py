@@ -3,9 +3,11 @@
 The frame is described in scores/table.py.
 """
 
+import functools
 import math
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,8 +29,9 @@ from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log
 
 
-def compute(config: Config, predictions: Predictions) -> pd.DataFrame:
-  """The frame of `config.scoring.names`."""
+def compute(config: Config, *of: Any) -> pd.DataFrame:
+  """The frame of `config.scoring.names`; `of` is what Predictions are of."""
+  predictions = Predictions(config, *of)
   ids = list(predictions.table['id'])
   columns: dict = {'id': ids}
   for name in config.scoring.names:
@@ -50,28 +53,6 @@ def compute(config: Config, predictions: Predictions) -> pd.DataFrame:
     **{name: value.tolist() for name, value in quality.items()},
   }
   return scores
-
-
-def score(
-  config: Config,
-  model: Bundle,
-  params,
-  table: pd.DataFrame,
-  folder: pathlib.Path,
-  tracks: Mapping[int, pathlib.Path] | None = None,
-) -> pd.DataFrame:
-  """folder/scores.parquet of a table under stacked parameters at hand."""
-  made_from = identity(
-    config,
-    'scores',
-    _content(table),
-    [config.model, seed_list(config)],
-    *(np.asarray(leaf) for leaf in checkpoint.flatten(params).values()),
-    *(np.load(path) for _, path in sorted((tracks or {}).items())),
-  )
-  of = config, model, params, table, tracks
-  make = lambda: compute(config, Predictions(*of))
-  return _stage(folder, made_from, make, config.reuse)
 
 
 def _content(table: pd.DataFrame) -> pd.DataFrame:
@@ -164,7 +145,7 @@ def probe(
       at = folder / 'probe_epochs'
       follow = _fit(tracked, model, tables, at, log, track=True)
     tracks = {} if tracked is None else follow.tracks
-    scores = compute(config, Predictions(config, model, params, table, tracks))
+    scores = compute(config, model, params, table, tracks)
     scores.attrs |= {
       'step': step,
       'at': config.scoring.at,
@@ -246,13 +227,21 @@ def over_epochs(
   snapshots = tuple(step for step in when if step)
   own = folder / 'probe_epochs'
   fit = _fit(run, model, tables, own, log, snapshots, track)
+  tracked = [np.load(path) for _, path in sorted(fit.tracks.items())]
   result = {}
   for epoch, step in zip(epochs, when):
     params, _ = _weights(config, model, fit, epoch, step)
-    target = own / f'epoch_{epoch:g}'
-    result[f'{epoch:g}'] = score(
-      config, model, params, table, target, fit.tracks
+    made_from = identity(
+      config,
+      'scores',
+      _content(table),
+      [config.model, seed_list(config)],
+      *(np.asarray(leaf) for leaf in checkpoint.flatten(params).values()),
+      *tracked,
     )
+    make = functools.partial(compute, config, model, params, table, fit.tracks)
+    target = own / f'epoch_{epoch:g}'
+    result[f'{epoch:g}'] = _stage(target, made_from, make, config.reuse)
   return result
 
 

@@ -145,13 +145,13 @@ def read(path: pathlib.Path) -> Axis:
 
 
 def _together(cells: list[set[str]], path: pathlib.Path) -> str:
-  said = set().union(*cells) or {''}
-  if len(said) > 1 or not said <= set(TOGETHER):
+  marks = set().union(*cells) or {''}
+  if len(marks) > 1 or not marks <= set(TOGETHER):
     raise UserError(
-      f'{path} has {", ".join(map(repr, sorted(said)))} in its row together; '
+      f'{path} has {", ".join(map(repr, sorted(marks)))} in its row together; '
       "write 'value' or 'all' in every cell"
     )
-  return said.pop()
+  return marks.pop()
 
 
 def _word(text: str) -> Word:

@@ -221,10 +221,10 @@ def _cases(frame: pd.DataFrame) -> pd.DataFrame:
   _first(frame, ('labels',))
   _first(frame, ('attributes',))
   violated = frame['labels'].map(lambda ids: {_name(i, ARTICLES) for i in ids})
-  said = lambda holds: violated.map(lambda v: 'yes' if holds(v) else 'no')
-  columns = {'text': frame['text'], 'violation': said(bool)}
+  answers = lambda holds: violated.map(lambda v: 'yes' if holds(v) else 'no')
+  columns = {'text': frame['text'], 'violation': answers(bool)}
   for article in ARTICLES:
-    columns[f'article_{article}'] = said(lambda v, one=article: one in v)
+    columns[f'article_{article}'] = answers(lambda v, one=article: one in v)
   for name, values in ATTRIBUTES.items():
     one = lambda a, name=name, values=values: _name(a[name], values)
     columns[name] = frame['attributes'].map(one)

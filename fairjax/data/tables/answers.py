@@ -79,9 +79,9 @@ def of_table(
   positive: int = 1,
 ) -> list[Answers]:
   """The answers of each model in `frame`, for the rows of `table`."""
-  rows, said = join.rows(frame, table)
+  rows, remarks = join.rows(frame, table)
   found = of_columns(rows, columns, classes, positive, table)
-  return [one._replace(remarks=(*said, *one.remarks)) for one in found]
+  return [one._replace(remarks=(*remarks, *one.remarks)) for one in found]
 
 
 def of_columns(
@@ -111,13 +111,13 @@ def of_values(given: Any, rows: int, asked: Asked) -> Answers:
   says whether it holds; a whole number is the class itself, as a scikit-learn
   `predict` gives it.
   """
-  said = labelled(given)
-  if said is not None:
-    if len(said) != rows:
+  named = labelled(given)
+  if named is not None:
+    if len(named) != rows:
       raise UserError(
-        f'{asked.says} {len(said):,} answers for {rows:,} rows; give one each'
+        f'{asked.says} {len(named):,} answers for {rows:,} rows; give one each'
       )
-    scores, hard = _of_labels(said, asked)
+    scores, hard = _of_labels(named, asked)
     return Answers('model', scores[None], hard)
   if (frame := readers.as_frame(given)) is not None:
     return _of_frame(frame, rows, asked)
@@ -201,10 +201,10 @@ def _spread(words: Sequence[str], scores: np.ndarray) -> pd.DataFrame:
   return pd.DataFrame(out, columns=list(names))
 
 
-def _of_labels(said: pd.DataFrame, asked: Asked) -> tuple[np.ndarray, bool]:
+def _of_labels(named: pd.DataFrame, asked: Asked) -> tuple[np.ndarray, bool]:
   """Scores of labels as probabilities [n, c], and whether they decide."""
-  names, known = list(map(str, said)), said.notna().to_numpy()
-  values = said.to_numpy(float)
+  names, known = list(map(str, named)), named.notna().to_numpy()
+  values = named.to_numpy(float)
   alone = bool((known.sum(1) == 1).all())
   scored = not alone or bool((values[known] != 1).any())
   if alone and scored and len(names) == 1 and np.nanmin(values) < 0.5:
@@ -214,7 +214,7 @@ def _of_labels(said: pd.DataFrame, asked: Asked) -> tuple[np.ndarray, bool]:
     )
   places = _places(names, asked, lambda k: int(known[:, k].argmax()), scored)
   count = max(len(asked.classes), 2, 1 + max(places))
-  out = np.zeros((len(said), count))
+  out = np.zeros((len(named), count))
   out[:, places] = np.where(known, values, 0)
   if not alone:
     check(out[None], asked)
@@ -512,8 +512,8 @@ def _confidence(
         f'the latter, or {decided} to decision for the former'
       )
   asked = asked._replace(place=f'column {decided!r} of row {{}}'.format)
-  said = _spread(label.astype(str).tolist(), score.to_numpy(float))
-  scores, _ = _of_labels(said, asked)
+  named = _spread(label.astype(str).tolist(), score.to_numpy(float))
+  scores, _ = _of_labels(named, asked)
   remark = (
     f'{source(rows)} has a label ({decided}) and a score of at least '
     f'{share:.2g} ({name}) in each row, as a pipeline writes them: read as '

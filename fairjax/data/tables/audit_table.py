@@ -237,8 +237,8 @@ def columns_of(
       continue
     name, edges = _edges(one, field)
     values = column(table, name, field)
-    out[name], said = grouped(values, name, field, edges)
-    remarks += said
+    out[name], more = grouped(values, name, field, edges)
+    remarks += more
   return out, remarks
 
 

@@ -223,8 +223,8 @@ def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
       raise UserError(
         f'group column {name!r} has {len(values)} values for {rows} rows'
       )
-    result[name], said = audit_table.grouped(pd.Series(values), name, 'groups')
-    remarks += said
+    result[name], more = audit_table.grouped(pd.Series(values), name, 'groups')
+    remarks += more
   return result, remarks
 
 

@@ -59,8 +59,8 @@ def wide(table: pd.DataFrame, path: str) -> pd.DataFrame:
       'sentence2'
     )
   table = table.assign(ex_id=table['ex_id'].map(str))
-  said = table['is_perturbed'].map(str).str.strip().str.lower()
-  mask = said.isin(('true', '1', '1.0', 'yes'))
+  marked = table['is_perturbed'].map(str).str.strip().str.lower()
+  mask = marked.isin(('true', '1', '1.0', 'yes'))
   old, new = table[~mask], table[mask]
   if len(old) != len(new):
     raise UserError(

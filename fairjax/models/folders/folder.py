@@ -111,15 +111,15 @@ def _said_length(folder: pathlib.Path) -> int:
   """
   path = folder / 'tokenizer_config.json'
   known = weight_files.read_json(path) if path.is_file() else {}
-  said = known.get('model_max_length')
-  if said is None:
+  longest = known.get('model_max_length')
+  if longest is None:
     return 0
-  if type(said) not in (int, float) or not said >= LEAST:
+  if type(longest) not in (int, float) or not longest >= LEAST:
     raise UserError(
-      f'{path} has model_max_length {said!r:.40}; it must be a whole number '
+      f'{path} has model_max_length {longest!r:.40}; it must be a whole number '
       f'from {LEAST}, so mend that line or take it out'
     )
-  return int(min(said, MOST))
+  return int(min(longest, MOST))
 
 
 def _require(can: str, able: Sequence[str], name: str) -> None:

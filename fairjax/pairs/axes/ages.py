@@ -243,15 +243,15 @@ def in_order(axis: Axis, rules: dict[str, Rule]) -> dict[str, Rule]:
         counts = is_age(text, start, end)
       else:  # a word with no rule has the target's value already
         known = low in rules or not found('joined_years', text, start)
-        said = low in SETS.ages and _is_relative(text, end)
-        counts = known and (said or new is not None)
+        stated = low in SETS.ages and _is_relative(text, end)
+        counts = known and (stated or new is not None)
       if counts:
         yield end, age_of(low), age_of((new or low).lower())
 
   def is_kept(text: str, start: int) -> bool:
     first, last = bounds(text, start)
-    said = re.findall(r'\w+', text[first:last].lower())
-    if SETS.relatives.isdisjoint(said):
+    around = re.findall(r'\w+', text[first:last].lower())
+    if SETS.relatives.isdisjoint(around):
       return True
     ages = [*ages_in(text, first, last)]
     return not any(_is_relative(text, end) for end, *_ in ages) or all(

@@ -173,11 +173,11 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
   if low in SETS.ages or low in SETS.graded:  # since I was young; they are poor
     return False
   if one.people:
-    said = is_said(text, start, at.before, at.next_low)
+    stated = is_said(text, start, at.before, at.next_low)
     of_all = low in SETS.figurative and re.search(
       r"\b(?:you|they|who|we)(?:['’]re)?\b[^.]*$", text[:start], re.I
     )
-    return said and not of_all
+    return stated and not of_all
   if one.no_thing:  # the British, in Korean
     return at.is_free and is_predicate(text, start)
   return True

@@ -102,7 +102,7 @@ def _others_stay(
     at = bounds(text, start)
     if not one_value and no.search(text, *at):
       return True
-    said, kinds = set(), set()
+    texts, kinds = set(), set()
     for one in every.finditer(text, *at):
       low = one[0].lower()
       value, forms = listed[low]
@@ -112,9 +112,9 @@ def _others_stay(
       if not form or pattern(axis.stays[value]).search(text, *at):
         return True
       cell = forms[form][1].cells[to(value)]
-      said.add(bool(cell and cell[0].text))
+      texts.add(bool(cell and cell[0].text))
       kinds.add(low.split()[0].removesuffix('s'))
-    return one_value and (len(said) > 1 or len(kinds - {'people'}) > 1)
+    return one_value and (len(texts) > 1 or len(kinds - {'people'}) > 1)
 
   return rest
 
@@ -316,8 +316,8 @@ def _agrees(only: str, text: str, start: int, end: int) -> bool:
     return noun.endswith('s') or noun in SETS.several
   around = sentence(text, start)
   if only == 'p':
-    said = is_no_noun(low) or before_people(text, end)
-    return bool(said) and not found('coming_out', text, start)
+    predicate = is_no_noun(low) or before_people(text, end)
+    return bool(predicate) and not found('coming_out', text, start)
   words = re.findall(r'[a-z]+', around.lower())
   if is_no_noun(low) and people.feminine().isdisjoint(words):
     return False

@@ -143,10 +143,10 @@ def of_series(k: int) -> dict[str, Any]:
   return {'color': COLOURS[k % 6], 'ls': LINES[each], 'marker': MARKERS[each]}
 
 
-def marked(axes: 'Axes', x: float, said: str) -> None:
+def marked(axes: 'Axes', x: float, label: str) -> None:
   """Words at the top of a place, beside a line."""
   axes.annotate(
-    *(said, (x, 1)),
+    *(label, (x, 1)),
     xycoords=('data', 'axes fraction'),
     xytext=(3, 1),
     textcoords='offset points',
@@ -249,13 +249,13 @@ def svg(figure: 'Figure', title: str = '') -> str:
 
   text = re.sub(r'<[^>]*>', tag, text)
   text = re.sub(r'>\s+<', '><', text)
-  said = escape.html(spoken.describe(figure))
+  described = escape.html(spoken.describe(figure))
   words = escape.html(title)
   head = (
     f'<svg viewBox="0 0 {width} {height}" role="img" '
     f'aria-labelledby="{own}-title {own}-desc" '
     f'style="width: {float(width) * 4 / 3:.0f}px">'
     f'<title id="{own}-title">{words}</title>'
-    f'<desc id="{own}-desc">{said}</desc>'
+    f'<desc id="{own}-desc">{described}</desc>'
   )
   return head + text[text.index('>') + 1 :].strip()
