@@ -316,7 +316,7 @@ def end(sentence, code: int) -> NoReturn:
 def leave_others(code: int) -> None:
   """Ends one of several processes; jax would wait for the others."""
   peers = sys.modules.get('fairjax.train.peers')
-  if peers and peers.joined():
+  if peers and peers.has_joined():
     sys.stdout.flush()
     os._exit(code)
 
@@ -472,7 +472,7 @@ def main(argv: list[str]) -> None:
     end('interrupted', INTERRUPTED)
   except Exception:
     peers = sys.modules.get('fairjax.train.peers')
-    if peers and peers.joined():
+    if peers and peers.has_joined():
       peers.last_words()
       traceback.print_exc()
       leave_others(1)

@@ -318,10 +318,10 @@ def tests(results: Results) -> list[dict]:
   for title, rows in tables.differences(results.tests).items():
     body.append(parts.heading(title))
     own = next(iter(rows[0]))
-    for key in measures.leading({r['measure'] for r in rows}, pictured=True):
+    for key in measures.leading((r['measure'] for r in rows), pictured=True):
       of = [row for row in rows if row['measure'] == key]
       effects = {row[own]: row['difference'] for row in of}
-      label = measures.label(key)
+      label = heading(key)
       hollow = 'A hollow point: the interval holds 0.'
       caption = f'{title}: {label}; {_better(key)}. {hollow}'
       plot = plots.forest(effects, f'{label}, difference')
