@@ -169,6 +169,10 @@ def test_contenders_stand_side_by_side(run_folder):
   assert f'{tables.estimate(dp)}†' in text
   found.tests += [found.tests[0] | {'theirs': 'other'}]
   assert not measured.daggers(found)
+  # Of several attributes as they were measured, and each named.
+  found.tests = [found.tests[0] | {'measure': f'{k}/dp'} for k in 'zyxwvu']
+  pictures = str(measured.tests(found)[0]['parts'][1:7])
+  assert re.findall(r'\b(.): demographic', pictures) == [*'zyxwvu']
 
 
 def test_the_page_is_made_again_by_one_command(reported, capsys):
