@@ -93,15 +93,14 @@ def shared():
   return SHARED
 
 
-@pytest.fixture(scope='module', autouse=True)
-def drawn_once(request):
+@pytest.fixture(scope='session', autouse=True)
+def drawn_once():
   """A picture of the same data is drawn once, but by tests of drawing."""
   import drawn
 
   with pytest.MonkeyPatch.context() as patch:
-    if not getattr(request.module, 'DRAWN_ANEW', False):
-      drawn.once(patch)
-    yield
+    drawn.once(patch)
+    yield patch
 
 
 @pytest.fixture(scope='module')

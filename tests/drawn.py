@@ -1,9 +1,10 @@
 """A picture of the same data is drawn once in a process.
 
 Drawing is half of what a page costs, and tests make one page again and again:
-to see that it is made of its folder alone, or with one row changed. What is
-drawn is real, and tests/report/test_plots.py draws anew each time. A png of
-it, which no page shows, is drawn once and stands for the others.
+to see that it is made of its folder alone, or with one row changed. Its panels
+are real, of which a screen reader is told; where lines and letters come to
+stand is of tests/report/test_plots.py, which draws anew each time: here an svg
+is its words alone, and one png stands for the others, which no page shows.
 """
 
 import collections
@@ -11,11 +12,13 @@ import functools
 import io
 import pickle
 import weakref
+from unittest import mock
 
-from fairjax.core import artefacts
+from fairjax.core import artefacts, escape
 from fairjax.report.pictures import figures, group_plots, plots, word_plots
 
 KEPT = 60  # figures, of the last pages
+SVG = 'matplotlib.backends.backend_svg.FigureCanvasSVG'
 HELD = collections.OrderedDict()  # figures by what they were drawn of
 
 
@@ -36,7 +39,8 @@ def _plot(plot):
   @functools.wraps(plot)
   def draw(*args, **kwargs):
     key = _key((plot.__name__, args, kwargs))
-    figure = HELD.pop(key, None) or plot(*args, **kwargs)
+    with mock.patch('matplotlib.layout_engine.ConstrainedLayoutEngine.execute'):
+      figure = HELD.pop(key, None) or plot(*args, **kwargs)
     HELD[key] = figure  # the last
     while len(HELD) > KEPT:
       HELD.popitem(last=False)
@@ -60,10 +64,22 @@ def _svg(real):
   def svg(figure, title=''):
     own = texts.setdefault(figure, {})
     if title not in own:
-      own[title] = real(figure, title)
+      with mock.patch(f'{SVG}.print_svg', _words):
+        own[title] = real(figure, title)
     return own[title]
 
   return svg
+
+
+def _words(canvas, file, **_):
+  """An svg of the figure's size and of what is written in it."""
+  from matplotlib.text import Text
+
+  width, height = 72 * canvas.figure.get_size_inches()
+  file.write(f'<svg viewBox="0 0 {width:.1f} {height:.1f}">')
+  for one in canvas.figure.findobj(Text):
+    file.write(f'<text>{escape.html(one.get_text())}</text>')
+  file.write('</svg>')
 
 
 def _save(real):

@@ -401,10 +401,15 @@ def _is_number(value: Any) -> bool:
 
 def _events(folder: pathlib.Path, step: int):
   """A TensorBoard writer (none where tensorboardX is not installed)."""
+  modules: dict[str, Any] = sys.modules
+  torch = modules.setdefault('torch')  # else it is loaded too, in 1.5 s
   try:
     from tensorboardX import SummaryWriter
   except ImportError:
     return None
+  finally:
+    if torch is None:
+      del modules['torch']
   # A viewer drops what an interrupted run wrote after the resumed step.
   return SummaryWriter(str(folder), purge_step=step + 1 if step else None)
 
@@ -445,11 +450,8 @@ class _MLflow:
       ) from error
     self.client = MlflowClient()
     known = self.client.get_experiment_by_name(experiment)
-    where = (
-      known.experiment_id
-      if known
-      else self.client.create_experiment(experiment)
-    )
+    create = self.client.create_experiment
+    where = known.experiment_id if known else create(experiment)
     tag = artefacts.fingerprint(str(folder.resolve()))
     runs = self.client.search_runs([where], f"tags.fairjax_folder = '{tag}'")
     run = runs[0] if runs else None

@@ -61,9 +61,10 @@ def make(family, folder):
     places = 'n_positions' if family == 'gpt2' else 'max_position_embeddings'
     net = make_seq2seq.model(family, vocab_size=vocab, **{places: 160}, **ends)
   else:
-    net = make_encoders.model(
-      family, 'MaskedLM', vocab_size=vocab, max_position_embeddings=162
-    )
+    sizes = {'vocab_size': vocab, 'max_position_embeddings': 162}
+    if family != 'modernbert':  # whose layers differ
+      sizes['num_hidden_layers'] = 1
+    net = make_encoders.model(family, 'MaskedLM', **sizes)
   net.eval()
   net.save_pretrained(folder)
   tokens.save_tokenizer(tokenizer, folder)

@@ -11,8 +11,8 @@ WIDTH = 1e-9
 
 
 @pytest.fixture(scope='module', autouse=True)
-def small(small_and_alone):
-  yield
+def small(small_and_alone, alone, tmp_path_factory):
+  alone.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('cache')))
 
 
 @pytest.fixture(scope='module', autouse=True)

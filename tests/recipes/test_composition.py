@@ -29,12 +29,6 @@ SMALL = small.config(
 )
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory, monkeypatch):
-  folder = tmp_path_factory.getbasetemp() / 'cache'
-  monkeypatch.setenv('FAIRJAX_CACHE', str(folder))
-
-
 @pytest.fixture(scope='module')
 def tables():
   return planted.load(SMALL)

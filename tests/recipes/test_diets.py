@@ -39,13 +39,6 @@ def some(cells: str) -> conf.Config:
   )
 
 
-@pytest.fixture(scope='module', autouse=True)
-def cache(tmp_path_factory):
-  with pytest.MonkeyPatch.context() as patch:
-    patch.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('cache')))
-    yield
-
-
 @pytest.fixture(scope='module')
 def whole(tmp_path_factory):
   """A grid that nothing interrupted."""

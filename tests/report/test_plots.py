@@ -3,13 +3,20 @@
 import re
 import xml.dom.minidom
 
+import drawn
 import numpy as np
 import pytest
 from sklearn import metrics
 
 from fairjax.report.pictures import figures, group_plots, plots, spoken
 
-DRAWN_ANEW = True  # each picture, also of the same data
+
+@pytest.fixture(scope='module', autouse=True)
+def drawn_anew(drawn_once):
+  """Each picture, with all of its lines, also of the same data."""
+  drawn_once.undo()
+  yield
+  drawn.once(drawn_once)
 
 
 def made(value, low=None, high=None):

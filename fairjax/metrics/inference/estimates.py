@@ -145,9 +145,7 @@ def mean(parts: Sequence[Mapping]) -> dict:
   reach = lambda side: (
     math.sqrt(sum((one[side] - one['value']) ** 2 for one in parts)) / count
   )
-  known = all(
-    one.get(side) is not None for one in parts for side in ('low', 'high')
-  )
+  known = all(one.get(k) is not None for one in parts for k in ('low', 'high'))
   low = whole - reach('low') if known else None
   high = whole + reach('high') if known else None
   return estimate([whole], low, high, note) | {'seeds': values}

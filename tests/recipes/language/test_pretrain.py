@@ -24,13 +24,6 @@ from fairjax.train import loop, mesh
 from fairjax.train.progress import Log
 
 
-@pytest.fixture(scope='module', autouse=True)
-def cache(tmp_path_factory):
-  with pytest.MonkeyPatch.context() as patch:
-    patch.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('cache')))
-    yield
-
-
 def config(corpus, objective, **changes):
   mask = 0.3 if objective == 'bart' else 0.15
   made = c.Config(

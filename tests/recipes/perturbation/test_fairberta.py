@@ -28,8 +28,7 @@ def config(folder, **changes):
   return small.changed(made, **changes)
 
 
-def test_both_models_are_measured_on_both_texts(tmp_path, monkeypatch, remade):
-  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path / 'cache'))
+def test_both_models_are_measured_on_both_texts(tmp_path, remade):
   folder = tmp_path / 'corpus'
   folder.mkdir()
   lines = [

@@ -42,9 +42,7 @@ def config(**changes):
 @pytest.fixture(scope='module')
 def ran(tmp_path_factory):
   folder = tmp_path_factory.mktemp('fairtune')
-  with pytest.MonkeyPatch.context() as patch:
-    patch.setenv('FAIRJAX_CACHE', str(tmp_path_factory.mktemp('cache')))
-    yield folder, fairtune.run(config(train__export=True), folder)
+  return folder, fairtune.run(config(train__export=True), folder)
 
 
 def test_both_contenders_have_fairscores_floors_and_tests(ran, remade):
@@ -299,9 +297,8 @@ def finished(folder, name, export):
   return folder / name
 
 
-def test_every_row_of_a_file_is_scored_by_a_run_s_seeds(tmp_path, monkeypatch):
+def test_every_row_of_a_file_is_scored_by_a_run_s_seeds(tmp_path):
   """Nothing is trained: of 40 rows all are asked, not a tenth of them."""
-  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path / 'cache'))
   runs = [finished(tmp_path, f'run{int(e)}', e) for e in (True, False)]
   rows = [f'{"He She They".split()[i % 3]} met row {i}.' for i in range(40)]
   frame = pd.DataFrame({'text': rows, 'label': [i % 2 for i in range(40)]})

@@ -114,9 +114,8 @@ def test_all_shards_of_panda_are_read_and_other_files_counted(copy):
 
 @pytest.mark.parametrize('learner', ['rewriter', 'tagger'])
 def test_a_perturber_is_trained_and_measured_beside_rules(
-  learner, copy, tmp_path, remade, monkeypatch
+  learner, copy, tmp_path, remade
 ):
-  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path / 'cache'))
   asked = config(copy, perturb__learner=learner)
   results = perturber.run(asked, tmp_path / 'run')
   forms = [perturber.FORMS] if learner == 'rewriter' else []
@@ -139,11 +138,8 @@ def test_a_perturber_is_trained_and_measured_beside_rules(
   assert made['word'][0] in ('he', 'his') and not made['changed'][1]
 
 
-def test_a_left_to_right_tagger_reads_each_text_twice(
-  copy, tmp_path, monkeypatch
-):
+def test_a_left_to_right_tagger_reads_each_text_twice(copy, tmp_path):
   """A word's verdict would know nothing of what follows it."""
-  monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path / 'cache'))
   pairs = panda.read(copy)
   path = tmp_path / 'in'
   byte_level(path, pairs['text'])
