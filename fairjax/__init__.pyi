@@ -7,12 +7,12 @@ from fairjax.api import UserError as UserError
 from fairjax.api import assess as assess
 from fairjax.api import compare as compare
 from fairjax.api import diet as diet
-from fairjax.api import gradient_norms as gradient_norms
 from fairjax.api import load as load
 from fairjax.api import score as score
 from fairjax.api import swap as swap
 from fairjax.api import thresholds as thresholds
 from fairjax.api import weights as weights
+from fairjax.models.example_norms import gradient_norms as gradient_norms
 from fairjax.recipes.audit.library import audit as audit
 from fairjax.recipes.audit.trainer import AuditCallback as AuditCallback
 from fairjax.recipes.benchmarks.library import benchmark as benchmark

@@ -511,13 +511,3 @@ def score(
     out[name] = np.asarray(function(predictions, config), np.float64)[0]
   out['label'] = table['label'].to_numpy()  # as they were, names too
   return out
-
-
-def gradient_norms(
-  module: Any, params: Any, inputs: Any, targets: Any, loss: Callable[..., Any]
-) -> Any:
-  """‖∇_θ ℓ(f_θ(x_i), y_i)‖₂ of every example of a model of your own; see
-  fairjax.models.example_norms.gradient_norms."""
-  from fairjax.models import example_norms
-
-  return example_norms.gradient_norms(module, params, inputs, targets, loss)

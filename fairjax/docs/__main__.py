@@ -80,14 +80,25 @@ def command_pages() -> str:
   return '\n\n'.join(['# Commands and exit codes', *parts])
 
 
-def library() -> str:
-  parts = ['# Library']
-  for name in dir(fairjax):
-    one = getattr(fairjax, name)
-    if callable(one):
-      text = f'{name}{inspect.signature(one)}\n\n{inspect.getdoc(one)}'
-      parts.append(fenced(f'fairjax.{name}', text))
+def documented(name: str, one) -> str:
+  """A signature and its docstring; of a class those of its methods, too."""
+  call = inspect.signature(one) if callable(one) else ''
+  parts = [f'{name}{call}\n\n{inspect.getdoc(one) or ""}'.rstrip()]
+  for key, own in inspect.getmembers(one) if inspect.isclass(one) else ():
+    real = inspect.unwrap(getattr(own, 'fget', own))
+    room = str(getattr(real, '__module__', ''))
+    if key[0] != '_' and room.startswith('fairjax'):
+      parts.append(documented(f'.{key}', own))
   return '\n\n'.join(parts)
+
+
+def library() -> str:
+  """Each name of the library, and the classes that its functions return."""
+  found = {getattr(fairjax, n): n for n in dir(fairjax) if n[0] != '_'}
+  given = [inspect.signature(one).return_annotation for one in found]
+  found |= {c: c.__name__ for c in given if hasattr(c, 'save')}
+  parts = [fenced(name, documented(name, one)) for one, name in found.items()]
+  return '\n\n'.join(['# Library', *sorted(parts)])
 
 
 def first_line(path: pathlib.Path) -> str:

@@ -29,6 +29,6 @@ def run(e: Experiment) -> Results:
     data=pathlib.Path(data.path).name,
     seeds=[],
     title=f'Example scores by {model.name}',
-    facts={'rows': len(rows), 'file': data.path},
+    facts={'rows': len(rows), 'file': data.path, 'scores': 'scores.parquet'},
     sections=[score_page.section(scored, scored, e.config.measures.positive)],
   )

@@ -58,10 +58,7 @@ def _row(results: Results, one: Finding) -> dict[str, Any]:
       'name': one.measure,
       'value_is': said('measure', one, measures.label(rate)),
     },
-    'threshold': {
-      'value': bound,
-      'from': said('threshold', rule[0] if rule else ''),
-    },
+    'threshold': {'value': bound, 'from': said('threshold', rule)},
     'value': {**value, 'level': results.level, 'p_adjusted': one.adjusted},
     'above_threshold': words.CLAIM[side],
     'mitigation_tried': _tried(results, one),

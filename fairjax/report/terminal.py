@@ -16,7 +16,8 @@ MOST = 7  # claims, warnings, notes
 def summary(results: Results) -> str:
   """What a run found, as aligned markdown."""
   data = '' if results.data == 'file' and results.model else results.data
-  title = [data or (not results.model and 'run'), names.named(results.model)]
+  first = data or (not results.model and (results.title or 'run'))
+  title = [first, names.named(results.model)]
   title += [plural(len(results.seeds), 'seed')] if results.seeds else []
   if len(results.classes) == 2 and results.sets:
     title.append(f'positive: {results.classes[results.pos_label]}')
