@@ -18,12 +18,13 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.core.errors import UserError, nearest
-from fairjax.data.tables import files, schema
+from fairjax.core.errors import UserError
+from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import WAYS, quotas, way
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import axis_values, dictionary
+from fairjax.scores import table as scores
 
 STREAM = 31  # of this file's random numbers
 MADE = '~twin'  # what a twin's id adds to its row's
@@ -159,35 +160,10 @@ def best_first(table: pd.DataFrame, config: Config) -> np.ndarray:
   if rank == 'random':
     keys = np.random.default_rng([config.seed, STREAM]).random(len(table))
   else:
-    keys = -_scores(table['id'], rank, config.scoring.path)
-  return np.lexsort((table['id'].to_numpy(str), keys))
-
-
-def _scores(ids: pd.Series, name: str, path: str) -> np.ndarray:
-  """The score `name` of each id; one sentence where the file lacks one."""
-  if not path:
-    raise UserError(
-      f'method.rank is {name!r}, but scoring.path is empty; name the file of '
-      "the scores with --config.scoring.path, or rank by 'random'"
-    )
-  scores = files.read(path)
-  for column in ('id', name):
-    if column not in scores:
-      hint = nearest(name, scores.columns, 'name one with method.rank')
+    if not config.scoring.path:
       raise UserError(
-        f'{path} has no column {column!r}, its columns are '
-        f'{", ".join(map(str, scores.columns))}; {hint}'
+        f'method.rank is {rank!r}, but scoring.path is empty; name the file of '
+        "the scores with --config.scoring.path, or rank by 'random'"
       )
-  scores['id'] = scores['id'].astype(str)
-  if scores['id'].duplicated().any():
-    twice = scores['id'][scores['id'].duplicated()].iloc[0]
-    raise UserError(f'{path} has id {twice!r} twice; keep one score a row')
-  result = pd.to_numeric(scores[name], errors='coerce')
-  result = result.set_axis(scores['id']).reindex(ids).to_numpy(float)
-  if np.isnan(result).any():
-    row_id = ids.iloc[int(np.isnan(result).argmax())]
-    raise UserError(
-      f'{path} has no number in column {name!r} for row {row_id!r}; score the '
-      'same rows that you augment'
-    )
-  return result
+    keys = -scores.read(config.scoring.path, table, [rank])[rank].to_numpy()
+  return np.lexsort((table['id'].to_numpy(str), keys))

@@ -13,7 +13,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError, brief
+from fairjax.core.errors import UserError, nearest
 from fairjax.data.tables import readers
 
 
@@ -53,9 +53,11 @@ def read(path: str, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
   user_scores = _read_file(path)
   for column in ('id', *names):
     if column not in user_scores:
+      needed = f'it must have id and a column for each of {", ".join(names)}'
+      hint = nearest(column, user_scores.columns, needed)
       raise UserError(
-        f'{path} has no column {column!r}; it must have id and one column for '
-        f'each of scoring.names ({", ".join(names)})'
+        f'{path} has no column {column!r}, its columns are '
+        f'{", ".join(map(str, user_scores.columns))}; {hint}'
       )
   user_scores['id'] = user_scores['id'].astype(str)
   twice = user_scores['id'][user_scores['id'].duplicated()]
@@ -65,7 +67,7 @@ def read(path: str, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
   if len(absent):
     raise UserError(
       f'{path} has no row for id {absent.iloc[0]!r} ({len(absent)} of '
-      f'{len(table)} training rows are missing); score these rows too'
+      f'{len(table)} rows are missing); score these rows too'
     )
   user_scores = user_scores.set_index('id').loc[list(table['id'])].reset_index()
   columns: dict = {'id': user_scores['id']}
@@ -77,7 +79,7 @@ def read(path: str, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
         row = user_scores['id'][values.isna()].iloc[0]
         raise UserError(
           f'{path} has no number in column {column!r} of id {row!r}; every '
-          'training row needs one'
+          'row needs one'
         )
       columns[column] = values.astype(np.float64)
     columns[f'{name}_rank'] = rank(columns[name].to_numpy(), user_scores['id'])
@@ -87,12 +89,9 @@ def read(path: str, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _read_file(path: str) -> pd.DataFrame:
-  readers.place(path)  # a pipe would be waited for
-  if path.endswith('.parquet'):
+  if path.endswith('.parquet'):  # with the model that they are of
+    readers.place(path)  # a pipe would be waited for
     return artefacts.read_table(path)
-  try:
-    return pd.read_csv(path, dtype={'id': str}, keep_default_na=True)
-  except (OSError, ValueError) as error:
-    raise UserError(
-      f'{path} is not a readable csv file of scores: {brief(error)}'
-    ) from error
+  frame = readers.read(path)
+  frame.attrs = {}
+  return frame

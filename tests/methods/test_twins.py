@@ -166,9 +166,7 @@ def test_validation_rows_only_on_request():
 def test_scores_that_do_not_fit_are_one_sentence(scores, tmp_path):
   tables = {'train': table_of(41)}
   refused('scoring.path is empty', augment, tables, config_of(rank='ge'))
-  refused(
-    "no number .* for row 'r40'", augment, tables, config_of(scores, rank='ge')
-  )
+  refused("no row for id 'r40'", augment, tables, config_of(scores, rank='ge'))
   refused(
     "no column 'gee'.*mean 'ge'", augment, tables, config_of(scores, rank='gee')
   )

@@ -205,7 +205,7 @@ def test_one_epoch_has_no_scores_over_epochs(world, tmp_path):
   [
     (lambda f: f.drop(columns='id'), "has no column 'id'"),
     (lambda f: f.drop(columns='ge'), "has no column 'ge'"),
-    (lambda f: f.iloc[1:], r"no row for id 'a' \(1 of 3 training rows"),
+    (lambda f: f.iloc[1:], r"no row for id 'a' \(1 of 3 rows"),
     (lambda f: pd.concat([f, f.iloc[:1]]), "has id 'a' twice"),
     (
       lambda f: f.assign(ge=['1', 'x', '2']),
