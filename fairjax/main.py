@@ -13,7 +13,6 @@ line says which), 3 a gate could not be measured, 75 asked to stop and saved
 
 import ast
 import atexit
-import dataclasses
 import difflib
 import os
 import pathlib
@@ -259,8 +258,7 @@ def misspelt(error: AttributeError) -> str:
   if not found:
     return str(error)
   kind, name = found.groups()
-  fields = dataclasses.fields(Config)
-  sections = {getattr(f.type, '__name__', ''): f.name for f in fields}
+  sections = {k.__name__: n for n, k in knobs.sections(Config).items()}
   start = f'{sections[kind]}.' if kind in sections else ''
   leaves = {k: v for k, v in LEAVES.items() if k.startswith(start)}
   return f'a config.{kind} has no {name}{instead(start + name, leaves)}'

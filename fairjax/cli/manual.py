@@ -8,7 +8,6 @@ Nothing of it is written twice: a knob's help stands at the knob.
 """
 
 import ast
-import dataclasses
 import difflib
 import os
 import pathlib
@@ -220,11 +219,10 @@ def everything() -> str:
 def sections() -> dict[str, str]:
   """Each section of the config, with its first line; 'run' has none."""
   found = {'run': 'what is run'}
-  for field in dataclasses.fields(Config):
-    if dataclasses.is_dataclass(field.type):
-      about = (field.type.__doc__ or '').strip().partition('\n')[0]
-      first = about[:1] if about[1:2].isupper() else about[:1].lower()
-      found[field.name] = first + about[1:].rstrip('.')
+  for name, kind in knobs.sections(Config).items():
+    about = (kind.__doc__ or '').strip().partition('\n')[0]
+    first = about[:1] if about[1:2].isupper() else about[:1].lower()
+    found[name] = first + about[1:].rstrip('.')
   return found
 
 

@@ -232,6 +232,12 @@ def section(kind: type, changes: str | tuple[str, ...] = ()) -> Any:
   )
 
 
+def sections(kind: type) -> dict[str, Any]:
+  """The dataclasses of knobs in a dataclass, by their fields."""
+  fields = {field.name: field.type for field in dataclasses.fields(kind)}
+  return {k: v for k, v in fields.items() if dataclasses.is_dataclass(v)}
+
+
 class Leaf(NamedTuple):
   """One knob of the whole config."""
 
@@ -327,12 +333,10 @@ def of_tree(kind: type, tree: Any, where: Any = 'config.json') -> Any:
 
 def check(config: Any, kind: type) -> None:
   """Raises UserError with one sentence for the first wrong field."""
-  for field in dataclasses.fields(kind):
-    inner, wanted = getattr(config, field.name), field.type
-    if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
-      if not isinstance(inner, wanted):
-        want = f'it must be a config.{wanted.__name__}'
-        raise UserError(where=field.name, got=inner, expected=want)
+  for name, wanted in sections(kind).items():
+    if not isinstance(inner := getattr(config, name), wanted):
+      want = f'it must be a config.{wanted.__name__}'
+      raise UserError(where=name, got=inner, expected=want)
   for leaf in leaves(kind):
     result = value(config, leaf.name)
     if expected := _wrong(leaf, result):
