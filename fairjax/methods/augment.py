@@ -20,11 +20,11 @@ import pandas as pd
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import schema
+from fairjax.data.tables import score_table as scores
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import WAYS, quotas, way
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import axis_values, dictionary
-from fairjax.scores import table as scores
 
 STREAM = 31  # of this file's random numbers
 MADE = '~twin'  # what a twin's id adds to its row's

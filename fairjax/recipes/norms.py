@@ -4,9 +4,9 @@ import pathlib
 
 from fairjax import api, stages
 from fairjax.data.tables import files, inputs, readers
+from fairjax.data.tables import score_table as scores
 from fairjax.recipes.diet import score_page
 from fairjax.results import Results
-from fairjax.scores import table as scores
 from fairjax.stages import Experiment, classifier
 
 

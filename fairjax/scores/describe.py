@@ -15,8 +15,8 @@ from jaxtyping import Float
 from scipy.stats import rankdata
 
 from fairjax.data.tables import schema
+from fairjax.data.tables import score_table as scores_table
 from fairjax.metrics import quality
-from fairjax.scores import table as scores_table
 
 ENDS = 8  # rows shown of either end of a ranking
 SAME = 0.99  # an AUC against the label from which a score is the label

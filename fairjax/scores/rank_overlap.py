@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Integer
 
-from fairjax.scores import table
+from fairjax.data.tables import score_table as table
 
 FRACTIONS = (0.1, 0.2, 0.3, 0.4, 0.5)
 

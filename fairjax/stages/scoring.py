@@ -1,6 +1,6 @@
 """Example scores as a stage: a probe trained, its rows scored, scores.parquet.
 
-The frame is described in scores/table.py.
+The frame is described in data/tables/score_table.py.
 """
 
 import functools
@@ -18,9 +18,9 @@ from fairjax.core.errors import UserError
 from fairjax.core.registry import find
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
+from fairjax.data.tables.score_table import names, rank, read
 from fairjax.models import Bundle
 from fairjax.scores import SCORES, TRACKED
-from fairjax.scores.table import names, rank, read
 from fairjax.stages import fits, reuse
 from fairjax.stages.experiment import Experiment
 from fairjax.stages.identity import identity

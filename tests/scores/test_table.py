@@ -13,10 +13,11 @@ from fairjax.core import artefacts
 from fairjax.core.artefacts import read_table
 from fairjax.core.errors import UserError
 from fairjax.data.sets import planted
+from fairjax.data.tables import score_table as table
 from fairjax.models import families
 from fairjax.recipes.diet import score_page
 from fairjax.report import render
-from fairjax.scores import SCORES, describe, error_scores, forgetting, table
+from fairjax.scores import SCORES, describe, error_scores, forgetting
 from fairjax.stages import scoring
 from fairjax.stages.model_outputs import Predictions
 from fairjax.train import loop

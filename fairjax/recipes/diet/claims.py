@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from fairjax.data.tables import score_table as table
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.recipes.diet import grid
 from fairjax.report import findings, tables, verdict
-from fairjax.scores import rank_overlap, table
+from fairjax.scores import rank_overlap
 from fairjax.stages import Experiment
 
 

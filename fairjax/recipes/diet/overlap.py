@@ -9,11 +9,11 @@ other scores.
 from fairjax import stages
 from fairjax.config import Config, changed
 from fairjax.core import artefacts
+from fairjax.data.tables.score_table import names
 from fairjax.methods import diet_rows
 from fairjax.recipes.diet import claims, score_page
 from fairjax.results import Results, figure, fold, section, table
 from fairjax.scores import rank_overlap
-from fairjax.scores.table import names
 from fairjax.stages import Experiment, scoring
 
 EPOCHS = (1, 2, 3, 4, 5)
