@@ -79,13 +79,15 @@ class Results:
     """One row a number: contender, set, group, measure, value, low, high."""
     import pandas as pd
 
+    from fairjax.metrics.inference.estimates import in_table
+
     rows = []
     for contender, parts in self.contenders.items():
       for name, one in parts['sets'].items():
         by_group = {'': self.measured(contender, name), **one.get('groups', {})}
         rows += [
           {'contender': contender, 'set': name, 'group': group, 'measure': key}
-          | {k: value.get(k) for k in ('value', 'low', 'high', 'note')}
+          | in_table(value)
           for group, values in by_group.items()
           for key, value in values.items()
           if isinstance(value, Mapping)

@@ -101,10 +101,8 @@ def measure(
     )
     fair['ece_max'] = intervals.of_gap(value, bound, options, alike=null)
   elif len(members):
-    fair['ece_max'] = estimate(
-      np.full(len(score), np.nan),
-      note=f'fewer than two groups of {min_group} rows',
-    )
+    few = f'fewer than two groups of {min_group} rows'
+    fair['ece_max'] = estimate(np.full(len(score), np.nan), note=few)
   return everyone, by_group, fair
 
 
@@ -212,11 +210,7 @@ def reliability(
           'bin': f'{b / BINS:.1f}–{(b + 1) / BINS:.1f}',
           'rows': round(float(n), 1) if n % 1 else int(n),
           'mean score': float(inside.mean(p[here])),
-          'share positive': {
-            'value': share,
-            'low': low,
-            'high': high,
-          },
+          'share positive': {'value': share, 'low': low, 'high': high},
         }
       )
     out[name] = rows

@@ -152,7 +152,6 @@ def _difference(rates, at, beside, options) -> dict:
     return {'difference': estimate(values, note=note), 'p': None}
   one, other = (pick(rates.draws, where, 2) for where in (at, beside))
   centred = lambda a, b: (a - a.mean(0)) - (b - b.mean(0)) + values
-  noise = intervals.difference_noise([(values, centred(one, other))], options)
   null = None
   if not rates.clustered:
     # Errors as they are where the two are equal: of 30 rows beside 400 the
@@ -161,12 +160,7 @@ def _difference(rates, at, beside, options) -> dict:
       x * pooled(rates, at, beside, w) for x, w in ((one, at), (other, beside))
     )
     null = intervals.difference_noise([(values, centred(*alike))], options)
-  test = intervals.difference(float(values.mean()), noise, options, 1.0, null)
-  return {
-    'difference': estimate(values, test.low, test.high),
-    'p': test.p,
-    'p_at_floor': test.p_at_floor,
-  }
+  return intervals.paired(values, centred(one, other), options, 1.0, null)
 
 
 def pooled(rates, at, beside, own) -> float:
@@ -218,9 +212,7 @@ def conditional(
     draws = rates.draws[:, :, 0, :-1].reshape(
       -1, len(decisions), *shape, values.shape[-1]
     )
-  rate_names = ['selection_rate'] + (
-    ['fpr', 'tpr'] if labels is not None else []
-  )
+  rate_names = ['selection_rate'] + ['fpr', 'tpr'] * (labels is not None)
   complete, ranges = {}, {}
   for name in rate_names:
     r = groups.NAMES.index(name)
@@ -245,10 +237,8 @@ def conditional(
     elif lost:  # no row of a label
       partial.append(f'{level} (of {" and ".join(lost)})')
   rows = cells.sum(1).reshape(shape)
-  within = _within(
-    values, rows, total > 0, draws, level_names, rate_names, options
-  )
-  return fair, within, partial
+  given = level_names, rate_names, options
+  return fair, _within(values, rows, total > 0, draws, *given), partial
 
 
 def _gap(ranges, rates, options, values) -> dict:

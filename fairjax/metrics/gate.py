@@ -15,6 +15,7 @@ has kept nothing out.
 
 import re
 from collections.abc import Mapping, Sequence
+from operator import ge, gt, le, lt
 from typing import Any, NamedTuple
 
 from fairjax.core.errors import Failed, Undecided, UserError, nearest
@@ -23,6 +24,7 @@ from fairjax.metrics import measures, warn
 COMPARISON = re.compile(
   r'\s*([A-Za-z_][\w/. ×-]*?)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*'
 )
+SIGNS = dict(zip(('<', '<=', '>', '>='), (lt, le, gt, ge)))
 # What people call some measures elsewhere.
 ALSO = {
   'demographic_parity': 'dp',
@@ -195,10 +197,4 @@ def _holds(
     tested = high if below == (side == 'whole') else low
     if tested is None:  # an open end reaches as far as can be
       tested = float('inf') if below == (side == 'whole') else float('-inf')
-  compare = {
-    '<': tested < one.bound,
-    '<=': tested <= one.bound,
-    '>': tested > one.bound,
-    '>=': tested >= one.bound,
-  }
-  return bool(compare[one.sign]), fact
+  return bool(SIGNS[one.sign](tested, one.bound)), fact

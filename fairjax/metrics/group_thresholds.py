@@ -121,8 +121,7 @@ def fit(
   {'a': 0.2, 'b': 0.75}
   """
   names = np.array([str(g) for g in groups])
-  each = [name for name in sorted({*names.tolist()}) if name]
-  need_rows(labels, names, criterion)
+  each = need_rows(labels, names, criterion)
   weight = row_weights.given(weight, len(labels))
   targets = np.linspace(0, 1, TARGETS)
   right, limits = np.zeros(TARGETS), {}
@@ -173,8 +172,8 @@ def need_rows(
   groups: Sequence[str] | np.ndarray,
   criterion: str,
   own: np.ndarray | slice = slice(None),
-) -> None:
-  """Raises UserError for the first group whose rate has no row among `own`."""
+) -> list[str]:
+  """The groups; UserError for the first whose rate has no row among `own`."""
   known(criterion)
   names = np.array([str(g) for g in groups])
   each = [name for name in sorted({*names.tolist()}) if name]
@@ -188,7 +187,7 @@ def need_rows(
         'on, so it would have none; leave it out'
       )
   if criterion == 'demographic_parity':
-    return
+    return each
   wanted = int(criterion == 'equal_opportunity')
   for name in each:
     if not ((labels > 0) == wanted)[names == name].any():
@@ -197,6 +196,7 @@ def need_rows(
         f'thresholds are chosen on, so {criterion} says nothing of it; leave '
         'it out'
       )
+  return each
 
 
 def _curve(labels, scores, criterion: str, weight=None) -> tuple:

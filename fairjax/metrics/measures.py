@@ -14,6 +14,7 @@ classes there is a `tpr_C` for each class C.
 
 import functools
 import importlib
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -86,6 +87,20 @@ def is_known(key: str) -> bool:
 def measure(key: str) -> Measure | None:
   """The row of a name as it stands in results.json; None for others."""
   return MEASURES.get(bare(key))
+
+
+def bounds(key: str) -> tuple[float, float]:
+  """The range of a measure, the whole line where it is none."""
+  row = measure(key)
+  return (row.low, row.high) if row else (-math.inf, math.inf)
+
+
+def apart(key: str, groups: float = math.inf) -> tuple[float, float]:
+  """The range of a difference of two; a sum over groups is at most each's 1."""
+  low, high = bounds(key)
+  of_sum = getattr(measure(key), 'kernel', '') == 'sum'
+  width = float(max(groups, 1)) if of_sum else high - low
+  return -width, width
 
 
 def label(key: str) -> str:

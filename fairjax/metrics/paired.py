@@ -39,9 +39,11 @@ from fairjax.metrics.inference import (
   intervals,
   resampling,
 )
-from fairjax.metrics.inference.estimates import estimate, too_few
+from fairjax.metrics.inference.estimates import estimate, unless_vague
 from fairjax.metrics.inference.intervals import DEFAULTS, RowSample
 
+# Of an error that reaches as far as the range ±w, the ends are √2 w apart.
+WIDEST = 2**0.5
 EQUAL = 1e-12  # what rounding may leave of no difference
 ALIKE = 'the two are alike in every row, so that no interval is defined'
 
@@ -100,7 +102,7 @@ def compare(
           *one['values'],
           paired=paired,
           level=options.level,
-          width=_width(one['measure'], len(members)),
+          width=measures.apart(one['measure'], len(members))[1],
         ),
       }
       for one in out
@@ -128,14 +130,6 @@ def of_draws(
   return {key: value for key, value in one.items() if key != 'values'}
 
 
-def _width(measure: str, count: int) -> float:
-  """The largest difference that there can be."""
-  row = measures.MEASURES[measure]
-  if row.kernel == 'sum':
-    return float(max(count, 1))
-  return row.high - row.low
-
-
 def _leading(
   name, both, draws, options, count, paired, alike=None, beyond=None, gaps=None
 ) -> dict:
@@ -147,7 +141,7 @@ def _leading(
   """
   ours, theirs = np.split(both.astype(np.float64), 2)
   values = ours - theirs
-  known, width = ~np.isnan(values), _width(name, count)
+  known, (_, width) = ~np.isnan(values), measures.apart(name, count)
   out: dict[str, Any] = dict.fromkeys(('low', 'high', 'p'))
   out['p_at_floor'] = False
   if known.any() and len(draws):
@@ -174,22 +168,15 @@ def _leading(
     # Rows that agree do not say how often others would not.
     out |= {'low': None, 'high': None, 'p': 1.0}
     note = note or ALIKE
+  ends = out.pop('low'), out.pop('high')
   test = 'paired bootstrap over examples'
   return {
     'measure': name,
-    'difference': _gap(values, out.pop('low'), out.pop('high'), width, note),
+    'difference': unless_vague(values, *ends, WIDEST * width, note),
     **out,
     'test': test + (' and seeds' if len(values) > 1 else ''),
     'values': (ours, theirs),
   }
-
-
-def _gap(values, low, high, width: float, note: str = '') -> dict:
-  """An Estimate of a difference, which several seeds may be too few for."""
-  # Of an error that reaches as far as the range ±w, the ends are √2 w apart.
-  if len(values) > 1 and low is not None and high - low > 2**0.5 * width:
-    return estimate(values, note=note or too_few(np.array(values)))
-  return estimate(values, low, high, note)
 
 
 def _of_either_side(gaps, noise, options, one: dict) -> dict:
@@ -431,8 +418,9 @@ def over_seeds(
   free = n - len(parts)
   error = np.sqrt((spread @ spread) / free * sum(1 / len(o) for o in parts))
   half = clusters.reach(error, free, level)
+  ends = intervals.ends(gap, half, half, width)
   return {
-    'difference': _gap(seeds, *intervals.ends(gap, half, half, width), width),
+    'difference': unless_vague(seeds, *ends, WIDEST * width),
     **out,
     'p': float(clusters.two_sided(gap / error, free)),
   }

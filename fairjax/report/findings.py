@@ -44,27 +44,25 @@ class Finding:
 
 
 def simultaneous(
-  estimate: Mapping, level: float, tests: int, seeds: int = 0
+  estimate: Mapping,
+  level: float,
+  tests: int,
+  bounds: tuple[float, float],
+  seeds: int = 0,
 ) -> dict:
   """The interval of one of several estimates that hold together.
 
   Bonferroni's: each end is farther from the value by the ratio of the
-  quantiles, Student's of `seeds` − 1 where seeds alone made the interval.
+  quantiles, Student's of `seeds` − 1 where seeds alone made the interval, and
+  none is beyond the `bounds` of what is estimated.
   """
-  if tests < 2 or not (defined(estimate) and has_ends(estimate)):
+  if not (defined(estimate) and has_ends(estimate)):
     return dict(estimate)
-  value, wider = estimate['value'], significance.wider(level, tests, seeds)
-  far = lambda end: value + wider * (estimate[end] - value)
-  return {**estimate, 'low': far('low'), 'high': far('high')}
-
-
-def within(estimate: Mapping, key: str) -> dict:
-  """An interval kept in the range of its measure."""
-  row = measures.measure(key)
-  if not (row and has_ends(estimate)):
-    return dict(estimate)
-  low, high = max(estimate['low'], row.low), min(estimate['high'], row.high)
-  return {**estimate, 'low': low, 'high': high}
+  value, low, high = (estimate[key] for key in ('value', 'low', 'high'))
+  if tests > 1:
+    wider = significance.wider(level, tests, seeds)
+    low, high = (value + wider * (end - value) for end in (low, high))
+  return {**estimate, 'low': max(low, bounds[0]), 'high': min(high, bounds[1])}
 
 
 def side(estimate: Mapping, bound: float = 0.0) -> str:
@@ -271,9 +269,9 @@ def contests(results: Results, name: str) -> list[Finding]:
   p = significance.adjusted([test.get('p') for test in known.values()])
   out = []
   for ((ours, other), test), adjusted in zip(known.items(), p):
-    wide = simultaneous(test['difference'], results.level, len(known))
-    both = {ours, other} & {*results.contenders}
-    key = test['measure']
+    key, both = test['measure'], {ours, other} & {*results.contenders}
+    room = measures.apart(key)
+    wide = simultaneous(test['difference'], results.level, len(known), room)
     of = (results.measured(c, name).get(key, {}) for c in both)
     why = [one['note'] for one in of if is_void(one)]
     verdict = decided(wide, 0.0, adjusted, results.level)
@@ -297,10 +295,12 @@ def contests(results: Results, name: str) -> list[Finding]:
 def against_first(tests: Sequence[Mapping], level: float) -> dict[str, str]:
   """{the other: verdict} of tests of one contender, corrected over them."""
   p = significance.adjusted([test['p'] for test in tests])
-  wide = [simultaneous(t['difference'], level, len(tests)) for t in tests]
+  wide = lambda test: simultaneous(
+    test['difference'], level, len(tests), measures.apart(test['measure'])
+  )
   return {
-    test['theirs']: decided(one, 0.0, adjusted, level)
-    for test, one, adjusted in zip(tests, wide, p)
+    test['theirs']: decided(wide(test), 0.0, adjusted, level)
+    for test, adjusted in zip(tests, p)
   }
 
 
@@ -317,10 +317,12 @@ def flips(results: Results, name: str, one: Mapping) -> list[Finding]:
   out = []
   for key in sorted(fit, key=lambda k: -fairness[k]['value']) or keys[:1]:
     start = key.removesuffix('flips')
-    wide = lambda one: simultaneous(one, results.level, len(fit))
-    value = within(wide(fairness[key]), 'flips')
+    wide = lambda one: simultaneous(
+      fairness[one], results.level, len(fit), measures.bounds(one)
+    )
+    value = wide(key)
     beside = {'of': fairness[key].get('of', '')} | {
-      part: wide(fairness[f'{start}{part}_flips'])
+      part: wide(f'{start}{part}_flips')
       for part in ('control', 'excess')
       if defined(fairness.get(f'{start}{part}_flips'))
     }
@@ -426,7 +428,8 @@ def scores(results: Results) -> list[Finding]:
     null = values[key].get('null')
     value = values[key]
     if defined(null):
-      value = within(simultaneous(value, results.level, family), key)
+      room = measures.bounds(key)
+      value = simultaneous(value, results.level, family, room)
     interval = has_ends(value)
     verdict = VOID
     if interval and defined(null):

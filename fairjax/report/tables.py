@@ -84,19 +84,10 @@ def estimate(value: Mapping[str, Any]) -> str:
   if not has_ends(value):
     return number(float(middle), value.get('digits') or decimals(middle))
   digits = value.get('digits') or decimals(middle, low, high)
-  if why := too_wide(value):
+  if why := estimates.too_wide(value):
     return f'{number(float(middle), digits)} ({why})'
   low, high = (number(float(v), digits) for v in (low, high))
   return f'{number(float(middle), digits)} [{low}, {high}]'
-
-
-def too_wide(value: Mapping[str, Any]) -> str:
-  """Why an interval says nothing that is the whole range of a share; or ''."""
-  if not has_ends(value) or value['low'] < 0 or value['high'] > 1:
-    return ''
-  if value['high'] - value['low'] <= estimates.VAGUE:
-    return ''
-  return estimates.too_few([*filter(defined, value.get('seeds') or ())])
 
 
 of_measure = measures.in_print

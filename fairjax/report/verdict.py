@@ -40,13 +40,15 @@ def settled(found: results.Results) -> list[dict]:
   """
   if all('family' in one for one in found.verdicts) and found.verdicts:
     return found.verdicts
-  each = (verdict_named(spec, found) for spec in found.primary)
-  named = [one for one in each if one]
-  p = [p_of(one, found.level) for one in named]
+  each = ((verdict_named(spec, found), spec) for spec in found.primary)
+  named = [(one, SPEC.fullmatch(spec)) for one, spec in each if one]
+  p = [p_of(one, found.level) for one, _ in named]
   out = []
-  for one, adjusted in zip(named, significance.adjusted(p)):
+  for (one, match), adjusted in zip(named, significance.adjusted(p)):
     seeds = len(found.seeds) if one['test'].endswith('over seeds') else 0
-    wide = findings.simultaneous(one['effect'], found.level, len(named), seeds)
+    room = measures.apart(match['measure'] if match else '')
+    family = found.level, len(named), room, seeds
+    wide = findings.simultaneous(one['effect'], *family)
     side = findings.decided(wide, one['bound'], adjusted, found.level)
     wording = words.CLAIM[side] if one['test'] != COUNT else one['verdict']
     more = {'adjusted': adjusted, 'family': PRIMARY, 'of': len(named)}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fairjax.config import ignored_knobs
 from fairjax.metrics import measures, warn
-from fairjax.metrics.inference import significance
+from fairjax.metrics.inference import estimates, significance
 from fairjax.report import findings, render, tables
 from fairjax.report.findings import (
   ABOVE,
@@ -291,7 +291,7 @@ def _of_score(results: Results, one: Finding) -> dict:
     apart = ends and f' (difference to it {show(effect["value"])}{ends})'
     return f'{named(other)} {show(value)}{apart}'
 
-  why = tables.too_wide(estimate)
+  why = estimates.too_wide(estimate)
   number = show(estimate['value'])
   note = why or estimate.get('note')
   shown = '' if why else bracketed(estimate, show)

@@ -280,6 +280,7 @@ def test_intervals_stay_in_range_with_two_seeds():
           assert one['note'] == '2 seeds are too few for an interval', name
           continue
         assert least.get(name, 0) <= one['low'] <= one['high'] <= 1, name
+        assert one['high'] - one['low'] < 0.98 * (1 - least.get(name, 0)), name
   assert found['quality']['log_loss']['low'] > 0
   assert found['quality']['f1']['high'] - found['quality']['f1']['low'] > 0.1
 

@@ -1,11 +1,14 @@
 """Intervals and tests against scipy, enumeration and simulation."""
 
+import ast
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
 from fairjax.benchmarks.shared import result_rows
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics.inference import clusters, significance, tails
 from fairjax.metrics.inference.sample import RowSample
 
@@ -101,37 +104,11 @@ def slow_mean(values, factors, null, bounds, edges):
   return [value, min(ends[0], value), max(ends[1], value), p]
 
 
-REALS, PERCENT = (-np.inf, np.inf), (0.0, 100.0)
-BY_HAND = {  # values, factors, null, bounds, edges
-  'values of a range': (
-    [20, 40, 40, 70, 90.0], [['abcde']], 30.0, PERCENT, (90, 20),
-  ),
-  'one value within the range': (
-    [40.0] * 4, [['abcd']], 30.0, PERCENT, PERCENT,
-  ),
-  'differences of one size': (
-    [1, 0, 0, 1, -1, 1, 1.0], [['abcdefg']], 0.1, REALS, (1, -1),
-  ),
-  'sizes of a half': ([0.5, 0, 0.5, 0.5], [['abcd']], 0.1, REALS, (0.5, -0.5)),
-  'differences': ([0.3, -0.2, 0.5, 0.9, 0.1], [['abcde']], 0.1, REALS, ()),
-  'clusters': (
-    [0.3, -0.2, 0.5, 0.9, 0.1, 0.2], [['aabbbc']], 0.1, REALS, (),
-  ),
-  'two clusters': ([0.3, -0.2, 0.5, 1.9], [['aabb']], 0.1, REALS, ()),
-  'clusters that are alike': (
-    [10, 80, 80, 10, 10, 80.0], [['aabbcc']], 30.0, PERCENT, (80, 10),
-  ),
-  'two ways': (
-    [0.3, -0.2, 0.5, 0.9, 0.1, 2.0, 0.4, 0.8], [['aabbccdd'], ['wxyzwxyz']],
-    0.1, REALS, (),
-  ),
-  'pairs of things': (
-    [10, 30, 90, 20, 60, 60.0], [['aaabbc', 'bcdcdd']], 30.0, PERCENT, (90, 10),
-  ),
-  'a pair of a thing with itself': (
-    [10, 30, 90, 20, 60.0], [['abcda', 'aacdb']], 30.0, PERCENT, (90, 10),
-  ),
-}  # fmt: skip
+BOUNDS = {'reals': (-np.inf, np.inf), 'percent': (0.0, 100.0)}
+BY_HAND = {
+  name: (*map(ast.literal_eval, given), BOUNDS[of], ast.literal_eval(edges))
+  for name, *given, of, edges in table_rows(__file__, 'clusters_by_hand.csv')
+}
 
 
 @pytest.mark.parametrize('case', BY_HAND)

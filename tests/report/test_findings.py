@@ -11,7 +11,7 @@ from golden import make_findings as golden
 
 import fairjax
 from fairjax import results
-from fairjax.metrics import warn
+from fairjax.metrics import measures, warn
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.report import findings, words
@@ -221,14 +221,18 @@ def test_simultaneous_intervals_hold_together():
   """Of three estimates all are held as often as the level says."""
   rng = np.random.default_rng(1)
   draws = rng.normal(0, 1, (4000, 3))
-  wide = findings.simultaneous(interval(0.0, -1.96, 1.96), 0.95, 3)
+  one, line = interval(0.0, -1.96, 1.96), measures.bounds('')
+  wide = findings.simultaneous(one, 0.95, 3, line)
   assert np.mean((np.abs(draws) < wide['high']).all(1)) > 0.945
   assert wide['high'] == pytest.approx(2.394, abs=0.01)
-  few = findings.simultaneous(interval(0.0, -1.96, 1.96), 0.95, 3, seeds=4)
+  few = findings.simultaneous(one, 0.95, 3, line, seeds=4)
   assert few['high'] > wide['high']  # Student's tails are longer
-  one = interval(0.1, 0.01, 0.2)
-  assert findings.simultaneous(one, 0.95, 6)['low'] < 0
-  assert findings.simultaneous(one, 0.95, 1) == one
+  one = interval(0.9, 0.01, 0.99)
+  assert findings.simultaneous(one, 0.95, 6, measures.apart('auc')) == {
+    **{**one, 'low': pytest.approx(-0.298, abs=0.01), 'high': 1.0}
+  }
+  assert findings.simultaneous(one, 0.95, 1, line) == one
+  assert measures.apart('mcc') == (-2.0, 2.0)
 
 
 def test_a_race_is_corrected_over_its_rivals():
@@ -236,7 +240,7 @@ def test_a_race_is_corrected_over_its_rivals():
   each = {'flow': around(0.4), 'map': around(0.6), 'shift': around(0.5)}
   test = lambda theirs, low, high, p: {
     **{'theirs': theirs, 'difference': interval((low + high) / 2, low, high)},
-    'p': p,
+    **{'measure': 'dp', 'p': p},
   }
   tests = [test('map', -0.3, -0.1, 0.001), test('shift', -0.2, -0.001, 0.045)]
   found = findings.against_first(tests, 0.95)

@@ -85,6 +85,32 @@ def too_few(values: Sequence[float] | Float[np.ndarray, ' s']) -> str:
   return (errors.count(n, 'seed') if alone >= VAGUE / 4 else 'the rows') + FEW
 
 
+def unless_vague(values, low, high, most: float, note: str = '') -> dict:
+  """An Estimate without ends where those of several seeds are `most` apart."""
+  if len(values) > 1 and low is not None and high is not None:
+    if high - low > most:
+      return estimate(values, note=note or too_few(values))
+  return estimate(values, low, high, note)
+
+
+def too_wide(value: Mapping[str, Any]) -> str:
+  """Why an interval says nothing that is the whole range of a share; or ''."""
+  low, high = value.get('low'), value.get('high')
+  if low is None or high is None or not (0 <= low and high <= 1):
+    return ''
+  if high - low <= VAGUE:
+    return ''
+  return too_few([v for v in value.get('seeds') or () if v is not None])
+
+
+def in_table(value: Mapping[str, Any]) -> dict[str, Any]:
+  """Its columns in a table, as a page says it: no ends that say nothing."""
+  out = {key: value.get(key) for key in ('value', 'low', 'high', 'note')}
+  if why := too_wide(value):
+    out |= {'low': None, 'high': None, 'note': why}
+  return out
+
+
 def of_ratio(
   values: Float[np.ndarray, ' s'],
   half: float | None,
@@ -97,7 +123,7 @@ def of_ratio(
     return estimate(values, 0.0, None, 'a group has rate 0: no upper end')
   value = np.nanmean(values)
   low, high = value * np.exp(-half), value * np.exp(half)
-  out = estimate(values, low, min(high, 1.0))
+  out = unless_vague(values, low, min(high, 1.0), VAGUE)
   return out if null is None else {**out, 'null': _number(null)}
 
 

@@ -39,7 +39,12 @@ import numpy as np
 from jaxtyping import Float
 
 from fairjax.config import Config
-from fairjax.metrics.inference.estimates import VAGUE, estimate, noted, too_few
+from fairjax.metrics.inference.estimates import (
+  VAGUE,
+  estimate,
+  noted,
+  unless_vague,
+)
 from fairjax.metrics.inference.resampling import SEEDS, SIGNS, quantile
 from fairjax.metrics.inference.sample import RowSample
 
@@ -315,7 +320,8 @@ def of_gap(
   value = float(np.nanmean(values))
   half = float(radius(values, noise, options))
   if not tested:  # a least or a largest rate
-    return estimate(values, max(value - half, 0.0), min(value + half, largest))
+    low, high = max(value - half, 0.0), min(value + half, largest)
+    return unless_vague(values, low, high, VAGUE * largest)
   null = chance(noise if alike is None else alike, 1)
   null = null[np.isfinite(null)]
   if not len(null):
@@ -326,11 +332,9 @@ def of_gap(
   if value > near:
     low = max((value - near) / (1 + (half - near) / value), 0.0)
   beyond = int((size >= value).sum())
-  out = estimate(values, low, min(value + half, largest))
-  if len(values) > 1 and out['high'] - out['low'] > VAGUE * largest:
-    out = estimate(values, note=too_few(values))
+  high = min(value + half, largest)
   return {
-    **out,
+    **unless_vague(values, low, high, VAGUE * largest),
     'null': float(null.mean()),
     'p': _tail(value, size) if not beyond else (1 + beyond) / (1 + len(size)),
     'p_at_floor': not beyond,
@@ -505,13 +509,13 @@ def paired(
   draws: Float[np.ndarray, 'resample s'],
   options: RowSample,
   width: float,
+  null: Float[np.ndarray, ' resample'] | None = None,
 ) -> dict:
   """A mean of paired differences, one a seed, as tests in results.json are."""
   noise = difference_noise([(values, draws)], options)
-  value = float(values.mean())
-  one = difference(value, noise, options, width)
+  one = difference(float(values.mean()), noise, options, width, null)
   return {
-    'difference': {'value': value, 'low': one.low, 'high': one.high},
+    'difference': estimate(values, one.low, one.high),
     'p': one.p,
     'p_at_floor': one.p_at_floor,
   }

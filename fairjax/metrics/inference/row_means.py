@@ -83,18 +83,11 @@ def difference(
   note: str = '',
 ) -> dict:
   """The estimate of a mean of −1, 0 and 1, with the p of its being 0."""
-  if not options.rows(np.ones(values.shape[1], bool)):
-    out = estimate(np.full(len(values), np.nan), note=note or 'no rows')
-    return {**out, 'p': None}
-  seeds = options.mean(values)
-  if not options.resamples:
-    return {**estimate(seeds), 'p': None}
+  alone = mean(values, options._replace(resamples=0), note=note)
+  if alone['value'] is None or not options.resamples:
+    return {**alone, 'p': None}
+  seeds = np.array(alone['seeds'])
   draws = draws_of(values, options, (-1.0, 1.0))
   draws += seeds - draws.mean(0)
-  noise = intervals.difference_noise([(seeds, draws)], options)
-  test = intervals.difference(float(seeds.mean()), noise, options, 1.0)
-  return {
-    **estimate(seeds, test.low, test.high),
-    'p': test.p,
-    'p_at_floor': test.p_at_floor,
-  }
+  found = intervals.paired(seeds, draws, options, 1.0)
+  return found.pop('difference') | found

@@ -375,13 +375,12 @@ def compare(
     for key in ('value', 'low', 'high'):
       one[key] = None if one[key] is None else one[key] * scale
     one['seeds'] = [v * scale for v in one['seeds']]
-    p, floor = one.pop('p'), one.pop('p_at_floor', False)
+    test = {key: one.pop(key, False) for key in ('p', 'p_at_floor')}
     out.append(
       {
         'measure': name,
         'difference': one,
-        'p': p,
-        'p_at_floor': floor,
+        **test,
         'test': 'paired bootstrap over examples'
         + (' and seeds' if len(a) > 1 else ''),
         'n': a.shape[1],
