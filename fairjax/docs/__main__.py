@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 import fairjax
 import fairjax.main  # whose flags the help of commands names
@@ -83,7 +84,8 @@ def command_pages() -> str:
 def documented(name: str, one) -> str:
   """A signature and its docstring; of a class those of its methods, too."""
   call = inspect.signature(one) if callable(one) else ''
-  parts = [f'{name}{call}\n\n{inspect.getdoc(one) or ""}'.rstrip()]
+  head = textwrap.fill(f'{name}{call}', 78, subsequent_indent='    ')
+  parts = [f'{head}\n\n{inspect.getdoc(one) or ""}'.rstrip()]
   for key, own in inspect.getmembers(one) if inspect.isclass(one) else ():
     real = inspect.unwrap(getattr(own, 'fget', own))
     room = str(getattr(real, '__module__', ''))
@@ -98,7 +100,8 @@ def library() -> str:
   given = [inspect.signature(one).return_annotation for one in found]
   found |= {c: c.__name__ for c in given if hasattr(c, 'save')}
   parts = [fenced(name, documented(name, one)) for one, name in found.items()]
-  return '\n\n'.join(['# Library', *sorted(parts)])
+  about = 'Names of `fairjax`. `audit` returns an Audited, `write` a Written.'
+  return '\n\n'.join(['# Library', about, *sorted(parts)])
 
 
 def first_line(path: pathlib.Path) -> str:
