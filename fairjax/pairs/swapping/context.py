@@ -22,21 +22,20 @@ Rule = Callable[[str, int, int], Row | None]
 
 
 def _is_fixed(text: str, start: int, end: int) -> bool:
-  """Whether a capitalised word is part of such a name: Lady Gaga, Queen."""
+  """Whether a word is part of such a name or phrase: Lady Gaga, Queen."""
   low = text[start:end].lower()
-  if low in SETS.stage_names and last_word(text, start).lower() in _BEFORE:
+  if low in SETS.stage_names and text[start].isupper():
     if next_word(text, end)[0] in SETS.musical:
-      return True
-  return fixed_names.has(text, start, low)
+      if last_word(text, start).lower() in _BEFORE:
+        return True
+  return fixed_names.has(text, start, low, small=False)
 
 
 def unless_fixed(rule: Rule) -> Rule:
-  """The rule, but for names of bands and artists."""
+  """The rule, but for names of bands and artists, and idioms."""
 
   def careful(text: str, start: int, end: int) -> Row | None:
-    if text[start].isupper() and _is_fixed(text, start, end):
-      return None
-    return rule(text, start, end)
+    return None if _is_fixed(text, start, end) else rule(text, start, end)
 
   vars(careful).update(vars(rule))
   return careful
@@ -46,41 +45,24 @@ def noun(row: Row) -> Rule:
   """Swaps `row` except as a surname, a brand or part of a fixed phrase."""
   # Either word: else a swap would not lead back.
   surname = not SETS.surnames.isdisjoint(row)
-  asked = SETS.stays_before.keys() | SETS.stays_after.keys() | SETS.verbs_too
-  asked |= SETS.stays_owning.keys()
-  plain = {*row} - asked - {'man', 'bachelor'}
+  plain = {*row} - SETS.verbs_too - fixed_names.places().keys()
 
   def rule(text: str, start: int, end: int) -> Row | None:
     word = text[start:end]
-    if text[end : end + 10].lower() in (' of a bitc', 's of bitche'):
-      return None
     if word in plain:  # in small letters: nobody's name
       return row
     low = word.lower()
     after, _, _ = next_word(text, end)
     before = last_word(text, start)
-    if low in SETS.stays_before:
-      behind = after or _behind('hyphened', text, end)
-      if behind.lower() in SETS.stays_before[low]:
-        return None
-    if low in SETS.stays_owning:
-      if _behind('owned', text, end).lower() in SETS.stays_owning[low]:
-        return None
-    if before.lower() in SETS.stays_after.get(low, ()):
-      return None
     if low in SETS.verbs_too and after.lower() in SETS.acted_on:
       if not before or before.lower() in SETS.actor:
         return None
     if low in SETS.houses and word[0].isupper() and _is_house(text, end):
       return None
-    if low == 'bachelor' and text[end : end + 2] in ("'s", '’s'):
-      return None
     if low == 'man':
       if found('man_part', text, start, end) and (
         text[end] not in ',!' or (before == '' and word == 'Man')
       ):
-        return None
-      if text[max(0, start - 8) : start].lower() == 'isle of ':
         return None
     if surname and word[1:].islower() and word[0].isupper():
       if text[start - 1 : start] == '-' and start > 1:  # Spider-Man
@@ -105,12 +87,6 @@ def noun(row: Row) -> Rule:
   # Read without their neighbours in small letters: nobody's name.
   vars(rule)['small'] = plain - SETS.cursed
   return rule
-
-
-def _behind(cue: str, text: str, end: int) -> str:
-  """The word behind a mark: king-size, a gentlemen's agreement."""
-  mark = found(cue, text, end, end)
-  return mark[1] if mark else ''
 
 
 def _is_house(text: str, end: int) -> bool:
@@ -215,8 +191,7 @@ def rules(
 
   Without `titles` (lady, sir, count, …) only of those that the rows hold.
   """
-  careful = SETS.surnames | SETS.stays_before.keys() | SETS.stays_after.keys()
-  careful |= SETS.stays_owning.keys() | fixed_names.places().keys()
+  careful = SETS.surnames | fixed_names.places().keys()
   sets = {
     word: noun((row[0], row[1], (*row, '')[2]))
     for row in rows

@@ -1,7 +1,8 @@
-"""Names that stay as they are: of bands, of artists, of persons known to all.
+"""Names and phrases that stay as they are: bands, artists, idioms.
 
-A first name before the surname of such a person stays with it: "Lisa Trump" is
-nobody. The names are fixed_names.csv, a name a line.
+A first name before the surname of a person known to all stays with it: "Lisa
+Trump" is nobody. They are fixed_names.csv, one a line; what is written there in
+small letters (a grandfather clock) stays however it is written, plural too.
 """
 
 import functools
@@ -9,17 +10,40 @@ import re
 
 from fairjax.data.word_tables import table_rows
 
+LONGEST = 40  # letters of a name
+
 
 @functools.cache
-def places() -> dict[str, list[tuple[str, str]]]:
-  """word -> what is before it, and it with what is behind, of each name."""
-  found: dict[str, list[tuple[str, str]]] = {}
-  for (written,) in table_rows(__file__, 'fixed_names.csv'):
-    name = written.lower()
+def places() -> dict[str, list[tuple[str, str, bool]]]:
+  """word -> what is before it, it with what is behind, of each name.
+
+  And whether that is a phrase and no name; phrases come first.
+  """
+  found: dict[str, list[tuple[str, str, bool]]] = {}
+  rows = table_rows(__file__, 'fixed_names.csv')
+  for (written,) in sorted(rows, key=lambda row: not row[0].islower()):
+    name = _folded(written)
     for one in re.finditer(r'[^\W_]+', name):
       at = one.start()
-      found.setdefault(one[0], []).append((name[:at], name[at:]))
+      place = name[:at], name[at:], written.islower()
+      found.setdefault(one[0], []).append(place)
   return found
+
+
+@functools.cache
+def _pattern(low: str) -> re.Pattern:
+  """All names that hold a word, from there on, a group each."""
+  ahead = lambda before: f'(?<={re.escape(before)})' if before else ''
+  each = (
+    f'({ahead(before)}{re.escape(rest)}{"s?" if phrase else ""})'
+    for before, rest, phrase in places()[low]
+  )
+  return re.compile(rf'(?:{"|".join(each)})(?![^\W_])')
+
+
+def _folded(text: str) -> str:
+  """In small letters, with a blank for a hyphen: a king-size bed."""
+  return text.lower().replace('-', ' ').replace('’', "'")
 
 
 def any_in(text: str) -> bool:
@@ -27,15 +51,22 @@ def any_in(text: str) -> bool:
   return any(has(text, one.start(), one[0].lower()) for one in words)
 
 
-def has(text: str, start: int, low: str) -> bool:
+def has(text: str, start: int, low: str, small: bool = True) -> bool:
   """Whether a word, in small letters `low`, is part of such a name there.
 
-  Sister Nancy is an artist, and my sister Nancy is none.
+  Sister Nancy is an artist, and my sister Nancy is none. A name in small
+  letters is one where these are allowed.
   """
-  for before, rest in places().get(low, ()):
-    begin, end = start - len(before), start + len(rest)
-    same = begin >= 0 and text[begin:end].lower() == before + rest
-    if same and not text[end : end + 1].isalnum():
-      if text[begin].isupper() or text[start].islower():
-        return True
-  return False
+  if low not in places():
+    return False
+  first = max(0, start - LONGEST)
+  near = _folded(text[first : start + LONGEST])
+  match = _pattern(low).match(near, start - first)
+  if not match:
+    return False
+  before, _, phrase = places()[low][match.lastindex - 1]
+  begin = start - len(before)
+  if begin and text[begin - 1].isalnum():
+    return False
+  capital = text[begin].isupper() and (small or text[start].isupper())
+  return phrase or capital or (small and text[start].islower())

@@ -51,6 +51,8 @@ def her(text: str, start: int, end: int) -> Row:
   before = last_word(text, start).lower()
   if before == 'to' and last_word(text, start - 3).lower().startswith('listen'):
     before = 'hear'
+  if before in ('and', 'or') and (cue := found('with_him', text, start)):
+    before = cue[1].lower()  # saw him and her arguing
   if before in SETS.excepting and _goes_on(before, text, start, after):
     return OBJECT
   if before in SETS.prepositions:
@@ -233,10 +235,12 @@ def _is_act(word: str, text: str, stop: int) -> bool:
   low = after.lower()
   if low in SETS.possessive or low in SETS.after_acts:  # "tie her shoes"
     return True
-  if low in SETS.adverbs or _graded(low):
+  if (low in SETS.adverbs or _graded(low)) and word not in SETS.mostly_nouns:
     return True
   if low in _BEFORE_OBJECTS and not found('some_day', text, stop, stop):
     return True
+  if word in SETS.seeming and (low in SETS.adjectives or low in SETS.states):
+    return True  # made her look old
   if word in SETS.things_too:  # "made her mark."
     return False
   if word in SETS.motions:
