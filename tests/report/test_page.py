@@ -71,6 +71,14 @@ def test_a_run_becomes_one_whole_page(reported, unspoken):
   assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
 
 
+def test_a_model_s_folder_is_called_by_its_name(run_folder, tmp_path):
+  path, found = '/home/me/runs/gpt2/export/seed_0', results.read(run_folder)
+  found.title, found.model, found.focus = '', f'gpt2 ({path})', ''
+  results.write(tmp_path, found)
+  text = Reader(page.report(tmp_path)).text
+  assert 'gpt2 on ' in text and text.find(path) in (-1, text.rfind(path))
+
+
 def test_numbers_of_the_results_are_on_the_page(reported):
   text = Reader(reported[1]).text
   for found in results.read(reported[0]).sets.values():

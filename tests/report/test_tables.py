@@ -3,6 +3,7 @@
 import pytest
 
 from fairjax import results
+from fairjax.data.word_tables import table_rows
 from fairjax.report import render, tables
 
 
@@ -10,22 +11,17 @@ def made(value, low=None, high=None, **more):
   return {'value': value, 'low': low, 'high': high, 'seeds': [], **more}
 
 
+def estimates():
+  """(Estimate, its text) of each line of cells.csv."""
+  for *given, seeds, text in table_rows(__file__, 'cells.csv'):
+    ends = [float(one) if one else None for one in given]
+    yield made(*ends, seeds=[*map(float, seeds.split())]), text
+
+
 @pytest.mark.parametrize(
   'value, text',
   [
-    (made(0.8421, 0.8114, 0.87), '0.842 [0.811, 0.870]'),
-    (made(0.8421), '0.842'),
-    (made(0.6, 0.0, 1.0), '0.600 (the rows are too few for an interval)'),
-    (
-      {**made(0.6, 1e-11, 1.0), 'seeds': [0.5, 0.7]},
-      '0.600 (2 seeds are too few for an interval)',
-    ),
-    (made(None), 'undefined'),
-    (made(float('nan'), 0.1, 0.2), 'undefined'),
-    (made(1.0, 1.0, 1.0), '1.000 [1.000, 1.000]'),
-    (made(-0.0001, -0.02, 0.02), '0.000 [-0.020, 0.020]'),
-    (made(0.00123, 0.0004, 0.0021), '0.0012 [0.0004, 0.0021]'),
-    (made(1234.56, 1200.0, 1300.0), '1,234.6 [1,200.0, 1,300.0]'),
+    *estimates(),
     (0.05, '0.050'),
     (0.00023, '0.00023'),
     (1.2e-9, '1.2e-09'),

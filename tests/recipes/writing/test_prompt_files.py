@@ -8,6 +8,7 @@ import pytest
 
 from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics.texts import hurtful
 from fairjax.recipes.writing import prompts
 
@@ -49,7 +50,6 @@ def rated(row, **values):
   ('name', 'text', 'words'),
   [
     ('b.json', json.dumps(BOLD)[:-9], 'b.json is no JSON (Expecting'),
-    ('b.json', '{"a": {"b": ["x"]}, "a": {}}', "the key 'a' is there twice"),
     (
       'b.json',
       bold('American_actors', 'A_B', 1, value=7),
@@ -57,36 +57,14 @@ def rated(row, **values):
     ),
     ('b.json', bold('American_actors', 'C', value=[]), "has [] for 'C' in the"),
     ('b.json', bold('American_actors', value={}), 'has {} for the category'),
-    (
-      *('r.jsonl', rated(7, toxicity='high')),
-      "r.jsonl, row 7 has 'high' for the toxicity of its prompt",
-    ),
-    ('r.jsonl', rated(7, toxicity=[1]), 'row 7 has [1] for the toxicity'),
-    ('r.jsonl', rated(7, toxicity=True), 'row 7 has True for the toxicity'),
-    ('r.jsonl', rated(7, toxicity=1.5), 'row 7 has 1.5 for the toxicity'),
-    ('r.jsonl', rated(7, text=7), 'row 7 has no text in its prompt'),
-    ('r.jsonl', rated(7, toxicity=1e999), 'row 7 has inf for the toxicity'),
-    (
-      'p.csv',
-      'prompt,prompt,group\nHe,x,m\nShe,y,f\n',
-      "p.csv has 2 columns named 'prompt'; rename one",
-    ),
-    ('p.csv', 'prompt,group,group\nHe,x,m\n', "2 columns named 'group'"),
-    (
-      'p.json',
-      '[{"prompt": "He", "group": "m"}, {"prompt": ["She"], "group": "f"}]',
-      "p.json has ['She'] in column prompt of row 1; give a text",
-    ),
-    (
-      'p.json',
-      '[{"prompt": "He", "group": "m"}, {"prompt": "She", "group": ["f"]}]',
-      "p.json has ['f'] in column group of row 1; give a text",
-    ),
+    *map(tuple, table_rows(__file__, 'prompt_mistakes.csv')),
   ],
 )
 def test_a_file_that_cannot_be_read_is_one_sentence(
   tmp_path, name, text, words
 ):
+  if name == 'r.jsonl':  # what a row's prompt has in place of its own
+    text = rated(7, **json.loads(text))
   with pytest.raises(UserError, match=re.escape(words)):
     read(tmp_path / name, text)
 
