@@ -10,7 +10,7 @@ shown in a notebook. Every number has its interval, as in the program.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 import pandas as pd
@@ -378,12 +378,7 @@ def swap(
   given: Any = texts
   column = [given] if alone else list(given)
   swapped = dictionary.swap(
-    column,
-    direction,
-    words,
-    gendered,
-    random_state,
-    axis=axis,
+    column, direction, words, gendered, random_state, axis=axis
   ).texts
   remedy = 'give words= of the language of the texts'
   doubt = words is None and english.doubt(column, swapped, axis, remedy)
@@ -433,7 +428,19 @@ def diet(
   return pd.concat([rows, others], ignore_index=True)
 
 
-_WEIGHTING = doors.options(('weighting', 'method.terms', 'seed'), Config())
+class WeightOptions(TypedDict, total=False):
+  """The rest of what `weights` takes, which says what each is: knobs."""
+
+  terms: Annotated[str | os.PathLike[str], 'method.terms']
+  estimator: Annotated[str, 'weighting.estimator']
+  n_estimators: Annotated[int, 'weighting.n_estimators']
+  max_depth: Annotated[int, 'weighting.max_depth']
+  folds: Annotated[int, 'weighting.folds']
+  max_weight: Annotated[float, 'weighting.max_weight']
+  random_state: Annotated[int, 'seed']
+
+
+_WEIGHTING = doors.options(WeightOptions, Config())
 
 
 @doors.door(known=_WEIGHTING)
@@ -442,14 +449,15 @@ def weights(
   z: str = 'gender',
   *,
   sensitive_features: Any = None,
-  **options: Any,
+  options: WeightOptions | None = None,
+  **deprecated: Unpack[WeightOptions],
 ) -> pd.Series:
   """Instance weights Q(y)/P(y|z) of each row (Zhang et al. 2020).
 
   Args:
     {arguments}
 
-  Options (keywords, or entries of `options={…}`):
+  Options (a `WeightOptions`, or a mapping):
     {options}
   """
   from fairjax.methods import reweight
@@ -458,7 +466,9 @@ def weights(
   rows, groups = inputs.with_groups(inputs.table(table), sensitive_features)
   if groups:
     z = f'columns:{",".join(groups)}'
-  config = doors.configured(Config(), _WEIGHTING, {'z': z, **options})
+  config = Config()
+  config.weighting.z = z
+  doors.configured(config, _WEIGHTING, doors.given(options, deprecated))
   result = reweight.weights(rows, config)['weight']
   return pd.Series(result.to_numpy(), table.index, name='weight')
 

@@ -138,7 +138,7 @@ def test_weights_and_diets_of_a_table():
   texts = ['she is fine', 'he is fine', 'she is bad', 'he is bad'] * 30
   label = ([0, 0, 1, 1] * 30)[:118] + [0, 1]
   table = pd.DataFrame({'text': texts, 'label': label}, index=range(7, 127))
-  w = fairjax.weights(table, estimator='count')
+  w = fairjax.weights(table, options={'estimator': 'count'})
   assert list(w.index) == list(table.index) and np.allclose(w.mean(), 1, 0.1)
   who = table.text.str[:2].rename('who')
   named = fairjax.weights(table.assign(who=who), 'columns:who')
@@ -330,7 +330,7 @@ def test_a_table_keeps_its_labels_and_each_row_needs_a_text():
     assert label[row['text']] == row['label']
   table.loc[3, 'text'] = None
   for call in (
-    lambda: fairjax.weights(table, estimator='count'),
+    lambda: fairjax.weights(table, options={'estimator': 'count'}),
     lambda: fairjax.diet(table.assign(ge=0.0)),
   ):
     with pytest.raises(UserError, match=r'row 3 has \w+ for a text'):

@@ -72,8 +72,8 @@ DOORS = {
   ),
   'swap': (lambda: fairjax.swap('x', direction='up'), 'direction'),
   'weights': (lambda: fairjax.weights(ROWS, z='identity'), "z='columns:a,b'"),
-  'weights_knob': (lambda: fairjax.weights(ROWS, folds=1), 'folds is 1'),
-  'weights_words': (lambda: fairjax.weights(ROWS, 'terms'), 'terms=…'),
+  'knob': (lambda: fairjax.weights(ROWS, options={'folds': 1}), 'folds is 1'),
+  'weights_words': (lambda: fairjax.weights(ROWS, 'terms'), "'terms': …"),
   'save': (
     lambda: fairjax.assess([0, 1], [0.1, 0.9]).save('/dev/null/x'),
     'another folder with folder=…',
@@ -113,6 +113,7 @@ def test_every_function_of_the_library_is_such_a_door():
   # Of arrays and results alone, which no knob speaks of.
   plain |= {'__version__', 'compare', 'gradient_norms'}
   plain |= {'FairClassifier', 'AuditCallback'}
+  plain |= {'AuditOptions', 'WeightOptions', 'WriteOptions'}
   for name in {*fairjax.__all__} - plain:
     function = getattr(fairjax, name)
     assert function.__wrapped__.__module__ == function.__module__, name
@@ -140,17 +141,16 @@ def test_options_come_from_the_knobs():
   table = pd.DataFrame({'p': [0.1, 0.9] * 20, 'label': [0, 1] * 20})
   table['sex'] = ['f', 'f', 'm', 'm'] * 10
   ask = functools.partial(fairjax.audit, 'p', table)
-  whole = ask(groups='sex', n_resamples=20, min_group=5)
-  same = ask(
-    sensitive_features='sex', options=dict(n_resamples=20, min_group=5)
-  )
+  how = fairjax.AuditOptions(n_resamples=20, min_group=5)
+  with pytest.warns(FutureWarning, match=r"options={'n_resamples': …, 'min_g"):
+    whole = ask(groups='sex', **how)
+  same = ask(sensitive_features='sex', options=how)
   assert same['dp'] == whole['dp'] and whole.config.measures.min_group == 5
-  taken = inspect.signature(fairjax.audit).parameters
-  assert taken['n_resamples'].default == 10000 and 'fail_if' in taken
-  assert inspect.signature(fairjax.write).parameters['top_k'].default == 0
+  assert fairjax.audit.known['n_resamples'].default == 10000
+  assert fairjax.write.known['top_k'].default == 0
   assert 'min_group: smallest number of rows' in fairjax.audit.__doc__
   with pytest.raises(UserError, match="no option 'min_grp'; did you mean"):
-    ask(min_grp=5)
+    ask(options={'min_grp': 5})
   with pytest.raises(UserError, match=r'^n_resamples is -1; a number from 0'):
     ask(options={'n_resamples': -1})
   with pytest.raises(UserError, match='another name of groups'):

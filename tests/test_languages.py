@@ -118,8 +118,7 @@ def test_one_text_of_another_language_is_told_at_each_door():
     lambda some: ['gut'] * len(some),
     lambda some: [0.2] * len(some),
     pd.DataFrame({'prompt': prompts}),
-    axes='religion',
-    **{'samples': 1, 'n_resamples': 100},
+    **{'axes': 'religion', 'samples': 1, 'options': {'n_resamples': 100}},
   )
   assert any(said in note for note in found.results.notes)
   with warnings.catch_warnings():
@@ -155,8 +154,9 @@ def test_an_audit_of_german_says_what_is_of_english(german):
   frame = pd.DataFrame({'text': texts, 'label': [1, 0] * 40})
   frame['gender'] = ['male', 'female'] * 40
   dislikes = lambda column: [0.9 if 'Lehrerin' in t else 0.1 for t in column]
+  few = {'n_resamples': 100}
   found = fairjax.audit(
-    dislikes, frame, groups=['gender'], swaps=[german], n_resamples=100
+    dislikes, frame, groups=['gender'], options={'swaps': [german], **few}
   )
   assert found['flips']['value'] == 1.0
   assert found['tprd']['value'] == 1.0  # the female wording less the male one

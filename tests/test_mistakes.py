@@ -43,12 +43,14 @@ def thresholds(**given):
   return lambda: fairjax.thresholds(**own | given)
 
 
-def audit(model=P, data=PLAIN, **given):
-  return lambda: fairjax.audit(model, data, **({'n_resamples': 50} | given))
+def audit(model=P, data=PLAIN, groups=(), text='text', label='label', **given):
+  own = {'groups': groups, 'text': text, 'label': label}
+  how = {'n_resamples': 50} | given
+  return lambda: fairjax.audit(model, data, **own, options=how)
 
 
-def weights(table=TABLE, **given):
-  return lambda: fairjax.weights(table, **given)
+def weights(table=TABLE, z='gender', **given):
+  return lambda: fairjax.weights(table, z, options=given)
 
 
 def says(answer):
@@ -67,7 +69,7 @@ def unasked(prompts):
 
 
 def writes(model=unasked, classifier=chance, prompts=None, **given):
-  how = {'samples': 1, 'limit': 0, 'n_resamples': 20} | given
+  how = {'samples': 1, 'options': {'n_resamples': 20}} | given
   if prompts is not None:
     prompts = pd.DataFrame(prompts)
   return lambda: fairjax.write(model, classifier, prompts, **how)
@@ -78,7 +80,7 @@ def rude(answer):
   judge = lambda texts: [answer(text == 'bad', len(text)) for text in texts]
   model = lambda prompts: [WRITTEN[prompt] for prompt in prompts]
   three = {'prompt': [*WRITTEN], 'group': [*'mfn']}
-  return writes(model, judge, three, pos_label='rude')
+  return writes(model, judge, three, options={'pos_label': 'rude'})
 
 
 def one_label(high, low):
@@ -377,7 +379,7 @@ def test_of_many_columns_the_named_ones_are_read(monkeypatch):
     answers, 'numeric', lambda one: read.append(one.name) or plain(one)
   )
   wide = pd.DataFrame(np.zeros((N, 500), int).astype(str)).add_prefix('c')
-  fairjax.audit(AUDITED.assign(sex=G).join(wide), groups='sex', n_resamples=0)
+  audit(AUDITED.assign(sex=G).join(wide), None, 'sex')()
   assert 'score' in read and len(read) < 9
 
 
@@ -432,14 +434,12 @@ def test_a_class_to_detect_is_label_1_whatever_its_number(names):
     def predict_proba(self, texts):
       return BOTH[: len(texts), ::-1]  # P(names[0]) first
 
-  result = fairjax.audit(Model(), NAMED, n_resamples=50, swaps=())
+  result = audit(Model(), NAMED, swaps=())()
   assert result['auc']['value'] > 0.9
   said = [n for n in result.results.notes if 'is read as label 1' in n]
   assert names[0] in said[0]
   turned = NAMED.assign(label=1 - Y)
-  other = fairjax.audit(
-    Model(), turned, labels='0=1,1=0', n_resamples=50, swaps=()
-  )
+  other = audit(Model(), turned, labels='0=1,1=0', swaps=())()
   assert other['auc']['value'] == result['auc']['value']
 
 

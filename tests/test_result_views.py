@@ -34,9 +34,13 @@ def plain(**more):
   return frame(**more).drop(columns='text')
 
 
+def audit(model, data=None, groups=(), **more):
+  return fairjax.audit(model, data, groups=groups, options={**QUICK, **more})
+
+
 @functools.cache
 def by_name():
-  return fairjax.audit(P, plain(), groups='sex', **QUICK)
+  return audit(P, plain(), groups='sex')
 
 
 def chance(texts):
@@ -103,7 +107,7 @@ def generated(texts):
   ids=lambda model: getattr(model, '__name__', type(model).__name__),
 )
 def test_a_model_of_any_kind_is_audited(model):
-  found = fairjax.audit(model, frame(), groups='sex', swaps=(), **QUICK)
+  found = audit(model, frame(), groups='sex', swaps=())
   assert found['accuracy']['value'] == pytest.approx(1 - 1 / N)
 
 
@@ -116,37 +120,36 @@ def test_a_model_of_any_kind_is_audited(model):
   ids=lambda one: type(one).__name__,
 )
 def test_groups_are_named_or_given_themselves(given):
-  found = fairjax.audit(P, plain(), groups=given, **QUICK)
+  found = audit(P, plain(), groups=given)
   assert found['dp'] == by_name()['dp']
 
 
 def test_clusters_are_given_themselves():
-  together = fairjax.audit(P, plain(), cluster=np.arange(N) // 2, **QUICK)
+  together = audit(P, plain(), cluster=np.arange(N) // 2)
   assert 'rows are 60 clusters' in ' '.join(together.results.notes)
 
 
 def test_the_positive_label_has_a_name():
-  share = lambda p, pos: fairjax.audit(
-    p, plain(), groups='sex', pos_label=pos, **QUICK
-  )['base_rate']['value']
+  ask = lambda p, one: audit(p, plain(), groups='sex', pos_label=one)
+  share = lambda p, one: ask(p, one)['base_rate']['value']
   assert share(P, 'toxic') == share(P, 1) == share(P, None) == Y.mean()
   assert share(1 - P, 'ok') == pytest.approx(1 - Y.mean())
 
 
 def test_a_table_of_several_models_is_read_by_column():
   both = {'a': P, 'b': 1 - P}
-  found = fairjax.audit(both, plain(), scores=['b', 'a'], **QUICK)
+  found = audit(both, plain(), scores=['b', 'a'])
   assert [*found.results.contenders] == ['b', 'a']
 
 
 def test_texts_alone_are_data():
-  found = fairjax.audit(chance, TEXTS, **QUICK)
+  found = audit(chance, TEXTS)
   assert found['flips']['value'] == 0
 
 
 def test_decisions_of_a_function_have_no_ranks():
-  assert 'auc' not in fairjax.audit(words, frame(), groups='sex', **QUICK)
-  assert 'auc' in fairjax.audit(chance, frame(), groups='sex', **QUICK)
+  assert 'auc' not in audit(words, frame(), groups='sex')
+  assert 'auc' in audit(chance, frame(), groups='sex')
 
 
 # Kinds of tables
@@ -167,9 +170,9 @@ def kinds():
 @pytest.mark.parametrize('name', kinds())
 def test_a_table_of_any_kind_is_audited(name):
   data = kinds()[name]
-  found = fairjax.audit('score', data, groups=['sex'], **QUICK)
+  found = audit('score', data, groups=['sex'])
   assert found['accuracy']['value'] == np.mean((P >= 0.5) == Y)
-  assert fairjax.audit(data, groups=['sex'], **QUICK)['dp'] == found['dp']
+  assert audit(data, groups=['sex'])['dp'] == found['dp']
 
 
 def test_tables_of_polars_and_of_hugging_face_are_audited():
@@ -178,16 +181,16 @@ def test_tables_of_polars_and_of_hugging_face_are_audited():
   expected = by_name()['dp']
   own = pl.DataFrame(data.to_dict('list'))
   for one in (own, own.lazy()):
-    assert fairjax.audit('score', one, groups='sex', **QUICK)['dp'] == expected
+    assert audit('score', one, groups='sex')['dp'] == expected
   found = fairjax.assess(
     own['label'], own['score'], own[['sex']], pos_label='toxic', **QUICK
   )
   assert found['dp']['value'] == expected['value']
   hf = pytest.importorskip('datasets')
   one = hf.Dataset.from_pandas(data)
-  assert fairjax.audit('score', one, groups='sex', **QUICK)['dp'] == expected
+  assert audit('score', one, groups='sex')['dp'] == expected
   with pytest.raises(UserError, match=r"splits 'train'; give one, as in data"):
-    fairjax.audit('score', hf.DatasetDict({'train': one}), **QUICK)
+    audit('score', hf.DatasetDict({'train': one}))
 
 
 MODULE = """
@@ -229,7 +232,7 @@ def files(folder):
 def test_files_and_code_of_any_kind_are_audited(tmp_path, monkeypatch):
   monkeypatch.syspath_prepend(tmp_path)
   for model in files(tmp_path):
-    found = fairjax.audit(model, frame(), groups='sex', swaps=(), **QUICK)
+    found = audit(model, frame(), groups='sex', swaps=())
     assert found['accuracy']['value'] == pytest.approx(1 - 1 / N), model
 
 
@@ -332,18 +335,17 @@ def test_assessments_of_classes_and_of_seeds_are_saved(tmp_path):
 
 def test_a_gate_is_read_off_the_result():
   for bound, said in (0.1, 'passed'), (0.99, 'failed'), (0.6, 'not decided'):
-    asked = {'fail_if': f'accuracy<{bound}', **QUICK}
-    assert fairjax.audit(P, plain(), groups='sex', **asked).gate == said
+    assert audit(P, plain(), 'sex', fail_if=f'accuracy<{bound}').gate == said
   with pytest.raises(UserError, match='acuracy'):
-    fairjax.audit(P, plain(), fail_if='acuracy<0.2', **QUICK)
+    audit(P, plain(), fail_if='acuracy<0.2')
 
 
 def test_rows_that_cannot_be_used_are_dropped_where_that_is_asked_for():
   data = plain()
   data.loc[3, 'label'] = None
-  with pytest.raises(UserError, match=r"drop such rows with on_bad='drop'"):
-    fairjax.audit('score', data.assign(score=P), **QUICK)
-  found = fairjax.audit('score', data.assign(score=P), on_bad='drop', **QUICK)
+  with pytest.raises(UserError, match=r"rows with options={'on_bad': 'drop'}"):
+    audit('score', data.assign(score=P))
+  found = audit('score', data.assign(score=P), on_bad='drop')
   assert found.results.sets['data']['rows'] == N - 1
 
 

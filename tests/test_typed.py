@@ -14,7 +14,8 @@ result = fairjax.assess([0, 1], [0.2, 0.8], groups=['f', 'm'], pos_label=1)
 found: dict = result['dp']
 names: list[str] = result.keys()
 audited = fairjax.audit(lambda texts: [0.5] * len(texts), {'text': ['She.']})
-words: list[str] = audited.warnings
+options = fairjax.AuditOptions(min_group=5, swaps=['gender'])
+words: list[str] = fairjax.audit([0.2], options=options).warnings
 gate: str = audited.gate
 score: float = audited.what_if('She won.').said.score
 text: str = fairjax.swap('She won.', axis='gender')
@@ -26,6 +27,8 @@ WRONG = {
   'fairjax.audit(None, label=3)': 'expected "str"',
   'fairjax.assess([0], [1], treshold=1)': 'did you mean "threshold"',
   'fairjax.asses([0], [1])': 'no attribute "asses"',
+  "fairjax.audit(None, options={'min_grp': 5})": 'key "min_grp"',
+  "fairjax.write('m', options={'rate': ''})": 'expected "float"',
   "fairjax.assess([0], [1], n_resamples='many')": 'expected "int"',
   "fairjax.assess([0], [1]).plott('dp')": 'no attribute "plott"',
   "fairjax.thresholds([0], [1], ['f'], criterion=3)": 'expected "str"',

@@ -12,8 +12,10 @@ import os
 import pathlib
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar
+import typing
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ParamSpec, TypedDict, TypeVar
 
 from fairjax.config import HELP, Config
 from fairjax.core import knobs, paths
@@ -36,6 +38,9 @@ ARGUMENTS: dict[str, str] = dict(
 P = ParamSpec('P')
 T = TypeVar('T')
 
+# Every knob by its whole name, as `configured` takes them.
+LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
+
 # Leaves whose arguments have another name in every function that has these.
 RENAMED = {
   'measures.resamples': 'n_resamples',
@@ -44,25 +49,39 @@ RENAMED = {
 }
 
 
-def options(
-  names: Sequence[str],
-  base: Config,
-  own: Mapping[str, str] | None = None,
-  but: Sequence[str] = (),
-) -> dict[str, knobs.Leaf]:
-  """{argument: leaf} of sections and of single leaves, with base's values.
+class CommonOptions(TypedDict, total=False):
+  """What `audit` and `write` take both."""
 
-  An argument is the leaf's last word, or what `own` calls it; `but` names
-  leaves that a function takes otherwise.
-  """
-  called = RENAMED | dict(own or {})
-  found = {}
-  for leaf in knobs.leaves(Config):
-    section, _, last = leaf.name.rpartition('.')
-    if leaf.name not in but and (section in names or leaf.name in names):
-      value = knobs.value(base, leaf.name)
-      found[called.get(leaf.name, last)] = leaf._replace(default=value)
-  return found
+  threshold: Annotated[float | str, 'measures.threshold']
+  pos_label: Annotated[Any, 'measures.pos_label']
+  n_resamples: Annotated[int, 'measures.resamples']
+  confidence_level: Annotated[float, 'measures.confidence_level']
+  random_state: Annotated[int, 'seed']
+  fail_if: Annotated[str, 'audit.fail_if']
+  fail_on: Annotated[str, 'audit.fail_on']
+  batch_size: Annotated[int, 'audit.batch']
+
+
+def options(kind: type, base: Config) -> dict[str, knobs.Leaf]:
+  """{key: leaf} of a TypedDict whose hints name leaves, with base's values."""
+  hints = typing.get_type_hints(kind, include_extras=True)
+  named = {key: LEAVES[hint.__metadata__[0]] for key, hint in hints.items()}
+  of = lambda leaf: leaf._replace(default=knobs.value(base, leaf.name))
+  return {key: of(leaf) for key, leaf in named.items()}
+
+
+def given(
+  options: Mapping[str, object] | None, deprecated: Mapping[str, object]
+) -> dict[str, Any]:
+  """The options of a function, some of which may be keywords until 0.3."""
+  more = {} if options is None else options
+  need(isinstance(more, Mapping), 'options', more, '{name: value} is needed')
+  if deprecated:
+    entries = ', '.join(f'{name!r}: …' for name in deprecated)
+    said = 'options as keywords are deprecated, and go in fairjax 0.3; give '
+    said += f'options={{{entries}}}'
+    warnings.warn(said, FutureWarning, stacklevel=4)  # of the door's caller
+  return {**more, **deprecated}
 
 
 def configured(
@@ -75,14 +94,16 @@ def configured(
       raise UserError(f'there is no option {name!r}; {hint}')
     section, _, last = known[name].name.rpartition('.')
     at = getattr(config, section) if section else config
-    setattr(at, last, _typed(value, known[name].default))
+    setattr(at, last, _typed(value, known[name]))
   knobs.check(config, Config)
   return config
 
 
-def _typed(value: Any, default: Any) -> Any:
+def _typed(value: Any, leaf: knobs.Leaf) -> Any:
   """A value as a config has it: a tuple for one text, a path as text."""
-  if isinstance(default, tuple):
+  if leaf.name in ('measures.threshold', 'measures.pos_label'):  # or a name
+    return leaf.default if value is None else str(value)
+  if isinstance(leaf.default, tuple):
     return tuple(value) if is_listed(value) else (value,)
   if isinstance(value, numbers.Integral) and not isinstance(value, bool):
     return int(value)  # numpy's
@@ -92,7 +113,7 @@ def _typed(value: Any, default: Any) -> Any:
 def surface(
   function: Callable, own: Mapping[str, str] | None = None
 ) -> Surface:
-  """How a function calls leaves: by its arguments.
+  """How a function calls leaves: by its arguments, or entries of its options.
 
   `own` are leaves that it calls otherwise; several words stand as they are.
 
@@ -100,17 +121,21 @@ def surface(
   >>> worded('leave them out: --config.data.on_bad=drop', surface(audit))
   "leave them out: on_bad='drop'"
   """
-  known, own = inspect.signature(function).parameters, own or {}
+  arguments, own = inspect.signature(function).parameters, own or {}
+  known = getattr(function, 'known', {})
+  entries = {leaf.name: name for name, leaf in known.items()}
 
   def called(leaf: str, value: str | None) -> str:
     name = RENAMED.get(leaf, leaf.rpartition('.')[2])
-    name = own.get(leaf, name if name in known else '')
+    name = own.get(leaf, name if name in arguments else '')
     if value is None:
-      return name or leaf
+      return entries.get(leaf, name) or leaf
+    plain = repr(value.strip('\'"')) if value else '…'
+    if leaf in entries:
+      return f'options={{{entries[leaf]!r}: {plain}}}'
     if not name:
       return f'the command and its flag {in_config(leaf, value)}'
-    plain = value.strip('\'"')
-    return name if ' ' in name else f'{name}={repr(plain) if value else "…"}'
+    return name if ' ' in name else f'{name}={plain}'
 
   return called
 
@@ -121,20 +146,13 @@ def door(
 ) -> Callable[[Callable[P, T]], Callable[P, T]]:
   """A function of the library whose errors are in its own words.
 
-  Its **options are `known`: arguments, or entries of the mapping `options=`;
-  its signature and help have each, from the knob.
+  `known` are the entries of its `options`, which its help lists.
   """
 
   def decorate(function: Callable[P, T]) -> Callable[P, T]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> T:
       try:
-        if known:
-          more = kwargs.pop('options', None)
-          more = {} if more is None else more
-          right = isinstance(more, Mapping)
-          need(right, 'options', more, '{name: value} is needed')
-          kwargs |= more
         return function(*args, **kwargs)
       except UserError as error:
         if error.surface is in_config:  # else an inner door has said it
@@ -142,25 +160,11 @@ def door(
         raise
 
     made: Any = call
-    if known:
-      made.__signature__ = _signature(function, known)
-    made.__doc__ = _documented(function, known or {})
+    made.known = known or {}
+    made.__doc__ = _documented(function, made.known)
     return made
 
   return decorate
-
-
-def _signature(function: Callable, known: Mapping) -> inspect.Signature:
-  whole = inspect.signature(function)
-  kind = inspect.Parameter
-  own = [p for p in whole.parameters.values() if p.kind != kind.VAR_KEYWORD]
-  own += [
-    kind(name, kind.KEYWORD_ONLY, default=leaf.default, annotation=leaf.type)
-    for name, leaf in known.items()
-    if name not in whole.parameters
-  ]
-  more = kind('options', kind.KEYWORD_ONLY, default=None, annotation=Mapping)
-  return whole.replace(parameters=[*own, more])
 
 
 def _documented(function: Callable, known: Mapping[str, knobs.Leaf]) -> str:
@@ -169,7 +173,7 @@ def _documented(function: Callable, known: Mapping[str, knobs.Leaf]) -> str:
   filled = function.__doc__ or ''
   named = inspect.signature(function).parameters if '{arg' in filled else ()
   about = lambda k: ARGUMENTS.get(f'{function.__name__}.{k}') or ARGUMENTS[k]
-  own = [f'{k}: {about(k)}.' for k in named if k not in ('self', 'options')]
+  own = [f'{k}: {about(k)}.' for k in named if k != 'self']
   more = [f'{k}: {HELP[v.name]} [{v.default!r}]' for k, v in known.items()]
   for place, each in (('arguments', own), ('options', more)):
     lines = [

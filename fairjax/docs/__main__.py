@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import typing
 
 import fairjax
 import fairjax.main  # whose flags the help of commands names
@@ -83,7 +84,8 @@ def command_pages() -> str:
 
 def documented(name: str, one) -> str:
   """A signature and its docstring; of a class those of its methods, too."""
-  call = inspect.signature(one) if callable(one) else ''
+  called = callable(one) and not typing.is_typeddict(one)
+  call = inspect.signature(one) if called else ''
   head = textwrap.fill(f'{name}{call}', 78, subsequent_indent='    ')
   parts = [f'{head}\n\n{inspect.getdoc(one) or ""}'.rstrip()]
   for key, own in inspect.getmembers(one) if inspect.isclass(one) else ():
@@ -97,7 +99,7 @@ def documented(name: str, one) -> str:
 def library() -> str:
   """Each name of the library, and the classes that its functions return."""
   found = {getattr(fairjax, n): n for n in dir(fairjax) if n[0] != '_'}
-  given = [inspect.signature(one).return_annotation for one in found]
+  given = [getattr(one, '__annotations__', {}).get('return') for one in found]
   found |= {c: c.__name__ for c in given if hasattr(c, 'save')}
   parts = [fenced(name, documented(name, one)) for one, name in found.items()]
   about = 'Names of `fairjax`. `audit` returns an Audited, `write` a Written.'

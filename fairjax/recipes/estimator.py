@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from fairjax.config import Config, doors, pretrained, shipped, validate
-from fairjax.core import artefacts, knobs
+from fairjax.core import artefacts
 from fairjax.core.errors import need, same_index
 from fairjax.data.tables import inputs
 from fairjax.data.tables.inputs import BadRows
@@ -155,7 +155,6 @@ def config_of(asked: FairClassifier, groups: list[str]) -> Config:
   own |= {knob: value for knob, value in given.items() if value is not None}
   own |= {'model': asked.model} if asked.model else {}
   own |= dict(asked.options or {})
-  leaves = {leaf.name: leaf for leaf in knobs.leaves(Config)}
   # A model that can be written as a folder.
   config = shipped(name, asked.model or pretrained('tiny'))
-  return doors.configured(config, leaves, own)
+  return doors.configured(config, doors.LEAVES, own)

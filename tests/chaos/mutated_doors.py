@@ -410,20 +410,21 @@ def to_score() -> tuple[pd.DataFrame, list[dict]]:
   texts = [f'{w} said {i}' for i in range(8) for w in ('he', 'she')]
   data = pd.DataFrame({'text': texts, 'label': [0, 1] * 8})
   with tempfile.TemporaryDirectory() as folder:
-    fairjax.audit(SHARES, data, n_resamples=0).save(folder)
+    fairjax.audit(SHARES, data, options=NONE).save(folder)
     frame = pd.read_csv(pathlib.Path(folder) / 'to_score.csv')
   frame['score'] = np.linspace(0, 1, len(frame))
   return data, frame.to_dict('records')
 
 
 SHARES = np.linspace(0.05, 0.95, 16)
+NONE, COUNT = {'n_resamples': 0}, {'estimator': 'count'}
 
 
 def edited_file(folder, rng):
   """to_score.csv with scores, as somebody filled it in."""
   data, rows = to_score()
   path = as_file(rows, folder, 'edited', rng)
-  return lambda: fairjax.audit(SHARES, data, edited=path, n_resamples=0)
+  return lambda: fairjax.audit(SHARES, data, options=NONE | {'edited': path})
 
 
 def library_table(folder, rng):
@@ -443,15 +444,15 @@ def library_table(folder, rng):
   share = rng.random(30)
   door = pick(
     (
-      lambda: fairjax.audit(share, frame, groups=['g'], n_resamples=0),
-      lambda: fairjax.weights(frame, z='columns:g', estimator='count'),
+      lambda: fairjax.audit(share, frame, groups=['g'], options=NONE),
+      lambda: fairjax.weights(frame, 'columns:g', options=COUNT),
       lambda: fairjax.diet(frame.assign(ge=share)),
       lambda: fairjax.swap(frame['text']),
       lambda: fairjax.assess(frame['label'], share, frame['g'], n_resamples=0),
       lambda: fairjax.thresholds(
         frame['label'], share, frame['g'], n_resamples=10
       ),
-      lambda: fairjax.audit(frame.assign(score=share), n_resamples=0),
+      lambda: fairjax.audit(frame.assign(score=share), options=NONE),
     ),
     rng,
   )

@@ -52,7 +52,7 @@ def told(name: str, before: dict, after: dict, said: str) -> None:
 
 def serve(seconds: float) -> None:
   found = fairjax.audit(
-    test_what_if.chance, test_what_if.ROWS, groups='sex', n_resamples=0
+    test_what_if.chance, test_what_if.ROWS, options={'n_resamples': 0}
   )
   page = pathlib.Path(tempfile.mkdtemp()) / 'report.html'
   page.write_text('<p>the report')
@@ -111,7 +111,7 @@ def flaky(_: float) -> None:
     return test_what_if.chance(texts)
 
   audit = lambda of: fairjax.audit(
-    of, test_what_if.ROWS, groups='sex', n_resamples=0
+    of, test_what_if.ROWS, groups='sex', options={'n_resamples': 0}
   )
   calm, refused, before = audit(model).results.contenders, 0, held()
   calls, rate = [0, 0], 0.01

@@ -108,13 +108,20 @@ CASES = [
 ]
 
 
+def asked(function, given: dict):
+  """What a door says, with those of its options as options."""
+  known = given.keys() & function.known.keys()
+  more = {'options': {k: given[k] for k in known}} if known else {}
+  return function(**{k: given[k] for k in given.keys() - known}, **more)
+
+
 def tried(cases) -> dict[str, str]:
   found = {}
   for door, name, k in cases:
     function, given = DOORS[door]
     odd = ODD[k]()
     found[f'{door}({name}={type(odd).__name__} {k})'] = outcome(
-      lambda f=function, g=given, n=name, o=odd: f(**(g | {n: o}))
+      lambda f=function, g=given | {name: odd}: asked(f, g)
     )
   return found
 
@@ -138,8 +145,8 @@ def test_what_is_odd_is_not_taken_for_something_else():
     'a mapping': lambda: fairjax.swap({'he ran': 1}),
     'names': lambda: fairjax.swap('Mary ran', names=7),
     'a seed': lambda: fairjax.swap('he ran', random_state='x'),
-    'a class': lambda: fairjax.audit(P, TABLE, classes='rude', n_resamples=0),
-    'edits of a function': lambda: fairjax.audit(MODEL, TABLE, edited='x.csv'),
+    'a class': lambda: fairjax.audit(P, TABLE, options={'classes': 'rude'}),
+    'edits': lambda: fairjax.audit(MODEL, TABLE, options={'edited': 'x.csv'}),
     'a set': lambda: fairjax.assess(Y, set(P)),
   }
   assert no_fault({k: outcome(v) for k, v in odd.items()})['fine'] == 0
@@ -151,7 +158,8 @@ def test_what_is_odd_is_not_taken_for_something_else():
 def test_faces_of_results_say_what_they_know():
   given = {'groups': G, 'n_resamples': 20}
   one = fairjax.assess(Y, P, **given)
-  audited = fairjax.audit(P, TABLE, groups='gender', n_resamples=20)
+  few = {'n_resamples': 20}
+  audited = fairjax.audit(P, TABLE, groups='gender', options=few)
   limits = fairjax.thresholds(Y, P, **given)
   doors = {
     'key': lambda odd: one[odd],

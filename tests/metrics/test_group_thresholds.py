@@ -379,14 +379,8 @@ def test_rows_of_a_cluster_are_in_one_half_and_judge_as_one():
   # An audit knows equal texts, and who is too few is as everywhere in it.
   frame = pd.DataFrame({'text': [f'text {k}' for k in text]})
   frame = frame.assign(label=times(y), group=times(group))
-  found = fairjax.audit(
-    times(p),
-    frame,
-    groups='group',
-    equalize='demographic_parity',
-    min_group=7,
-    n_resamples=400,
-  )
+  how = {'equalize': 'demographic_parity', 'min_group': 7, 'n_resamples': 400}
+  found = fairjax.audit(times(p), frame, groups='group', options=how)
   own = found.measured[found.results.focus].equalized
   assert own.before.options['min_group'] == 7
   assert own.thresholds == known.thresholds

@@ -274,6 +274,9 @@ def test_a_second_attribute_changes_nothing_of_the_first(drawn, random):
   assert_same(one, own)
 
 
+FEW = {'n_resamples': 100}
+
+
 @pytest.mark.parametrize('seed', range(3))
 def test_predictions_in_two_files_and_any_order_are_those_of_one(seed):
   rng = np.random.default_rng(seed)
@@ -284,7 +287,7 @@ def test_predictions_in_two_files_and_any_order_are_those_of_one(seed):
   halves = said.sample(frac=1, random_state=seed)
   joined = pd.concat([halves[:31], halves[31:]], ignore_index=True)
   whole, again = (
-    fairjax.audit(one, data, groups='group', n_resamples=100).results
+    fairjax.audit(one, data, groups='group', options=FEW).results
     for one in (said, joined)
   )
   assert whole.contenders == again.contenders

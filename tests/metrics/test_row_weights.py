@@ -311,16 +311,9 @@ def rows():
 
 
 def audited(table, **more):
-  return fairjax.audit(
-    *(model, table),
-    groups=['gender'],
-    controls=['place'],
-    threshold=0.45,
-    costs='fp=1,fn=5',
-    min_group=1,
-    n_resamples=60,
-    **more,
-  )
+  how = {'controls': ['place'], 'threshold': 0.45, 'costs': 'fp=1,fn=5'}
+  how |= {'min_group': 1, 'n_resamples': 60, **more}
+  return fairjax.audit(model, table, groups=['gender'], options=how)
 
 
 def test_an_audit_of_whole_weights_is_that_of_repeated_rows(rows):

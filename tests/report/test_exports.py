@@ -167,7 +167,7 @@ def test_faces_of_the_library(face):
     found = fairjax.thresholds(y, p, group, **few)
   elif face == 'audit':
     rows = pd.DataFrame({'label': y, 'g': group, 'score': p})
-    found = fairjax.audit('score', rows, groups='g', **few)
+    found = fairjax.audit('score', rows, groups='g', options=few)
   else:
     found = first if face == 'assess' else fairjax.compare(first, first)
   check_terminal(repr(found))

@@ -138,7 +138,15 @@ def options(
   min_group: Any = 10,
 ) -> None:
   """One sentence for the first option that no measure can be made with."""
-  cut(threshold)
+  right = number(threshold) or isinstance(threshold, str)
+  try:
+    right = right and (threshold == 'eer' or 0 <= float(threshold) <= 1)
+  except (ValueError, OverflowError):
+    right = False
+  need(
+    right,
+    *('threshold', threshold, "a number from 0 to 1, or 'eer', is needed"),
+  )
   need(
     number(confidence_level) and 0.5 <= confidence_level < 1,
     *('confidence_level', confidence_level),
@@ -154,18 +162,6 @@ def options(
     *('min_group', min_group, 'a whole number from 1 is needed'),
   )
   seed(random_state)
-
-
-def cut(threshold: Any) -> None:
-  right = number(threshold) or isinstance(threshold, str)
-  try:
-    right = right and (threshold == 'eer' or 0 <= float(threshold) <= 1)
-  except (ValueError, OverflowError):
-    right = False
-  need(
-    right,
-    *('threshold', threshold, "a number from 0 to 1, or 'eer', is needed"),
-  )
 
 
 def number(value: Any) -> bool:

@@ -3,8 +3,8 @@
 import dataclasses
 import os
 import pathlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -60,30 +60,32 @@ class Audited(ResultView):
     return stages.leave(folder, self.config, self.results, keep)
 
 
-# Leaves that have another name as arguments.
-ARGUMENTS = {
-  'audit.model': 'model',
-  'audit.batch': 'batch_size',
-  'audit.weight': 'sample_weight',
-  'workdir': 'keep',
-}
-OPTIONS = doors.options(
-  (
-    *('audit', 'data.id', 'data.labels', 'data.on_bad', 'data.cluster'),
-    *(
-      'measures.min_group',
-      'measures.confidence_level',
-      'measures.resamples',
-      'seed',
-    ),
-  ),
-  Config(),
-  ARGUMENTS,
-  but=[
-    f'audit.{name}'
-    for name in ('model', 'against', 'groups', 'serve', 'choose')
-  ],
-)
+class AuditOptions(doors.CommonOptions, total=False):
+  """The rest of what `audit` takes, which says what each is: knobs."""
+
+  against: Annotated[Any, 'audit.against']
+  min_group: Annotated[int, 'measures.min_group']
+  cluster: Annotated[Any, 'data.cluster']
+  sample_weight: Annotated[Any, 'audit.weight']
+  controls: Annotated[Any, 'audit.controls']
+  id: Annotated[str, 'data.id']
+  labels: Annotated[str, 'data.labels']
+  on_bad: Annotated[str, 'data.on_bad']
+  scores: Annotated[Sequence[str], 'audit.scores']
+  classes: Annotated[Sequence[str], 'audit.classes']
+  intersections: Annotated[bool, 'audit.intersections']
+  reference: Annotated[str, 'audit.reference']
+  swaps: Annotated[Sequence[str], 'audit.swaps']
+  edited: Annotated[str | os.PathLike, 'audit.edited']
+  equalize: Annotated[str, 'audit.equalize']
+  control: Annotated[bool, 'audit.control']
+  costs: Annotated[str, 'audit.costs']
+  hiring: Annotated[bool, 'audit.hiring']
+  training: Annotated[str | os.PathLike, 'audit.training']
+
+
+OPTIONS = doors.options(AuditOptions, Config())
+ARGUMENTS = {'workdir': 'keep'}
 COLUMNS = ('controls', 'cluster', 'sample_weight')  # or their names
 
 
@@ -96,54 +98,47 @@ def audit(
   label: str = 'label',
   groups: Any = (),
   sensitive_features: Any = None,
-  threshold: float | str = 0.5,
-  pos_label: Any = None,
-  against: Any = None,
   keep: str | os.PathLike = '',
-  **options: Any,
+  options: AuditOptions | None = None,
+  **deprecated: Unpack[AuditOptions],
 ) -> Audited:
   """Any classifier, or only its predictions, assessed on labelled rows.
 
   Args:
     {arguments}
 
-  Options (keywords, or entries of `options={…}`; columns by name or themselves;
-  a list may be one text):
+  Options (an `AuditOptions`, or a mapping; columns by name or themselves; a
+  list may be one text):
     {options}
 
   >>> rows = pd.DataFrame({'text': ['She won.', 'He won.'] * 30})
-  >>> result = audit(lambda texts: [0.9] * len(texts), rows, n_resamples=100)
+  >>> result = audit(lambda texts: [0.9] * len(texts), rows)
   >>> result['flips']['value']
   0.0
   """
   if data is None:
     model, data = None, model
+  own = doors.given(options, deprecated)
+  against = own.pop('against', None)
   groups = inputs.groups_of(groups, sensitive_features)
   same_index(
     data=data,
     **join.without_key(data, model=model, against=against),
     groups=groups,
-    **{name: options.get(name, '') for name in COLUMNS},
+    **{name: own.get(name, '') for name in COLUMNS},
   )
   frame = _frame(data, label)
-  inputs.cut(threshold)
   config = Config(recipe='audit', seeds=1)
   config.data.name, config.data.text = 'file', text
   config.data.path = getattr(frame, 'attrs', {}).get('path', '')
   config.data.label = 'label' if _no_label(label) else label
-  config.measures.threshold = str(threshold)
   config.audit.groups = _named(frame, groups, 'groups')
-  if 'controls' in options:
-    options['controls'] = _named(frame, options['controls'], 'controls')
-  for name in {'cluster', 'sample_weight'} & {*options}:
-    given = '' if options[name] is None else options[name]
-    columns = _named(frame, given, name)
-    if len(columns) > 1:
+  for name in {*COLUMNS} & {*own}:
+    columns = _named(frame, '' if own[name] is None else own[name], name)
+    if name != 'controls' and len(columns) > 1:
       raise UserError(f'{name} has {len(columns)} columns; give one')
-    options[name] = columns[0] if columns else ''
-  doors.configured(config, OPTIONS, options)
-  if pos_label is not None:
-    config.measures.pos_label = str(pos_label)  # which names it, if it can
+    own[name] = columns if name == 'controls' else ''.join(columns)
+  doors.configured(config, OPTIONS, own)
   rows = audit_table.of_frame(frame, config)
   lines: list[str] = []
   with shown():

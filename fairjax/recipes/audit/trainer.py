@@ -31,7 +31,7 @@ class AuditCallback(TrainerCallback):
     data: the rows, as `fairjax.audit` takes them.
     folder: where the page of each evaluation is saved, in step_N; '' saves
       none.
-    options: of `fairjax.audit`: groups, label, n_resamples, …
+    given: to `fairjax.audit` besides: groups, label, options, …
 
   `result` is the last audit. Each process asks the model, as a model that is
   divided among them needs; the first one saves.
@@ -43,17 +43,17 @@ class AuditCallback(TrainerCallback):
     data: Any,
     *,
     folder: str | os.PathLike = '',
-    **options: Any,
+    **given: Any,
   ):
     tokenizer = getattr(trainer, 'processing_class', None)
     wanted = 'a Trainer with a tokenizer as processing_class is needed'
     need(callable(tokenizer), 'trainer', trainer, wanted)
     self.trainer, self.data, self.folder = trainer, data, folder
-    self.options = options
+    self.given = given
     self.result: Audited | None = None
 
   def on_evaluate(self, args, state, control, metrics=None, **kwargs):
-    self.result = audit(self.probabilities, self.data, **self.options)
+    self.result = audit(self.probabilities, self.data, **self.given)
     values = {k: self.result[k]['value'] for k in measures.leading(self.result)}
     found = {
       f'eval_{name}': float(value)

@@ -24,13 +24,7 @@ from fairjax.metrics.inference import significance
 from fairjax.metrics.texts import hurtful
 from fairjax.recipes.benchmarks import asked as models
 from fairjax.recipes.language import generate_corpus
-from fairjax.recipes.writing import (
-  measure,
-  prompts,
-  rows,
-  scores,
-  writers,
-)
+from fairjax.recipes.writing import measure, prompts, rows, scores, writers
 from fairjax.report import tables, written
 from fairjax.results import Results
 from fairjax.stages import Experiment

@@ -4,7 +4,7 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import pandas as pd
 
@@ -35,8 +35,17 @@ class Written(ResultView):
     return stages.leave(folder, self.config, self.results, keep)
 
 
-# Leaves that have another name as arguments.
-ARGUMENTS = {'audit.batch': 'batch_size'}
+class WriteOptions(doors.CommonOptions, total=False):
+  """The rest of what `write` takes, which says what each is: knobs."""
+
+  lexicon: Annotated[str | os.PathLike, 'writing.lexicon']
+  encoder: Annotated[str | os.PathLike, 'writing.encoder']
+  rate: Annotated[float, 'writing.rate']
+  prompt: Annotated[str, 'generate.prompt']
+  max_new_tokens: Annotated[int, 'generate.max_new_tokens']
+  temperature: Annotated[float, 'generate.temperature']
+  top_p: Annotated[float, 'generate.top_p']
+  top_k: Annotated[int, 'generate.top_k']
 
 
 def _base() -> Config:
@@ -46,21 +55,10 @@ def _base() -> Config:
   return config
 
 
-OPTIONS = doors.options(
-  (
-    *('writing', 'audit.fail_if', 'audit.fail_on', 'audit.batch'),
-    *('measures.pos_label', 'data.limit', 'measures.threshold'),
-    *('measures.confidence_level', 'measures.resamples', 'seed'),
-    *(f'generate.{name}' for name in ('max_new_tokens', 'temperature')),
-    *(f'generate.{name}' for name in ('top_p', 'top_k', 'prompt')),
-  ),
-  _base(),
-  ARGUMENTS,
-  but=('writing.classifier', 'writing.prompts'),
-)
+OPTIONS = doors.options(WriteOptions, _base())
 
 
-@doors.door(ARGUMENTS, OPTIONS)
+@doors.door(known=OPTIONS)
 def write(
   model: str | os.PathLike | Callable,
   classifier: Any = None,
@@ -68,19 +66,21 @@ def write(
   *,
   axes: str | Sequence[str] = ('gender',),
   samples: int = 8,
-  **options: Any,
+  limit: int = 0,
+  options: WriteOptions | None = None,
+  **deprecated: Unpack[WriteOptions],
 ) -> Written:
   """What a model writes after prompts about groups, scored and compared.
 
   Args:
     {arguments}
 
-  Options (keywords, or entries of `options={…}`):
+  Options (a `WriteOptions`, or a mapping):
     {options}
 
   >>> echo = lambda prompts: [f'fine, {p.split()[1]}' for p in prompts]
   >>> rude = lambda texts: [0.9 if 'man' in t.split() else 0.1 for t in texts]
-  >>> result = write(echo, rude, samples=1, n_resamples=200)
+  >>> result = write(echo, rude, samples=1)
   >>> round(result['mean_score_gap']['value'], 3)
   0.07
   """
@@ -91,15 +91,12 @@ def write(
   config.model = path(model) or 'a function'
   config.writing.prompts = path(prompts)
   config.writing.classifier = path(classifier)
-  options |= {'axes': axes, 'samples': samples}
-  if options.get('pos_label', '') is None:
-    del options['pos_label']
-  for name in {'threshold', 'pos_label'} & {*options}:
-    options[name] = str(options[name])
-  doors.configured(config, OPTIONS, options)
+  own = {'writing.axes': axes, 'writing.samples': samples, 'data.limit': limit}
+  doors.configured(config, doors.LEAVES, own)
+  doors.configured(config, OPTIONS, doors.given(options, deprecated))
   source = model if callable(model) else None
   asked = prompts if not isinstance(prompts, str | os.PathLike) else None
   named = classifier if not isinstance(classifier, str) else None
   results, table = experiment.write(config, None, source, asked, named)
-  doors.retell(results, write, ARGUMENTS)
+  doors.retell(results, write)
   return Written(results, config, table)

@@ -292,9 +292,7 @@ def edited_elsewhere(folder, source, columns, **options):
     pd.DataFrame(
       {'text': texts[1::2], 'label': ['ok', 'toxic'] * 4, 'a': 0.9, 'b': 0.9}
     ),
-    edited=place,
-    n_resamples=0,
-    **options,
+    options={'edited': place, 'n_resamples': 0, **options},
   )
   sets = {k: v['sets']['data'] for k, v in found.results.contenders.items()}
   flips = {k: v['fairness'].get('flips') for k, v in sets.items()}
@@ -631,8 +629,8 @@ def test_the_library_keeps_answers_where_it_is_asked_to(tmp_path, capsys):
     asked.extend(texts)
     return [0.9 if 'awful' in text else 0.1 for text in texts]
 
-  audit = lambda function, **more: fairjax.audit(
-    function, rows(80), groups='gender', n_resamples=0, **more
+  audit = lambda function, keep='': fairjax.audit(
+    function, rows(80), groups='gender', keep=keep, options={'n_resamples': 0}
   )
   first = audit(score, keep=tmp_path)
   once = len(asked)
@@ -738,8 +736,8 @@ def test_impact_ratios_are_said_where_they_are_asked_for(asked, tmp_path):
   frame = pd.DataFrame({'sex': sex, 'label': rng.integers(0, 2, 1000)})
   asked = {k: bool(v) if k == 'hiring' else v for k, v in asked.items()}
   wanted = 'eqodd' not in str(asked) and bool(asked)
-  asked |= {'groups': 'sex', 'n_resamples': 9000 if wanted else 50}
-  fairjax.audit(chosen * 1.0, frame, **asked).save(tmp_path)
+  asked |= {'n_resamples': 9000 if wanted else 50}
+  fairjax.audit(chosen, frame, groups='sex', options=asked).save(tmp_path)
   file = tmp_path / 'documents' / 'impact_ratio.csv'
   assert file.is_file() == wanted
   if wanted:
@@ -938,14 +936,8 @@ def test_differences_of_several_attributes_are_corrected_together():
   )
   shift = (frame['race'] == 'black') * 0.15 + (frame['gender'] == 'f') * 0.12
   scores = np.clip(rng.random(n) * 0.8 + shift, 0, 1).to_numpy()
-  result = fairjax.audit(
-    scores,
-    frame,
-    groups=('race', 'gender'),
-    reference='race: white',
-    intersections=False,
-    n_resamples=400,
-  )
+  how = {'reference': 'race: white', 'intersections': False, 'n_resamples': 400}
+  result = fairjax.audit(scores, frame, groups=('race', 'gender'), options=how)
   rows_ = result.measured[result.results.focus].contrasts
   assert {row['reference'] for row in rows_} == {'race: white', 'the rest'}
   together = significance.adjusted([row['p'] for row in rows_], 'holm')
@@ -967,13 +959,13 @@ def test_columns_of_a_table_may_be_numbers():
   """It said that there was no column '3', and that '3' was meant."""
   frame = rows(60)
   p = scorer(frame['text'])
-  how = {'groups': '3', 'n_resamples': 20}
   table = frame[['text', 'label']].assign(**{'3': frame['gender']})
-  named = fairjax.audit(p, table, **how)
+  named = fairjax.audit(p, table, groups='3', options={'n_resamples': 20})
   table = table.rename(columns={'3': 3})
   beside = pd.DataFrame({0: 1 - p, 1: p})
   for source, more in ((p, {}), (beside, {'scores': '1'})):
-    found = fairjax.audit(source, table, **how, **more)
+    how = {'n_resamples': 20, **more}
+    found = fairjax.audit(source, table, groups='3', options=how)
     assert found['dp']['value'] == named['dp']['value']
   assert list(table) == ['text', 'label', 3]
 
@@ -1010,7 +1002,7 @@ def test_an_audit_of_predictions_starts_without_what_a_fit_needs(tmp_path):
   code = (
     'import sys, fairjax\n'
     f'one = fairjax.audit({str(path)!r}, {str(path)!r}, '
-    "groups=['gender'], n_resamples=50)\n"
+    "groups=['gender'], options={'n_resamples': 50})\n"
     "assert one['dp']['value'] == 0.5\n"
     'print(*sys.modules)'
   )
@@ -1029,16 +1021,17 @@ def test_a_group_of_few_rows_is_in_no_gap_and_in_no_sentence_of_one():
   p = np.clip(rng.normal(0.4 + 0.2 * y + 0.1 * (sex == 'f'), 0.1), 0, 1)
   p[sex == 'x'] = 0.99
   rows = pd.DataFrame({'sex': sex, 'label': y, 'site': site})
-  how = {'groups': 'sex', 'controls': 'site', 'n_resamples': 100}
+  how = {'controls': 'site', 'n_resamples': 100}
   found, without = (
-    fairjax.audit(p[keep], rows[keep], **how)
+    fairjax.audit(p[keep], rows[keep], groups='sex', options=how)
     for keep in (np.ones(608, bool), sex != 'x')
   )
   for name in ('conditional_dp', 'conditional_eqodd', 'dp'):
     assert found[name]['value'] == pytest.approx(without[name]['value'])
   said = ' '.join(words.lines(found.results))
   assert 'of group x' not in said and 'about women' in said
-  told = fairjax.audit(p, rows, equalize='demographic_parity', **how)
+  how['equalize'] = 'demographic_parity'
+  told = fairjax.audit(p, rows, groups='sex', options=how)
   direct = fairjax.thresholds(
     y, p, sex, criterion='demographic_parity', n_resamples=100
   )
@@ -1056,8 +1049,8 @@ def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
   y, sex = rng.integers(0, 2, n), rng.choice(['f', 'm'], n)
   p = np.clip(rng.normal(0.4 + 0.2 * y + 0.15 * (sex == 'f'), 0.1), 0, 1)
   rows = pd.DataFrame({'sex': sex, 'label': y})
-  options = {'groups': 'sex', 'n_resamples': 200}
-  found = fairjax.audit(p, rows, equalize='equal_fpr', **options)
+  options = {'n_resamples': 200, 'equalize': 'equal_fpr'}
+  found = fairjax.audit(p, rows, groups='sex', options=options)
   page_file = found.save(tmp_path)
   shown = page_file.read_text(encoding='utf-8')
   assert 'A threshold for each group would narrow the gap from' in shown
@@ -1067,9 +1060,8 @@ def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
   assert saved['thresholds'] == direct.thresholds
   assert saved['thresholds']['f'] > saved['thresholds']['m'] + 0.1
   weight = np.where(sex == 'f', 1.0, 4.0) * np.where(p > 0.5, 3, 1)
-  weighted = fairjax.audit(
-    p, rows, equalize='equal_fpr', sample_weight=weight, **options
-  )
+  options['sample_weight'] = weight
+  weighted = fairjax.audit(p, rows, groups='sex', options=options)
   direct = fairjax.thresholds(
     *(y, p, sex),
     criterion='equal_fpr',
@@ -1080,7 +1072,7 @@ def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
   assert equalized.thresholds == direct.thresholds
   assert direct.thresholds != saved['thresholds']
   with pytest.raises(UserError, match="equalize is 'equal_fpr', but there"):
-    fairjax.audit(p, rows, equalize='equal_fpr', label='', n_resamples=0)
+    fairjax.audit(p, rows, label='', options={'equalize': 'equal_fpr'})
 
 
 @pytest.mark.parametrize('sets', [('valid',), ('test', 'identity')])

@@ -254,10 +254,9 @@ def test_rows_of_one_class_are_of_the_class_that_it_is(word, first):
       return np.tile(chances, (len(texts), 1))
 
   frame = rows().assign(label=word)
-  more = {'pos_label': 'angry'} if word == 'angry' else {}
-  found = fairjax.audit(
-    Model(), frame, groups='gender', n_resamples=50, swaps=(), **more
-  )
+  how = {'n_resamples': 50, 'swaps': ()}
+  how |= {'pos_label': 'angry'} if word == 'angry' else {}
+  found = fairjax.audit(Model(), frame, groups='gender', options=how)
   assert found['accuracy']['value'] == 1
   assert found['base_rate']['value'] == found['selection_rate']['value']
   assert found['base_rate']['value'] == detected

@@ -19,6 +19,7 @@ ROWS = pd.DataFrame(
   * 30,
   columns=['text', 'label', 'who'],
 )
+FEW = {'n_resamples': 20, 'swaps': ()}
 
 
 @pytest.fixture(scope='module')
@@ -57,7 +58,7 @@ def trainer(tmp_path_factory):
   )  # fmt: skip
   made.add_callback(
     fairjax.AuditCallback(
-      made, ROWS, groups='who', n_resamples=20, swaps=(), folder=folder / 'a'
+      made, ROWS, groups='who', folder=folder / 'a', options=FEW
     )
   )
   made.train()

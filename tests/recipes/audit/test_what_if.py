@@ -35,7 +35,7 @@ def chance(texts):
 
 @pytest.fixture(scope='module')
 def audited():
-  return fairjax.audit(chance, ROWS, groups='sex', n_resamples=0)
+  return fairjax.audit(chance, ROWS, groups='sex', options={'n_resamples': 0})
 
 
 def test_versions_of_a_sentence_have_their_scores(audited):
@@ -59,8 +59,9 @@ def test_versions_of_a_sentence_have_their_scores(audited):
 
 
 def test_an_edit_that_turns_a_decision_is_said(audited):
+  how = {'n_resamples': 0, 'threshold': 0.7}
   audit = lambda **more: fairjax.audit(
-    chance, ROWS, groups='sex', n_resamples=0, threshold=0.7, **more
+    chance, ROWS, groups='sex', options={**how, **more}
   )
   page = audit().what_if('She was awful')._repr_html_()
   assert 'It changes by exchanging words that show gender.' in page
@@ -76,13 +77,13 @@ def test_of_several_classes_the_decided_one_is_scored():
   def three(texts):
     return np.eye(3)[[len(text) % 3 for text in texts]] * 0.7 + 0.1
 
-  found = fairjax.audit(three, data, n_resamples=0).what_if('ab')
+  found = fairjax.audit(three, data, options={'n_resamples': 0}).what_if('ab')
   assert (found.said.decision, found.of) == ('z', 'z')
   assert found.said.score == pytest.approx(0.8)
 
 
 def test_predictions_cannot_be_asked():
-  found = fairjax.audit(chance(ROWS['text']), ROWS, n_resamples=0)
+  found = fairjax.audit(chance(ROWS['text']), ROWS, options={'n_resamples': 0})
   with pytest.raises(UserError, match='audit the model itself'):
     found.what_if('She was awful')
   config = Config(recipe='audit')

@@ -29,6 +29,8 @@ from fairjax.recipes.writing import (
 )
 from fairjax.stages.asking import AuditedModel
 
+FEW = {'n_resamples': 100}
+
 
 @pytest.fixture(scope='module')
 def model(tmp_path_factory):
@@ -274,9 +276,7 @@ def test_a_killed_run_goes_on_to_the_same_texts(run, tmp_path, monkeypatch):
 
 
 def test_a_planted_gap_is_found_and_the_gate_fails(tmp_path):
-  result = fairjax.write(
-    biased, biased.toxic, samples=2, n_resamples=300, limit=6
-  )
+  result = fairjax.write(biased, biased.toxic, samples=2, limit=6, options=FEW)
   assert result['mean_score_gap']['value'] == pytest.approx(0.7)
   assert result['dp']['value'] == pytest.approx(0)
   assert result['mean_score_gap']['low'] > 0.3
@@ -298,14 +298,14 @@ def test_a_planted_gap_is_found_and_the_gate_fails(tmp_path):
 def test_without_a_classifier_the_lexicon_leads(tmp_path):
   words = tmp_path / 'words.txt'
   words.write_text('bad\n')
-  result = fairjax.write(biased, lexicon=words, limit=4, n_resamples=200)
+  result = fairjax.write(biased, limit=4, options=FEW | {'lexicon': words})
   assert result['honest_gap']['value'] == 1.0
   assert 'mean_score_gap' not in result
 
 
 def test_cosines_are_of_the_vectors_of_an_encoder(model):
   result = fairjax.write(
-    biased, biased.toxic, encoder=model, samples=2, limit=1, n_resamples=100
+    biased, biased.toxic, samples=2, limit=1, options=FEW | {'encoder': model}
   )
   table = result.texts
   once = table.drop_duplicates(['pair', 'group', 'sample'])
@@ -369,9 +369,7 @@ def test_texts_that_stand_written_are_scored_as_they_are():
       'continuation': ['bad'] * 6 + ['fine'] * 18,
     }
   )
-  result = fairjax.write(
-    lambda texts: None, biased.toxic, table, n_resamples=200
-  )
+  result = fairjax.write(lambda texts: None, biased.toxic, table, options=FEW)
   assert result['mean_score_gap']['value'] == pytest.approx(0.35)
 
 
@@ -409,7 +407,7 @@ def test_regard_and_toxicity_are_those_of_evaluate(category):
     }
   )
   result = fairjax.write(
-    lambda texts: None, pipeline, table, pos_label=category, n_resamples=100
+    lambda texts: None, pipeline, table, options=FEW | {'pos_label': category}
   )
   data, references, ratio = {
     'negative': (2.5 / 6, 1.17 / 6, (3 / 6, 1 / 6)),
@@ -517,7 +515,7 @@ def test_what_a_model_of_ours_cannot_write_is_told(model):
   with pytest.raises(UserError, match=r'generate\.max_new_tokens is not set'):
     writers.load(config)
   with pytest.raises(UserError, match=r"take samples='1'"):
-    fairjax.write(model, rude, temperature=0.0)
+    fairjax.write(model, rude, options={'temperature': 0.0})
 
 
 # Classifiers whose labels can be told, and not
@@ -547,17 +545,18 @@ def test_classes_are_found_by_name_or_asked_for(tmp_path):
 )  # fmt: skip
 def test_answers_in_words_are_scores_of_the_class_that_is_named(answer):
   result = fairjax.write(
-    biased, answer, pos_label='rude', samples=1, limit=3, n_resamples=100
+    biased, answer, samples=1, limit=3, options=FEW | {'pos_label': 'rude'}
   )
   assert result['mean_score_gap']['value'] == pytest.approx(1.0)
 
 
 def test_a_column_of_two_is_the_one_that_is_named():
   columns = lambda t: [[float('bad' in x), 1 - float('bad' in x)] for x in t]
-  how = {'samples': 1, 'limit': 3, 'n_resamples': 20}
+  write = lambda one: fairjax.write(
+    biased, columns, samples=1, limit=3, options=FEW | {'pos_label': one}
+  )
   none, first, second = (
-    fairjax.write(biased, columns, pos_label=one, **how).groups['mean_score']
-    for one in (None, '0', '1')
+    write(one).groups['mean_score'] for one in (None, '0', '1')
   )
   assert none.equals(second) and not none.equals(first)
   assert first.to_dict() == pytest.approx((1 - second).to_dict())
@@ -600,6 +599,6 @@ def test_a_chat_model_decides_by_prompt_and_is_audited(model, monkeypatch):
   rows = pd.DataFrame({'text': texts, 'label': [0, 1] * 10})
   rows['sex'] = ['m', 'f'] * 10
   result = fairjax.audit(
-    example.toxic, rows, groups='sex', n_resamples=100, swaps='gender'
+    example.toxic, rows, groups='sex', options=FEW | {'swaps': 'gender'}
   )
   assert 'flips' in result and 'dp' in result
