@@ -173,7 +173,7 @@ def sections(
   `effects` is what `changes` gives; `about` says how cells were chosen.
   """
   pictures: dict[str, dict] = {}
-  shown = []
+  shown: list[dict] = []
 
   def add(plot: str, one: str, key: str, **data: Any) -> None:
     name, of = f'{plot}_{key}_{one}', {'plot': plot, 'set': one}

@@ -290,13 +290,15 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
   )
   return e.results(
     title=f'Diets on {config.data.name} with {config.model}',
+    focus=ours,
     verdicts=claims.verdicts(e, inputs.scores, ours) + rises,
     notes=[*notes, *experiment.alike(key_of), twins],
     sections=[
       *grid.sections(
         *(cells, names, effects),
         chosen=grid.best(chosen, fair, 'valid'),
-        **{'fair': fair, 'read': read},
+        fair=fair,
+        read=read,
         budget=tables.percent(grid.BUDGET),
       ),
       experiment.scores(e, inputs),
