@@ -10,6 +10,7 @@ from fairjax.core.errors import count
 from fairjax.metrics.inference import row_weights
 from fairjax.metrics.inference.sample import RowSample
 
+SMALL = 'Few rows'  # how the line of small groups opens
 FEW = 30  # rows below which a group's rate says little
 NAMED = 3  # of such groups
 CONSTANT = 'constant predictor'  # as notes of what it makes meaningless begin
@@ -113,7 +114,7 @@ def sentences(
     if rest := small[NAMED:]:
       out_of = sum(gone for _, gone in rest)
       named += f'; and {count(len(rest), "more group")}, {out_of} in no gap'
-    out.append(f'Few rows{by}, so wide intervals: {named}.')
+    out.append(f'{SMALL}{by}, so wide intervals: {named}.')
   for kind in dict.fromkeys(attributes):
     if attributes.count(kind) < 2:
       out.append(f'There is only one group of {kind}: gaps need two.')

@@ -289,7 +289,7 @@ def contests(results: Results, name: str) -> list[Finding]:
         | {'p_at_floor': test.get('p_at_floor', False)},
       )
     )
-  return out
+  return sorted(out, key=lambda f: f.verdict == VOID)  # what is known leads
 
 
 def against_first(tests: Sequence[Mapping], level: float) -> dict[str, str]:

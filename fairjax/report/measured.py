@@ -242,7 +242,7 @@ def _groups(results: Results, name: str, groups: Mapping) -> dict:
   largest = sorted(groups, key=lambda g: -groups[g].get('rows', 0))
   # Where classes have names a picture says what is counted, not its term.
   named = words.sides(results) != words.SIDES
-  said = lambda k: words.in_classes(results, measures.about(k))
+  said = lambda k: words.in_classes(results, measures.MEASURES[k].about)
   of = lambda k: said(k) if named and k in of_rates else words.label(results, k)
   rows = {
     g: {
@@ -287,7 +287,10 @@ def _scores(
   by = {g: (label[group == g], score[:, group == g]) for g in largest}
   sides = words.sides(results)
   plot = plots.score_histograms(label, score, group, sides=sides)
-  axes = (words.in_classes(results, measures.about(k)) for k in ('fpr', 'tpr'))
+  axes = (
+    words.in_classes(results, measures.MEASURES[k].about)
+    for k in ('fpr', 'tpr')
+  )
   of_rates = [*axes] if sides != words.SIDES else ()
   roc = lambda of, by: drawn(f'{of}_{name}', plots.roc(by, *of_rates), '')
   return {

@@ -18,7 +18,7 @@ from typing import Any
 from fairjax import results as parts
 from fairjax.config import Config, ignored_knobs
 from fairjax.core import artefacts, memory
-from fairjax.metrics import measures
+from fairjax.metrics import measures, warn
 from fairjax.report import (
   documents,
   findings,
@@ -39,6 +39,7 @@ from fairjax.results import write as write_results
 
 WARNED, LONG = 3, 200  # warnings that stand open, if they are short
 MOST_GROUPS = 24  # in the first picture
+CAPTIONS = 'caption', 'x_label', 'y_label'  # what a recipe itself says
 
 
 def report(folder: str | os.PathLike) -> str:
@@ -57,7 +58,7 @@ def report(folder: str | os.PathLike) -> str:
     sections += [
       *measured.contenders(results),
       *([] if results.focus else claims),
-      *results.sections,
+      *in_classes(results, results.sections),
       *measured.in_full(results, run_archive.predicted(folder)),
       *measured.tests(results),
       *(claims if results.focus else []),
@@ -77,6 +78,20 @@ def report(folder: str | os.PathLike) -> str:
   html = page(names.opened(_title(results, folder)), sections, pictures)
   artefacts.keep_only(pictures.folder, '.png', pictures.names)
   return html
+
+
+def in_classes(results: Results, part: Any) -> Any:
+  """A recipe's parts, captions and axes in the names of the classes."""
+  if isinstance(part, list):
+    return [in_classes(results, one) for one in part]
+  if not isinstance(part, Mapping):
+    return part
+  return {
+    k: words.in_classes(results, v)
+    if k in CAPTIONS and isinstance(v, str)
+    else in_classes(results, v)
+    for k, v in part.items()
+  }
 
 
 def first_screen(
@@ -295,13 +310,17 @@ def _scores(results: Results, one: findings.Finding) -> dict:
 
 def _start(results: Results, folder: pathlib.Path) -> dict:
   """What leads; rows, seeds, groups; warnings and notes."""
-  lines = measured.warnings(results)
+  every = measured.warnings(results)
+  small = [line for line in every if warn.SMALL in line]
+  lines = [line for line in every if line not in small]
   short = [line for line in lines if len(line) < LONG][:WARNED]
   box = [parts.bullets(short)] if short else []
   if more := [line for line in lines if line not in short]:
     title = plural(len(more), 'more warning' if short else 'warning')
     box.append(parts.fold(title, parts.bullets(more)))
-  notes = dict.fromkeys([*results.notes, *measured.warnings(results, 'notes')])
+  notes = dict.fromkeys(
+    [*small, *results.notes, *measured.warnings(results, 'notes')]
+  )
   return {
     'results': results,
     'first': first_screen(results, findings.shown(results), folder),
@@ -314,7 +333,8 @@ def _start(results: Results, folder: pathlib.Path) -> dict:
 def basis(results: Results) -> str:
   """What was measured, on how many rows, over which chance."""
   out = [names.named(results.focus or results.model) or 'the model']
-  for name, one in list(results.sets.items())[:1]:
+  any_one = next(iter(results.contenders.values()))['sets']
+  for name, one in list((results.sets or any_one).items())[:1]:
     rows = 'rows' in one
     called = names.of_set(name)
     text = f'{plural(one["rows"], "row")} of {called}' if rows else called

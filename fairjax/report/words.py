@@ -50,7 +50,7 @@ STATES = {
 }
 SIDES = 'negative', 'positive'
 SIDE = re.compile(
-  r'(?<!false )(?<!true )(?<![\w‘’\'"])(negative|positive)(s?)\b'
+  r'(?<!alse )(?<!rue )(?<![\w‘’\'"])(negative|positive)(s?)\b'
   r'(?! average| influence|[’\'"])'
 )
 KINDS = 'quality', 'gap', 'flips'  # one light each
@@ -116,6 +116,12 @@ def in_classes(results: Results, text: str) -> str:
   """Our words about the two classes, by the names that these have.
 
   The names of measures stay, as the false positive rate.
+
+  >>> two = Results(classes=['ok', 'toxic'])
+  >>> in_classes(two, 'False positive rate: share of negatives found positive')
+  'False positive rate: share of ‘ok’ rows found ‘toxic’'
+  >>> in_classes(two, "the column 'positive', a positive average gap")
+  "the column 'positive', a positive average gap"
   """
   both = sides(results)
   if both == SIDES:
@@ -135,7 +141,14 @@ def label(results: Results, key: str) -> str:
 
 def lines(results: Results, found: Sequence[Finding] | None = None) -> list:
   """The sentences of a first screen, what leads first."""
-  found = _joined(findings.shown(results) if found is None else found)
+  found = [*_joined(findings.shown(results) if found is None else found)]
+  lead = next((one for one in found if one.kind == 'contest'), None)
+  for k, one in enumerate(found):  # which gap it is stands once
+    if lead and one is not lead and one.kind == 'contest':
+      again = one.measure == lead.measure
+      again &= one.verdict in (lead.verdict, OPEN)
+      beside = {**one.beside, 'again': again}
+      found[k] = dataclasses.replace(one, beside=beside)
   out = [sentence(results, one) for one in found]
   first = [s for s, one in zip(out, found) if one.kind == 'contest']
   if len(first) > 1:

@@ -149,7 +149,7 @@ def test_the_grid(whole, remade):
   assert len(list((folder / 'cells').glob('*.made.json'))) == DISTINCT
   # Weights go when a cell is done.
   assert not [*(folder / 'cells').rglob('*.safetensors')]
-  assert 'dp on valid (validation rows) among' in best['parts'][0]['text']
+  assert 'parity on valid (validation rows) among' in best['parts'][0]['text']
   chosen = best['parts'][1]['rows']
   assert [row['ranking'] for row in chosen] == [*GRID.grid.rankings]
   assert (folder / 'report.html').exists()

@@ -79,6 +79,9 @@ def too_few(values: Sequence[float] | Float[np.ndarray, ' s']) -> str:
   """Why an interval of shares would be the whole range: seeds, or rows.
 
   Seeds, where theirs alone, t s/√n on either side, is half of that or more.
+
+  >>> [too_few(seeds).removesuffix(FEW) for seeds in ([0.2, 0.9], [0.5, 0.51])]
+  ['2 seeds', 'the rows']
   """
   n = len(values)
   alone = n > 1 and tails.t_ppf(0.975, n - 1) * np.std(values, ddof=1) / n**0.5

@@ -102,6 +102,8 @@ def audit(
     ask = lambda texts: audit_measure.scored(model, given, texts)
     focus.what_if = what_if.asker(config, ask, focus.cut, names)
   focus.equalized = audit_causes.thresholds(focus)
+  if model.hard and not names and model.name in config.audit.scores:
+    names = [f'not {model.name}', model.name]  # a column of decisions: ‘hired’
   data, positive = _data(config), config.measures.positive
   results = stages.results(
     config,

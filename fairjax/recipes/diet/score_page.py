@@ -1,11 +1,17 @@
 """The page's section on what scores measure (templates/scores.txt)."""
 
+from collections.abc import Mapping
+
+import numpy as np
 import pandas as pd
 
 from fairjax import results
 from fairjax.data.tables import labels
 from fairjax.report import names, written
 from fairjax.scores import describe
+
+SAME = 0.99  # an AUC against the label from which a score is the label
+LITTLE = 0.55  # an AUC of the scoring model under which it has learned little
 
 
 def section(
@@ -30,4 +36,24 @@ def section(
     for end in ('top', 'bottom')
   }
   own = {'each': rows, 'called': [*called.values()]}
+  own |= {'warnings': warnings(found)}
   return written.sections('scores.txt', **found, **ends, **own)[0]
+
+
+def warnings(found: Mapping) -> list[str]:
+  """What a reader of the scores must know first, in sentences."""
+  model = found['model']
+  known = {n: a for n, a in found['auc'].items() if a is not None}
+  each = zip(model.get('seeds', ()), map(np.array, model.get('predicted', ())))
+  alone = {s: int(n.argmax()) for s, n in each if (n > 0).sum() == 1}
+  learned = np.mean(model.get('auc') or [1.0])
+  ends = {n: [*e['top'], *e['bottom']] for n, e in found['ends'].items()}
+  return written.lines(
+    'score_warnings.txt',
+    seeds=[*alone],
+    classes=sorted({*alone.values()}),
+    learned=learned if learned < LITTLE else None,
+    labels={n: a for n, a in known.items() if max(a, 1 - a) > SAME},
+    alike=[n for n, rows in ends.items() if len({r[n] for r in rows}) == 1],
+    twins=found['twins'],
+  )

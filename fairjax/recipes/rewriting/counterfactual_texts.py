@@ -38,7 +38,7 @@ from fairjax.recipes.rewriting import (
 from fairjax.recipes.rewriting.contenders import Rewrites
 from fairjax.report import verdict
 from fairjax.report.written import sections
-from fairjax.results import Results, section, table, text
+from fairjax.results import Results
 from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 from fairjax.train import mesh
@@ -434,37 +434,22 @@ def known_twins(
 
 
 def worse(e: Experiment, known: Sequence[str], first: str) -> list[dict]:
-  """The table of known twins, and which contenders are below a plain swap."""
-  rows: list[dict] = []
-  errors: list[dict] = []
+  """Errors on known twins, and which contenders are below a plain swap."""
+  if not known:
+    return []
+  errors = []
   for name, one in e.contenders.items():
     for where in known:
-      parts = one['sets'].get(where, {}).get('quality', {})
-      for into, chosen in ((rows, False), (errors, True)):
-        some = {
-          measures.label(k): v
-          for k, v in parts.items()
-          if (k in rewrite_errors.KINDS) == chosen
-        }
-        if some:
-          into.append({'contender': name, 'set': where} | some)
-  if not rows:
-    return []
+      of = one['sets'].get(where, {}).get('quality', {})
+      kinds = {
+        measures.label(k): of[k] for k in rewrite_errors.KINDS if k in of
+      }
+      errors += [{'contender': name, 'set': where} | kinds] if kinds else []
   below = [
     f'{test["ours"]} ({test["set"]})'
     for test in e.tests
     if (test['measure'], test['theirs']) == ('exact', first)
     and verdict.of_interval(test['difference']) == verdict.FAILS
   ]
-  words = f'None is below {first} in exact texts beyond chance.'
-  if below:
-    words = f'Below {first} in exact texts: {", ".join(below)}.'
-  kinds = 'Share of the texts with an error of each kind; a text may have '
-  return [
-    section(
-      'Known twins',
-      text(words, 'warning' if below else 'lead'),
-      table(rows, screen=True),
-      table(errors, caption=f'{kinds}several.', screen=True),
-    )
-  ]
+  given = {'errors': errors, 'below': below, 'first': first}
+  return sections('known_twins.txt', **given)

@@ -165,7 +165,7 @@ def _weights(about: Mapping, tables: Tables, weights: pd.DataFrame) -> dict:
     'weights': results.figure(
       *('distribution', 'weights', ''),
       **plots.histogram(by_label),
-      x_label='weight',
+      x_label='weight of a row',
     ),
     'estimators': about['estimators'],
     'picture': results.figure(

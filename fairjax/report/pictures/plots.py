@@ -102,7 +102,7 @@ def roc(
       )
   axes.set(
     xlabel=name(false, 48),
-    ylabel=name(true, 48),
+    ylabel=name(true, 36),
     xlim=(-0.01, 1.01),
     ylim=(-0.01, 1.01),
     aspect='equal',
@@ -140,7 +140,7 @@ def score_histograms(
     axes.set_title(name(title) if title else 'no group')
     axes.set_xlim(0, 1)
     axes.legend(loc='upper center', fontsize=8)
-  axes.set_ylim(0, 1.45 * axes.get_ylim()[1])  # room for legends above bars
+  axes.set_ylim(0, 1.6 * axes.get_ylim()[1])  # room for legends above bars
   figure.supxlabel('score', size=10)
   figure.supylabel('share of rows', size=10)
   return figure
