@@ -61,6 +61,7 @@ def options() -> str:
     row = f'`{leaf.name}`', cell(repr(leaf.default)), cell(HELP[leaf.name])
     parts.setdefault(leaf.name.rpartition('.')[0] or 'run', []).append(row)
   out = ['# Options\n\nEach is the flag `--config.NAME=VALUE` of any command.']
+  out += ['`fairjax help NAME` has its valid values, and what it changes.']
   for section, rows in parts.items():
     out.append(f'## {section}\n\n{table("name | default | about", rows)}')
   return '\n\n'.join(out)
