@@ -332,7 +332,7 @@ def _probabilities(
   remarks: tuple[str, ...] = ()
   if values.shape[1] >= ENOUGH and 0 < values.max() <= 0.01:
     remarks = (
-      f'{asked.says} no probability above 0.01: were percents divided twice?',
+      f'were percents divided twice? {asked.says} no probability above 0.01',
     )
   both = both if asked.positive == 1 else both[..., ::-1]
   return both, bool(np.isin(values, (0, 1)).all()), remarks
