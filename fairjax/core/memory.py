@@ -54,7 +54,7 @@ def settings():
 
 
 @contextlib.contextmanager
-def kept() -> Iterator[bool]:
+def retained() -> Iterator[bool]:
   """Within the block freed memory stays; its value says whether it does."""
   global keeping
   glibc = settings()
@@ -78,7 +78,7 @@ def kept() -> Iterator[bool]:
 def keep() -> bool:
   """`kept` until the process ends, for one that does nothing else."""
   gc.freeze()  # what is loaded stays: no search for cycles goes through it
-  block = kept()
+  block = retained()
   # Closed while the names of this module are still there.
   atexit.register(block.__exit__, None, None, None)
   return block.__enter__()

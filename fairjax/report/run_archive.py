@@ -140,7 +140,7 @@ def slim(whole: Results) -> Results:
     **vars(whole)
     | {key: _bare(vars(whole)[key]) for key in ('tests', 'verdicts')}
     | {'contenders': contenders, 'sections': [], 'model': _short(whole.model)}
-    | {key: _at_home(vars(whole)[key]) for key in ('title', 'notes', 'facts')}
+    | {key: _unrooted(vars(whole)[key]) for key in ('title', 'notes', 'facts')}
   )
 
 
@@ -152,13 +152,13 @@ def _bare(tree: Any) -> Any:
   return [_bare(one) for one in tree] if isinstance(tree, list) else tree
 
 
-def _at_home(tree: Any) -> Any:
+def _unrooted(tree: Any) -> Any:
   """Every sentence without the folders of whoever ran it."""
   if isinstance(tree, str):
     return ROOTED.sub(lambda path: _short(path[0]), tree)
   if isinstance(tree, dict):
-    return {key: _at_home(value) for key, value in tree.items()}
-  return [_at_home(one) for one in tree] if isinstance(tree, list) else tree
+    return {key: _unrooted(value) for key, value in tree.items()}
+  return [_unrooted(one) for one in tree] if isinstance(tree, list) else tree
 
 
 def runs(folders: Sequence[str | pathlib.Path]) -> list[pathlib.Path]:

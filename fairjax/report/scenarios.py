@@ -28,11 +28,11 @@ def records(results: Results) -> list[dict[str, Any]]:
     found += findings.flips(results, name, one)
   rows = [_row(results, one) for one in found]
   order = [words.CLAIM[s] for s in (findings.ABOVE, findings.OPEN)]
-  rank = {said: k for k, said in enumerate(order)}
+  rank = {text: k for k, text in enumerate(order)}
   return sorted(rows, key=lambda r: rank.get(r['above_threshold'], len(rank)))
 
 
-def said(part: str, *values: Any) -> str:
+def macro(part: str, *values: Any) -> str:
   """A macro of scenarios.txt, on one line."""
   filters = {'people': words.people, 'estimate': tables.estimate}
   template = render.template('scenarios.txt', filters).make_module()
@@ -52,13 +52,13 @@ def _row(results: Results, one: Finding) -> dict[str, Any]:
   return {
     'set': one.set,
     'group': ' against '.join(one.groups) or one.beside['of'] or one.measure,
-    'hazard': said('hazard', one, label, done, words.called(results, one.set)),
+    'hazard': macro('hazard', one, label, done, words.called(results, one.set)),
     'found': words.sentence(results, one),
     'measure': {
       'name': one.measure,
-      'value_is': said('measure', one, measures.label(rate)),
+      'value_is': macro('measure', one, measures.label(rate)),
     },
-    'threshold': {'value': bound, 'from': said('threshold', rule)},
+    'threshold': {'value': bound, 'from': macro('threshold', rule)},
     'value': {**value, 'level': results.level, 'p_adjusted': one.adjusted},
     'above_threshold': words.CLAIM[side],
     'mitigation_tried': _tried(results, one),
@@ -91,7 +91,7 @@ def _tried(results: Results, one: Finding) -> list[dict[str, Any]]:
       apart = findings.negated(apart)
     ends = {end: apart.get(end) for end in ENDS}
     p = test.get('p_adjusted', test.get('p'))
-    found = said('tried', other, ends)
+    found = macro('tried', other, ends)
     out.append({'against': other, 'difference': ends, 'p': p, 'found': found})
   return out
 
@@ -99,13 +99,13 @@ def _tried(results: Results, one: Finding) -> list[dict[str, Any]]:
 def _triggers(
   results: Results, one: Finding, bound: float, side: str
 ) -> list[str]:
-  out = [said('changed')]
+  out = [macro('changed')]
   if side == findings.OPEN and one.verdict != findings.VOID:
     times = verdict.times_larger(one.estimate, bound, results.level)
     if times and times > 1:
-      out.insert(0, said('rows', tables.number(times, 0)))
+      out.insert(0, macro('rows', tables.number(times, 0)))
   if rule := results.facts.get('gate, rule'):
-    out.insert(0, said('fails', rule))
+    out.insert(0, macro('fails', rule))
   return out
 
 
@@ -113,7 +113,7 @@ def documents(results: Results) -> dict[str, str]:
   """The records as json and as a page of markdown, if there are any."""
   if not (rows := records(results)):
     return {}
-  draft = said('draft')
+  draft = macro('draft')
   record = plain({'draft': draft, 'scenarios': rows})
   page = render.template('bias_scenarios.md', {'estimate': tables.estimate})
   return {

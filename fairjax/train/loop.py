@@ -85,7 +85,7 @@ def over_examples(
   """function(params, batch) [s, b, …] of all batches, as [s, n, …] by row."""
   while True:
     try:
-      with memory.kept():
+      with memory.retained():
         shapes = layout or packing.layout(
           pool.tokens.lengths, batch, rows_multiple=device_mesh.shape['data']
         )
@@ -241,7 +241,7 @@ def fit(
     track,
   )
   with contextlib.ExitStack() as stack:
-    stack.enter_context(memory.kept())
+    stack.enter_context(memory.retained())
     stack.enter_context(backend.repeatable(config.net.deterministic))
     if mesh.is_main():
       stack.enter_context(lock.hold(folder))

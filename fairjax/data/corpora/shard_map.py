@@ -65,7 +65,7 @@ def shard_map(
     raise UserError(where='backend', got=backend, expected=need)
   task = ShardTask(work, os.fspath(source), os.fspath(out), made_from)
   names = list(names)
-  finished = {name: task.kept(name) for name in names}
+  finished = {name: task.sealed_row(name) for name in names}
   todo = [name for name in names if finished[name] is None]
   local = backend == 'local'
   where = '' if backend == 'dask' else backend
@@ -95,7 +95,7 @@ class ShardTask(NamedTuple):
       pathlib.Path(self.out) / name,
     )
     try:
-      finished = self.kept(name)
+      finished = self.sealed_row(name)
       if finished:
         return finished
       stamp = self.stamp(name)
@@ -125,7 +125,7 @@ class ShardTask(NamedTuple):
     source = pathlib.Path(self.source) / name
     return artefacts.fingerprint(self.made_from, artefacts.content(source))
 
-  def kept(self, name: str) -> dict | None:
+  def sealed_row(self, name: str) -> dict | None:
     """The row of a shard that is made from this source by these options."""
     path = pathlib.Path(self.out) / name
     record = artefacts.sealed(path, self.stamp(name), self.note(name))
