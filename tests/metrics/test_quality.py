@@ -40,6 +40,10 @@ def some(n, seed=0, steps=0):
   return labels, scores, members
 
 
+def ranked(labels, scores, members):
+  return labels, quality.in_order(scores), quality.rows_of(members)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
   st.lists(
@@ -53,9 +57,7 @@ def some(n, seed=0, steps=0):
 def test_suite_is_its_definition_with_ties_and_empty_sets(rows):
   labels, steps, *members = (np.array(column) for column in zip(*rows))
   scores, members = steps / 4, np.array(members, bool)
-  found = quality.ranks(
-    labels, quality.in_order(scores), quality.rows_of(members)
-  )
+  found = quality.ranks(*ranked(labels, scores, members))
   with warnings.catch_warnings():
     warnings.simplefilter('ignore')
     slowly = [slow.suite(labels, scores, member) for member in members]
@@ -68,9 +70,7 @@ def test_auc_is_sklearns(steps):
   assert quality.auc(labels, scores) == pytest.approx(
     sk.roc_auc_score(labels, scores), abs=1e-12
   )
-  found = quality.ranks(
-    labels, quality.in_order(scores), quality.rows_of(members)
-  )
+  found = quality.ranks(*ranked(labels, scores, members))
   for g, own in enumerate(members):
     positive = labels > 0
     for i, rows in ((0, own), (2, own != positive), (1, own == positive)):
@@ -93,14 +93,10 @@ def test_auc_with_one_label_is_undefined():
 def test_placements_add_up_to_the_exact_values(steps):
   labels, scores, members = some(700, steps=steps)
   items = resampling.blocks(len(labels), RowSample())
-  parts = quality.placements(
-    labels, quality.in_order(scores), quality.rows_of(members), items
-  )
+  parts = quality.placements(*ranked(labels, scores, members), items)
   mean = parts.sums.sum(0) / parts.sizes.sum(0)[..., None]
   a, b = np.array(list(quality.SUITE.values())).T
-  exact = quality.ranks(
-    labels, quality.in_order(scores), quality.rows_of(members)
-  )
+  exact = quality.ranks(*ranked(labels, scores, members))
   np.testing.assert_allclose(mean[:, a, b] + quality.OFFSET, exact, atol=2e-6)
   ones = np.ones((1, resampling.padded(len(items.size))), np.float32)
   np.testing.assert_allclose(deviations(parts, ones), 0, atol=2e-6)
@@ -110,9 +106,7 @@ def test_everyone_has_no_background():
   labels, scores, members = some(700)
   members = np.concatenate([members, np.ones((1, 700), bool)])
   items = resampling.blocks(700, RowSample())
-  parts = quality.placements(
-    labels, quality.in_order(scores), quality.rows_of(members), items
-  )
+  parts = quality.placements(*ranked(labels, scores, members), items)
   for part in parts:
     assert part[:, -1, :2].any() and not part[:, -1, 2:].any()
   np.testing.assert_array_equal(
@@ -124,9 +118,7 @@ def test_resampled_auc_is_that_of_weighted_rows():
   labels, scores, _ = some(200, seed=3)
   everyone = np.ones((1, 200), bool)
   items = resampling.blocks(200, RowSample())
-  parts = quality.placements(
-    labels, quality.in_order(scores), quality.rows_of(everyone), items
-  )
+  parts = quality.placements(*ranked(labels, scores, everyone), items)
   fast = deviations(parts, resampling.draw(items, 4000, 1))[:, 0, 0]
   slowly = slow.weighted_auc(labels, scores, 4000, 2)
   slowly -= quality.auc(labels, scores)
@@ -142,8 +134,7 @@ def test_further_rows_leave_doubt_of_a_perfect_order():
   labels = np.repeat([0, 1], 10)
   everyone = np.ones((1, 20), bool)
   items = resampling.blocks(20, RowSample())
-  ordered = quality.in_order(np.arange(20.0))
-  parts = quality.placements(labels, ordered, quality.rows_of(everyone), items)
+  parts = quality.placements(*ranked(labels, np.arange(20.0), everyone), items)
   weights = resampling.draw(items, 4000, 1)
   plain = deviations(parts, weights)[:, 0, 0]
   np.testing.assert_allclose(plain, 0, atol=1e-6)
@@ -155,9 +146,7 @@ def test_blocks_have_the_spread_of_rows():
   labels, scores, members = some(20_000, seed=4)
   items = resampling.blocks(len(labels), RowSample())
   assert len(items.size) == resampling.BLOCKS
-  parts = quality.placements(
-    labels, quality.in_order(scores), quality.rows_of(members), items
-  )
+  parts = quality.placements(*ranked(labels, scores, members), items)
   found = deviations(parts, resampling.draw(items, 1500, 1))
   for g, member in enumerate(members):
     p, n = scores[member & (labels == 1)], scores[member & (labels == 0)]

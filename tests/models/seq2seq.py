@@ -2,23 +2,22 @@
 
 import functools
 import importlib.util
-import pathlib
 import sys
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
 from fairjax.models import families
 from fairjax.models.folders import hf
 
+from . import frozen_cases
 from .batches import pack, pad
+from .frozen_cases import GOLDEN
 
-GOLDEN = pathlib.Path(__file__).parents[1] / 'golden'
 sys.path.insert(0, str(GOLDEN))
-import make_seq2seq  # noqa: E402, F401
+import make_seq2seq  # noqa: F401
 
 needs_torch = pytest.mark.skipif(
   importlib.util.find_spec('torch') is None, reason='torch is not here'
@@ -26,24 +25,7 @@ needs_torch = pytest.mark.skipif(
 
 
 def frozen(name):
-  start = f'{name}/'
-  return {
-    key.removeprefix(start): value
-    for key, value in np.load(GOLDEN / 'seq2seq.npz').items()
-    if key.startswith(start)
-  }
-
-
-def folder_of(case, folder):
-  folder.mkdir(exist_ok=True)
-  (folder / 'config.json').write_text(str(case['config']))
-  weights = {
-    name.removeprefix('weight:'): value
-    for name, value in case.items()
-    if name.startswith('weight:')
-  }
-  save_file(weights, folder / 'model.safetensors')
-  return folder
+  return frozen_cases.of('seq2seq.npz', f'{name}/')
 
 
 def module_of(folder, **rest):
@@ -52,7 +34,7 @@ def module_of(folder, **rest):
 
 def load(case, tmp_path):
   """Our module and its parameters, through a folder."""
-  folder = folder_of(case, tmp_path / 'model')
+  folder = frozen_cases.folder_of(case, tmp_path / 'model')
   module = module_of(folder)
   loaded = hf.load(folder, module)
   assert not loaded.fresh

@@ -1,7 +1,6 @@
 """Parity with transformers + torch; folders in and out."""
 
 import json
-import pathlib
 import sys
 
 import jax
@@ -15,13 +14,14 @@ from fairjax.core.errors import UserError
 from fairjax.models import families
 from fairjax.models.folders import hf, hub, weight_files
 
+from .. import frozen_cases
 from ..batches import pack, pad
+from ..frozen_cases import GOLDEN, folder_of
 from ..seq2seq import needs_torch
 
-GOLDEN = pathlib.Path(__file__).parents[2] / 'golden'
 sys.path.insert(0, str(GOLDEN))
-import make_encoders  # noqa: E402
-from make_encoders import TYPED  # noqa: E402
+import make_encoders
+from make_encoders import TYPED
 
 CASES = [(f, h) for f, all_ in make_encoders.CASES.items() for h in all_]
 MODULES = {
@@ -33,33 +33,8 @@ MODULES = {
 }
 
 
-@pytest.fixture(scope='module')
-def golden():
-  return dict(np.load(GOLDEN / 'encoders.npz'))
-
-
-def case_of(golden, family, head):
-  start = f'{family}/{head}/'
-  return {
-    name.removeprefix(start): value
-    for name, value in golden.items()
-    if name.startswith(start)
-  }
-
-
-def weights_of(case):
-  return {
-    name.removeprefix('weight:'): value
-    for name, value in case.items()
-    if name.startswith('weight:')
-  }
-
-
-def folder_of(case, folder):
-  folder.mkdir(exist_ok=True)
-  (folder / 'config.json').write_text(str(case['config']))
-  save_file(weights_of(case), folder / 'model.safetensors')
-  return folder
+def case_of(family, head):
+  return frozen_cases.of('encoders.npz', f'{family}/{head}/')
 
 
 def layouts(case):
@@ -123,26 +98,18 @@ def check(case, family, head, tmp_path, packed=True):
   np.testing.assert_allclose(ours, theirs, atol=1e-5, rtol=1e-5)
   np.testing.assert_allclose(loss, case['loss'], atol=1e-5)
   names = hf.to_hf(module, gradients)
-  compared = 0
-  for name, value in case.items():
-    name = name.removeprefix('gradient:')
-    if 'gradient:' + name in case and name in names:
-      np.testing.assert_allclose(
-        names[name], value, atol=1e-5, rtol=1e-4, err_msg=name
-      )
-      compared += 1
-  assert compared >= 8
+  assert frozen_cases.compare_gradients(names, case) >= 8
 
 
 @pytest.mark.parametrize('family, head', CASES)
-def test_frozen_parity(golden, family, head, tmp_path):
-  case = case_of(golden, family, head)
+def test_frozen_parity(family, head, tmp_path):
+  case = case_of(family, head)
   check(case, family, head, tmp_path)
 
 
 @pytest.mark.parametrize('family', make_encoders.CASES)
-def test_frozen_parity_of_padded_batches(golden, family, tmp_path):
-  case = case_of(golden, family, 'SequenceClassification')
+def test_frozen_parity_of_padded_batches(family, tmp_path):
+  case = case_of(family, 'SequenceClassification')
   check(case, family, 'SequenceClassification', tmp_path, packed=False)
 
 
@@ -206,9 +173,9 @@ def test_minilm_embeddings(minilm, torch):
     np.testing.assert_allclose(mine, theirs, atol=1e-5)
 
 
-def test_other_formats_and_shards_equal(golden, tmp_path):
-  case = case_of(golden, 'bert', 'SequenceClassification')
-  weights = weights_of(case)
+def test_other_formats_and_shards_equal(tmp_path):
+  case = case_of('bert', 'SequenceClassification')
+  weights = frozen_cases.part(case, 'weight:')
   reference = weight_files.read(folder_of(case, tmp_path / 'one'))
   shards = tmp_path / 'shards'
   shards.mkdir()
@@ -254,9 +221,9 @@ def test_other_formats_and_shards_equal(golden, tmp_path):
     weight_files.read(tmp_path / 'one')
 
 
-def test_old_names_and_bare_models(golden, tmp_path):
-  case = case_of(golden, 'bert', 'SequenceClassification')
-  weights = weights_of(case)
+def test_old_names_and_bare_models(tmp_path):
+  case = case_of('bert', 'SequenceClassification')
+  weights = frozen_cases.part(case, 'weight:')
   shape = families.shape_from_hf(json.loads(str(case['config'])))
   module = families.module(shape, 'classify', classes=3)
   reference = hf.load(folder_of(case, tmp_path / 'new'), module).params
@@ -297,18 +264,18 @@ def change(weights, name, value):
     ),
   ],
 )
-def test_wrong_tensors_are_named(golden, name, value, sentence, tmp_path):
-  case = case_of(golden, 'bert', 'SequenceClassification')
+def test_wrong_tensors_are_named(name, value, sentence, tmp_path):
+  case = case_of('bert', 'SequenceClassification')
   folder = folder_of(case, tmp_path / 'model')
-  weights = change(weights_of(case), name, value)
+  weights = change(frozen_cases.part(case, 'weight:'), name, value)
   save_file(weights, folder / 'model.safetensors')
   module = families.module(hf.read_shape(folder), 'classify', classes=3)
   with pytest.raises(UserError, match=sentence):
     hf.load(folder, module)
 
 
-def test_head_of_other_classes_is_fresh(golden, tmp_path):
-  case = case_of(golden, 'roberta', 'SequenceClassification')
+def test_head_of_other_classes_is_fresh(tmp_path):
+  case = case_of('roberta', 'SequenceClassification')
   folder = folder_of(case, tmp_path / 'model')
   module = families.module(hf.read_shape(folder), 'classify', classes=5)
   loaded = hf.load(folder, module)
