@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from fairjax.core.errors import Failed, Undecided, UserError, nearest
 from fairjax.metrics import measures, warn
+from fairjax.metrics.inference.estimates import Estimate
 
 COMPARISON = re.compile(
   r'\s*([A-Za-z_][\w/. ×-]*?)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*'
@@ -81,7 +82,7 @@ def asks(rule: str, measure: str) -> bool:
 
 
 def names(
-  rule: str, known: Mapping[str, Mapping], knob: str = 'audit.fail_if'
+  rule: str, known: Mapping[str, Estimate], knob: str = 'audit.fail_if'
 ) -> None:
   """One sentence where a comparison names no measure of this run."""
   for one in (c for every in parse(rule, knob) for c in every):
@@ -89,7 +90,7 @@ def names(
 
 
 def keys(
-  name: str, known: Mapping[str, Mapping], knob: str = 'audit.fail_if'
+  name: str, known: Mapping[str, Estimate], knob: str = 'audit.fail_if'
 ) -> list[str]:
   """The measures that a name means: itself, or that of every attribute."""
   name = ALSO.get(name.replace(' ', '_').lower(), name)
@@ -108,7 +109,7 @@ def keys(
   )
 
 
-def check(rule: str, known: Mapping[str, Mapping], side: str) -> Verdict:
+def check(rule: str, known: Mapping[str, Estimate], side: str) -> Verdict:
   """Whether the rule holds for these estimates, and by which comparisons."""
   results = []
   for every in parse(rule):
@@ -175,7 +176,7 @@ def _and(states: Sequence[bool | None]) -> bool | None:
 
 
 def _holds(
-  key: str, one: Condition, estimate: Mapping, side: str
+  key: str, one: Condition, estimate: Estimate, side: str
 ) -> tuple[bool | None, str]:
   """Whether the comparison holds (None: it was not measured), and a phrase."""
   value = estimate.get('value')

@@ -53,10 +53,10 @@ def rates(counts: Float[np.ndarray, '*b four']) -> Float[np.ndarray, '*b rate']:
   with np.errstate(divide='ignore', invalid='ignore'):
     above /= below
   above[~(below > 0)] = np.nan
-  return above
+  return np.asarray(above)
 
 
-def _fractions(counts: Float[Any, '*b four']) -> tuple:
+def _fractions(counts: Float[Any, '*b four']) -> tuple[np.ndarray, np.ndarray]:
   """What is counted and among which; one product, not one for each of *b."""
   flat = counts.reshape(-1, counts.shape[-1])
   above, below = (
@@ -71,12 +71,12 @@ def denominators(
   counts: Float[np.ndarray, '*b four'],
 ) -> Float[np.ndarray, '*b rate']:
   """How many rows are behind each rate."""
-  return counts @ np.array([RATES[name][1] for name in NAMES]).T
+  return np.asarray(counts @ np.array([RATES[name][1] for name in NAMES]).T)
 
 
 @kernel
 def rates_with(
-  xp,
+  xp: Any,
   counts: Float[Any, 'b s k g four'],
   observed: Float[Any, 's k g four'],
   halves: Float[Any, 'b run g pair 2'],
@@ -222,7 +222,9 @@ class Memberships(NamedTuple):
 
 
 def memberships(
-  columns: Mapping[str, Sequence | np.ndarray], *, intersections: bool = False
+  columns: Mapping[str, Sequence[Any] | np.ndarray],
+  *,
+  intersections: bool = False,
 ) -> Memberships:
   """The groups of columns.
 
@@ -287,7 +289,7 @@ def in_order(names: Iterable[str]) -> list[str]:
   return sorted(found)
 
 
-def _codes(values: Sequence | np.ndarray) -> tuple[np.ndarray, list[str]]:
+def _codes(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, list[str]]:
   """The number of each row's value in sorted order, −1 for none; the values.
 
   Of numbers only the different ones become texts; bands are in their own order.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 
-def kernel(function: Callable) -> Any:
+def kernel(function: Callable[..., Any]) -> Any:
   """function(xp, *arrays) as a function of numpy arrays.
 
   >>> double = kernel(lambda xp, x: xp.where(x > 0, 2 * x, 0))
@@ -22,7 +22,7 @@ def kernel(function: Callable) -> Any:
   [0.0, 4.0]
   """
 
-  def compute(*arrays):
+  def compute(*arrays: Any) -> Any:
     if not accelerated():
       with np.errstate(divide='ignore', invalid='ignore'):
         return function(np, *arrays)
@@ -34,14 +34,14 @@ def kernel(function: Callable) -> Any:
 
 
 @functools.lru_cache
-def jitted(function: Callable) -> Callable:
+def jitted(function: Callable[..., Any]) -> Callable[..., Any]:
   """The program of a kernel, its products in full float32."""
   import jax
   import jax.numpy as jnp
 
   with_jnp = functools.partial(function, jnp)
 
-  def program(*arrays):
+  def program(*arrays: Any) -> Any:
     with jax.default_matmul_precision('highest'):
       return with_jnp(*arrays)
 

@@ -51,13 +51,13 @@ class Measure(NamedTuple):
   ideal: float | None  # of a perfect model, or of equal groups
   low: float = 0.0
   high: float = 1.0
-  of: tuple = ()
+  of: tuple[Any, ...] = ()
   leads: bool = False  # compared, and a column where contenders stand together
   pictured: bool = False
   empty: str = ''  # why it is undefined, where it is
 
 
-def _of(one: Measure) -> tuple:
+def _of(one: Measure) -> tuple[Any, ...]:
   """The names of `of`, or its masks as numbers."""
   if one.kind not in ('rate', 'confusion'):
     return one.of
@@ -161,7 +161,7 @@ def of_kind(*kinds: str) -> dict[str, Measure]:
   return {n: row for n, row in MEASURES.items() if row.kind in kinds}
 
 
-def rates() -> dict[str, tuple]:
+def rates() -> dict[str, tuple[tuple[int, ...], ...]]:
   """{rate: its two masks}."""
   return {
     n: row.of for n, row in of_kind('rate', 'confusion').items() if row.of
@@ -200,7 +200,8 @@ def parities() -> dict[str, str]:
   return {rate: out[rate] for rate in sorted(out, key=place)}
 
 
-def load(row: Measure) -> Callable:
+def load(row: Measure) -> Callable[..., Any]:
   """The function at the address of a kernel."""
   module, _, function = row.kernel.partition(':')
-  return getattr(importlib.import_module(module), function)
+  made: Callable[..., Any] = getattr(importlib.import_module(module), function)
+  return made

@@ -14,7 +14,7 @@ from fairjax.metrics.inference import (
   resampling,
   row_weights,
 )
-from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.estimates import Estimate, Estimates, estimate
 from fairjax.metrics.inference.resampling import Items
 from fairjax.metrics.inference.sample import RowSample
 
@@ -79,7 +79,9 @@ def suites(
   return Suites(values, draws, ends, rows)
 
 
-def _sets(labels, members, weight) -> np.ndarray:
+def _sets(
+  labels: np.ndarray, members: Sequence[np.ndarray], weight: np.ndarray | None
+) -> np.ndarray:
   """The total of `weight` (or the rows) in each set of each group, [g, 4]."""
   counted = (
     (lambda x: len(x)) if weight is None else (lambda x: weight[x].sum())
@@ -91,16 +93,18 @@ def _sets(labels, members, weight) -> np.ndarray:
   return np.stack([zeros, ones, both[0] - zeros, both[1] - ones], -1)
 
 
-def _rows(labels, members, weight) -> np.ndarray:
+def _rows(
+  labels: np.ndarray, members: Sequence[np.ndarray], weight: np.ndarray | None
+) -> np.ndarray:
   sets = _sets(labels, members, weight)
   if weight is not None:
     squares = _sets(labels, members, weight * weight)
     sets = row_weights.effective(sets, squares.clip(0))
   a, b = np.array(list(quality.SUITE.values())).T
-  return np.minimum(sets[:, a], sets[:, b])
+  return np.asarray(np.minimum(sets[:, a], sets[:, b]))
 
 
-def _unit(labels, members, items: Items) -> Any:
+def _unit(labels: np.ndarray, members: Sequence[Any], items: Items) -> Any:
   """What a further row of each set weighs: as a cluster of rows, or a row."""
   unit = np.float32(len(labels) / items.clusters if items.clusters else 1)
   if items.weight is None:
@@ -110,7 +114,7 @@ def _unit(labels, members, items: Items) -> Any:
   return np.maximum(own, unit) if items.together else own
 
 
-def of_group(suites: Suites, g: int) -> dict:
+def of_group(suites: Suites, g: int) -> Estimates:
   """The five measures of one group (−1: everyone)."""
   out = {}
   for i, name in enumerate(quality.MEASURES):
@@ -126,7 +130,7 @@ def gaps(
   chosen: Sequence[int],
   options: RowSample,
   min_group: int = 1,
-) -> dict:
+) -> Estimates:
   """Largest AUC difference between groups, least AUCs, largest AEGs.
 
   AUCs of fewer than `min_group` rows of a kind are left out.
@@ -189,7 +193,7 @@ def macro_auc(
   items: Items,
   weights: np.ndarray | None,
   options: RowSample,
-) -> dict | None:
+) -> Estimate | None:
   """Mean AUC over ordered pairs of classes (Hand and Till 2001).
 
   A(a|b) is the AUC of p_a among the rows of classes a and b. Two classes have
@@ -222,7 +226,7 @@ def log_loss(
   items: Items,
   weights: np.ndarray | None,
   options: RowSample,
-) -> dict:
+) -> Estimate:
   """Mean of −log p(label)."""
   m, values, totals = len(items.size), [], [items.size]
   for one in scores:

@@ -86,4 +86,4 @@ def _middles(scores: np.ndarray, most: int = 2000) -> np.ndarray:
   values = np.unique(scores)
   if len(values) > most:
     values = np.quantile(values, np.linspace(0, 1, most))
-  return (values[1:] + values[:-1]) / 2
+  return np.asarray((values[1:] + values[:-1]) / 2)

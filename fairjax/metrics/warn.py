@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import count
 from fairjax.metrics.inference import row_weights
+from fairjax.metrics.inference.estimates import Estimate
 from fairjax.metrics.inference.sample import RowSample
 
 SMALL = 'Few rows'  # how the line of small groups opens
@@ -36,15 +38,16 @@ def note_of_constant(decisions: Integer[np.ndarray, 's n']) -> str:
 
 def of_constant(decisions: Integer[np.ndarray, 's n']) -> list[str]:
   """A sentence for each seed that decides the same for every row."""
-  who = lambda s: 'The model' if len(decisions) == 1 else f'Seed {s}'
+  names = [f'Seed {s}' for s in range(len(decisions))]
+  names = names if len(names) > 1 else ['The model']
   return [
-    f'{who(s)} decides {decisions[s, 0]} for every row: a constant predictor '
+    f'{names[s]} decides {decisions[s, 0]} for every row: a constant predictor '
     'treats all groups alike, so its fairness measures mean nothing.'
     for s in constant(decisions)
   ]
 
 
-def of_reversed(auc: Mapping) -> list[str]:
+def of_reversed(auc: Mapping[str, Any]) -> list[str]:
   """A sentence where scores sort the wrong way round, for sure."""
   if auc.get('high') is None or auc['high'] >= 0.5:
     return []
@@ -85,7 +88,7 @@ def sentences(
   members: Bool[np.ndarray, 'g n'],
   names: Sequence[str],
   attributes: Sequence[str],
-  fairness: dict,
+  fairness: Mapping[str, Estimate],
   min_group: int = 1,
   weight: Float[np.ndarray, ' n'] | None = None,
 ) -> list[str]:
@@ -118,8 +121,8 @@ def sentences(
   for kind in dict.fromkeys(attributes):
     if attributes.count(kind) < 2:
       out.append(f'There is only one group of {kind}: gaps need two.')
-  for name, one in fairness.items():
-    floor = one['value']
+  for name, each in fairness.items():
+    floor = each['value']
     if name.endswith('dp_floor') and floor is not None and floor < FLOOR:
       by = ' by ' * ('/' in name) + name.rpartition('/')[0]
       out.append(

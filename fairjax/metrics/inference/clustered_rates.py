@@ -138,7 +138,7 @@ def fewest(flat: Float[np.ndarray, 'm q']) -> Float[np.ndarray, 'p q']:
 
 
 def _logit(x: np.ndarray) -> np.ndarray:
-  return np.log(x) - np.log1p(-x)
+  return np.asarray(np.log(x) - np.log1p(-x))
 
 
 def heavy(number: np.ndarray | np.floating, options: RowSample) -> np.ndarray:
@@ -151,4 +151,4 @@ def heavy(number: np.ndarray | np.floating, options: RowSample) -> np.ndarray:
   kinds, where = np.unique(number, return_inverse=True)
   free = kinds - 1.0
   each = np.sqrt(free / (2 * special.gammaincinv(free / 2, part[:, None])))
-  return each.astype(np.float32)[:, where.reshape(number.shape)]
+  return np.asarray(each.astype(np.float32)[:, where.reshape(number.shape)])

@@ -8,7 +8,7 @@ differ, were they as large as these).
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from scipy import special
 from fairjax.core import errors
 from fairjax.metrics.inference import tails
 
+Estimate = dict[str, Any]
+Estimates = dict[str, Estimate]  # by the names of measures
 STILL = 'no draw of rows differs: no interval'
 FEW = ' are too few for an interval'
 VAGUE = 0.98  # share of its range from which on an interval says nothing
@@ -28,11 +30,11 @@ def estimate(
   low: float | None = None,
   high: float | None = None,
   note: str = '',
-) -> dict:
+) -> Estimate:
   """An estimate whose value is the mean over the seeds where it is defined."""
   each = [_number(v) for v in seeds]
   known = [v for v in each if v is not None]
-  out: dict[str, Any] = {
+  out: Estimate = {
     'value': sum(known) / len(known) if known else None,
     'low': _number(low) if known else None,
     'high': _number(high) if known else None,
@@ -48,7 +50,7 @@ def of_value(
   low: float | None = None,
   high: float | None = None,
   note: str = '',
-) -> dict:
+) -> Estimate:
   """An estimate that no seeds stand behind, as of a benchmark's items."""
   known = [] if value is None else [value]
   return {**estimate(known, low, high, note), 'seeds': []}
@@ -65,7 +67,7 @@ def noted(
   low: float | None,
   high: float | None,
   note: str,
-) -> dict:
+) -> Estimate:
   """An estimate with `note` only where it is undefined."""
   if np.isnan(values).any():
     return estimate(values, low, high, note)
@@ -118,7 +120,7 @@ def of_ratio(
   values: Float[np.ndarray, ' s'],
   half: float | None,
   null: float | None = None,
-) -> dict:
+) -> Estimate:
   """Estimate of a ratio min/max, with the radius of its logarithm."""
   if half is None:
     return estimate(values)
@@ -130,9 +132,9 @@ def of_ratio(
   return out if null is None else {**out, 'null': _number(null)}
 
 
-def complement(one: dict) -> dict:
+def complement(one: Estimate) -> Estimate:
   """The estimate of 1 − x."""
-  turn = lambda v: None if v is None else 1 - v
+  turn: Callable[..., float | None] = lambda v: None if v is None else 1 - v
   out = {
     **one,
     'value': turn(one['value']),
@@ -143,14 +145,14 @@ def complement(one: dict) -> dict:
   return {**out, 'null': turn(one['null'])} if 'null' in one else out
 
 
-def of_share(k: int, n: int, level: float) -> dict:
+def of_share(k: int, n: int, level: float) -> Estimate:
   """k of n with the interval of Wilson (1927)."""
   if not n:
     return estimate([math.nan], note='there is none')
   return estimate([k / n], *tails.wilson(k, n, level))
 
 
-def mean(parts: Sequence[Mapping]) -> dict:
+def mean(parts: Sequence[Mapping[str, Any]]) -> Estimate:
   """The mean of independent estimates, and of each seed's.
 
   Of θ̂ₖ with intervals [lₖ, uₖ], made of different rows, the mean of K has
@@ -171,7 +173,7 @@ def mean(parts: Sequence[Mapping]) -> dict:
     for of in (zip(*seeds) if same else [(whole * count,)])
   ]
   note = 'undefined in a seed of one of the parts' if None in values else ''
-  reach = lambda side: (
+  reach: Callable[[str], float] = lambda side: (
     math.sqrt(sum((one[side] - one['value']) ** 2 for one in parts)) / count
   )
   known = all(one.get(k) is not None for one in parts for k in ('low', 'high'))
@@ -180,7 +182,7 @@ def mean(parts: Sequence[Mapping]) -> dict:
   return estimate([whole], low, high, note) | {'seeds': values}
 
 
-def p_of(one: Mapping, level: float) -> float | None:
+def p_of(one: Mapping[str, Any], level: float) -> float | None:
   """The normal p whose interval reaches 0 where this one, at `level`, does."""
   if one.get('low') is None:
     return None

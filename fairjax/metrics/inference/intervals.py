@@ -33,7 +33,7 @@ tests/coverage.py has the coverage and the level of all of this.
 import functools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -41,12 +41,13 @@ from jaxtyping import Float
 from fairjax.config import Config
 from fairjax.metrics.inference.estimates import (
   VAGUE,
+  Estimate,
   estimate,
   noted,
   unless_vague,
 )
 from fairjax.metrics.inference.resampling import SEEDS, SIGNS, quantile
-from fairjax.metrics.inference.sample import RowSample
+from fairjax.metrics.inference.sample import RowSample as RowSample
 
 MEASURES = 64  # measures at a time whose intervals are made
 
@@ -87,7 +88,7 @@ def student(
 
   rng = np.random.default_rng([seed, SEEDS, free])
   parts = (rng.permutation(resamples) + 0.5) / resamples
-  return scipy.special.stdtrit(free, parts)
+  return np.asarray(scipy.special.stdtrit(free, parts))
 
 
 class Parts(NamedTuple):
@@ -288,7 +289,8 @@ def seeds_alike(
   rng = np.random.default_rng([seed, SIGNS, 1])
   sign = rng.choice(np.array([-1, 1], np.float32), (resamples, count))
   apart = (apart * (count / (count - 1)) ** 0.5).astype(np.float32)
-  return sign.reshape(*sign.shape, *[1] * (apart.ndim - 1)) * apart
+  sign = sign.reshape(*sign.shape, *[1] * (apart.ndim - 1))
+  return np.asarray(sign * apart)
 
 
 def alike(
@@ -308,7 +310,7 @@ def of_gap(
   largest: float = 1.0,
   alike: Float[np.ndarray, 'resample s'] | None = None,
   tested: bool = True,
-) -> dict:
+) -> Estimate:
   """Estimate of a gap, with what chance shows ('null') and the p of no gap.
 
   `noise` is f(r* − r̂), `alike` the same with what seeds add (`seeds_alike`);
@@ -366,11 +368,11 @@ def _tail(value: float, size: Float[np.ndarray, ' resample']) -> float:
 def chance(noise: np.ndarray, axis: int) -> np.ndarray:
   """Mean over an axis of what is defined; NaN where nothing is."""
   if noise.shape[axis] == 1:
-    return noise.take(0, axis)
+    return np.asarray(noise.take(0, axis))
   known = ~np.isnan(noise)
   total = np.where(known, noise, 0).sum(axis)
   with np.errstate(invalid='ignore'):
-    return total / known.sum(axis)
+    return np.asarray(total / known.sum(axis))
 
 
 @functools.lru_cache(maxsize=4)
@@ -385,7 +387,7 @@ def of_mean(
   options: RowSample,
   note: str = '',
   bounds: tuple[float, float] = REALS,
-) -> dict:
+) -> Estimate:
   """Estimate of one measure; `note` says why it is undefined, where it is."""
   if draws is None:
     return noted(values, None, None, note)
@@ -399,7 +401,7 @@ def of_size(
   options: RowSample,
   note: str = '',
   bounds: tuple[float, float] = REALS,
-) -> dict:
+) -> Estimate:
   """Estimate of a size |x|, from draws of x on its own side of 0.
 
   Percentiles of |x*| never reach down to 0. The interval is that of the signed
@@ -427,14 +429,14 @@ def difference_noise(
   """
   split = [parts(values, draws) for values, draws in sides]
   if len(split) == 1:
-    return shrunken(split[0]) + seed_noise(split[0], options)
+    return np.asarray(shrunken(split[0]) + seed_noise(split[0], options))
   a, b = split
   rows = a.noise - b.noise
   alone = sum(np.maximum(p.noise.var() - p.shared, 0) for p in split)
   both = rows.var()
   share = max(1 - alone / both, 0) if both else 1
   apart = seed_noise(a, options) - seed_noise(b, options, 1)
-  return rows * share**0.5 + apart
+  return np.asarray(rows * share**0.5 + apart)
 
 
 class Difference(NamedTuple):
@@ -474,7 +476,7 @@ def difference(
   return Difference(*ends(value, far, near, width), p, not beyond)
 
 
-def middle(draws: Float[np.ndarray, ' resample'], level: float) -> list:
+def middle(draws: Float[np.ndarray, ' resample'], level: float) -> list[Any]:
   """The ends of that share of the draws."""
   return quantile(draws, ((1 - level) / 2, (1 + level) / 2))
 
@@ -495,7 +497,7 @@ def ends(
   return (inner, outer) if value >= 0 else (-outer, -inner)
 
 
-def p_of_draws(null: Float[np.ndarray, ' resample'], value: float) -> dict:
+def p_of_draws(null: Float[np.ndarray, ' resample'], value: float) -> Estimate:
   """(1 + draws as far from 0) / (1 + draws); the least possible is marked."""
   size = _sizes(null)
   if not np.isfinite(value) or not len(size):
@@ -510,7 +512,7 @@ def paired(
   options: RowSample,
   width: float,
   null: Float[np.ndarray, ' resample'] | None = None,
-) -> dict:
+) -> Estimate:
   """A mean of paired differences, one a seed, as tests in results.json are."""
   noise = difference_noise([(values, draws)], options)
   one = difference(float(values.mean()), noise, options, width, null)
@@ -521,7 +523,9 @@ def paired(
   }
 
 
-def reaching_null(value: dict, p: float | None, options: RowSample) -> dict:
+def reaching_null(
+  value: Estimate, p: float | None, options: RowSample
+) -> Estimate:
   """A difference whose interval holds 0 where an exact test does not refute 0.
 
   Resampled intervals of few rows that differ are too narrow: 3 of 80 that one

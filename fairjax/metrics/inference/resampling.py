@@ -100,7 +100,7 @@ def _first(codes: np.ndarray, values: np.ndarray) -> Integer[np.ndarray, ' m']:
     # Of several rows of one code the last that is written stays.
     first[codes[:some][::-1]] = np.arange(min(some, len(codes)))[::-1]
     if (first[values] >= 0).all():
-      return first[values]
+      return np.asarray(first[values])
     some *= 8
 
 
@@ -195,7 +195,7 @@ def shape_of(clusters: int | float) -> float:
   from scipy import special
 
   z, t = special.ndtri(0.975), special.stdtrit(max(clusters - 1, 1), 0.975)
-  return max(((clusters - 1) * (z / t) ** 2 - 1) / clusters, 0.05)
+  return max(float((clusters - 1) * (z / t) ** 2 - 1) / clusters, 0.05)
 
 
 def chunks(resamples: int) -> Iterator[slice]:
@@ -218,7 +218,9 @@ def pad(totals: np.ndarray) -> np.ndarray:
 
 @kernel
 def resampled(
-  xp, weights: Float[Any, 'resample item'], totals: Float[Any, 'item *rest']
+  xp: Any,
+  weights: Float[Any, 'resample item'],
+  totals: Float[Any, 'item *rest'],
 ) -> Float[Any, 'resample *rest']:
   """Totals of every resample: one matrix product, in full float32."""
   flat = weights @ totals.reshape(len(totals), -1)

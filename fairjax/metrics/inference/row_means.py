@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from fairjax.metrics.inference import intervals, resampling
-from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.estimates import Estimate, estimate
 from fairjax.metrics.inference.sample import RowSample
 
 FEW = 64  # distinct values above which rows are dealt into blocks
@@ -47,10 +47,10 @@ def draws_of(
       extra = extra * (items.size.sum() / items.clusters)
   weights = resampling.draw(items, options.resamples, options.seed)[:, :m]
   totals = weights @ sums + extra[1] * high + extra[0] * low
-  return totals / (weights @ items.size[:, None] + extra.sum(0))
+  return np.asarray(totals / (weights @ items.size[:, None] + extra.sum(0)))
 
 
-def _items(values, options: RowSample) -> resampling.Items:
+def _items(values: np.ndarray, options: RowSample) -> resampling.Items:
   alone = options.cluster is None and options.weight is None
   if alone and all(len(np.unique(v)) <= FEW for v in values):
     codes = [np.unique(v, return_inverse=True)[1] for v in values]
@@ -65,7 +65,7 @@ def mean(
   options: RowSample,
   bounds: tuple[float, float] = intervals.REALS,
   note: str = '',
-) -> dict:
+) -> Estimate:
   """The estimate of a mean; `note` says why there is none."""
   if not options.rows(np.ones(values.shape[1], bool)):
     return estimate(np.full(len(values), np.nan), note=note or 'no rows')
@@ -81,7 +81,7 @@ def difference(
   values: Float[np.ndarray, 's n'],
   options: RowSample,
   note: str = '',
-) -> dict:
+) -> Estimate:
   """The estimate of a mean of −1, 0 and 1, with the p of its being 0."""
   alone = mean(values, options._replace(resamples=0), note=note)
   if alone['value'] is None or not options.resamples:

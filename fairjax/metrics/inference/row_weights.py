@@ -53,7 +53,7 @@ def given(
   if (out == out[0]).all():
     return None
   out /= out.max()
-  return out / out.mean()
+  return np.asarray(out / out.mean())
 
 
 def check_groups(

@@ -17,6 +17,7 @@ import numpy as np
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
 from fairjax.metrics.inference import tails
+from fairjax.metrics.inference.estimates import Estimate
 
 METHODS = ('holm', 'bh')
 SURE = 0.05  # adjusted p up to which a difference is called more than chance
@@ -65,7 +66,7 @@ def is_significant(p: float | None, alpha: float = SURE) -> bool:
   return p is not None and p <= alpha * (1 + ROUNDING)
 
 
-def with_adjusted(tests: Sequence[Mapping]) -> list[dict]:
+def with_adjusted(tests: Sequence[Estimate]) -> list[Estimate]:
   """Tests with 'p_adjusted', and in 'adjusted' by what and for how many."""
   p = adjusted([test['p'] for test in tests])
   count = sum(one is not None for one in p)
@@ -75,7 +76,7 @@ def with_adjusted(tests: Sequence[Mapping]) -> list[dict]:
   ]
 
 
-def of_gaps(fairness: Mapping[str, Mapping]) -> dict[str, Any]:
+def of_gaps(fairness: Mapping[str, Estimate]) -> dict[str, Any]:
   """{name: p} of the parities of all attributes, adjusted by Holm for them all.
 
   Whatever calls a gap more than chance does so by these: the first sentence,
@@ -93,7 +94,7 @@ def of_gaps(fairness: Mapping[str, Mapping]) -> dict[str, Any]:
 
 
 def gated(
-  rows: Sequence[dict], fairness: Mapping[str, Mapping], prefix: str
+  rows: Sequence[Estimate], fairness: Mapping[str, Estimate], prefix: str
 ) -> None:
   """A group's difference is no surer than the gap that it is part of.
 
@@ -114,7 +115,7 @@ def p_words(p: float, at_floor: bool = False) -> str:
   return f'p {"≤" if at_floor else "="} {p:.2g}'
 
 
-def p_text(test: Mapping) -> str:
+def p_text(test: Mapping[str, Any]) -> str:
   """A p value in print: '0.032', '< 0.0001', and '≤ 0.001' at its floor."""
   p = test['p']
   if p is None:

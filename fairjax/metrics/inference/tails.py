@@ -6,24 +6,25 @@ import the whole of scipy.stats takes as long as a small audit.
 
 import numpy as np
 from jaxtyping import Float, Integer
+from numpy.typing import ArrayLike
 from scipy import special
 
 TIE = 1e-7  # probabilities this close are equal, as R's fisher.test has it
 
 
-def t_sf(x, free):
+def t_sf(x: ArrayLike, free: ArrayLike) -> np.ndarray:
   """P(T > x) of Student's t."""
-  return special.stdtr(free, -np.asarray(x, np.float64))
+  return np.asarray(special.stdtr(free, -np.asarray(x, np.float64)))
 
 
-def t_ppf(share, free):
+def t_ppf(share: ArrayLike, free: ArrayLike) -> np.ndarray:
   """The quantile of Student's t."""
-  return special.stdtrit(free, share)
+  return np.asarray(special.stdtrit(free, share))
 
 
-def beta_ppf(share, a, b):
+def beta_ppf(share: ArrayLike, a: float, b: float) -> np.ndarray:
   """The quantile of Beta(a, b)."""
-  return special.betaincinv(a, b, share)
+  return np.asarray(special.betaincinv(a, b, share))
 
 
 def clopper_pearson(hits: int, count: int, level: float) -> tuple[float, float]:
@@ -94,9 +95,10 @@ def _hypergeometric(
   k: Integer[np.ndarray, ' k'], n: int, good: int, drawn: int
 ) -> Float[np.ndarray, ' k']:
   """P(k) = C(good, k) C(n − good, drawn − k) / C(n, drawn)."""
-  choose = lambda n, k: (
-    special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-  )
-  return np.exp(
-    choose(good, k) + choose(n - good, drawn - k) - choose(n, drawn)
-  )
+  logs = _log_choose(good, k) + _log_choose(n - good, drawn - k)
+  return np.asarray(np.exp(logs - _log_choose(n, drawn)))
+
+
+def _log_choose(n: int, k: int | np.ndarray) -> np.ndarray:
+  log = special.gammaln
+  return np.asarray(log(n + 1) - log(k + 1) - log(n - k + 1))

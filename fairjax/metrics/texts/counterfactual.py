@@ -16,7 +16,7 @@ are resampled alike, so their differences are paired.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Integer
@@ -24,6 +24,7 @@ from rapidfuzz.distance import Levenshtein
 
 from fairjax.metrics import paired
 from fairjax.metrics.inference import intervals, ratios
+from fairjax.metrics.inference.estimates import Estimates
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import rewrites
 
@@ -59,13 +60,13 @@ def drawn(sums: Sums, how: RowSample) -> Drawn:
   )
   if sums.absolute:
     # A difference of 0 has no side; either will do.
-    side = lambda x: np.where(x < 0, -1, 1)
-    draws = {name: side(values[name]) * x for name, x in draws.items()}
+    side = {name: np.where(x < 0, -1, 1) for name, x in values.items()}
+    draws = {name: side[name] * x for name, x in draws.items()}
     values = {name: np.abs(value) for name, value in values.items()}
   return Drawn(values, draws, sums.bounds, sums.absolute)
 
 
-def estimates(one: Drawn, how: RowSample) -> dict[str, dict]:
+def estimates(one: Drawn, how: RowSample) -> Estimates:
   """Each measure with its interval over texts and seeds."""
   return {
     name: (intervals.of_size if one.absolute else intervals.of_mean)(
@@ -79,7 +80,7 @@ def estimates(one: Drawn, how: RowSample) -> dict[str, dict]:
   }
 
 
-def tests(ours: Drawn, theirs: Drawn, how: RowSample) -> list[dict]:
+def tests(ours: Drawn, theirs: Drawn, how: RowSample) -> list[dict[str, Any]]:
   """Paired tests of ours − theirs, measure by measure."""
   return [
     paired.of_draws(
@@ -96,7 +97,7 @@ def tests(ours: Drawn, theirs: Drawn, how: RowSample) -> list[dict]:
 
 def _share(top: np.ndarray, below: np.ndarray) -> np.ndarray:
   with np.errstate(divide='ignore', invalid='ignore'):
-    return top / below
+    return np.asarray(top / below)
 
 
 def rates(

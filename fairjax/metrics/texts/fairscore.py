@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics.inference import clusters, intervals, ratios
-from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.estimates import Estimate, Estimates, estimate
 from fairjax.metrics.inference.sample import RowSample
 
 MEASURES = ('different', 'both_correct', 'neither_correct')
@@ -37,7 +37,7 @@ def changed(
   grade Σ k p_k must move by more than it (a regression's changed prediction).
   """
   if not tolerance:
-    return one.argmax(-1) != two.argmax(-1)
+    return np.asarray(one.argmax(-1) != two.argmax(-1))
   grades = np.arange(one.shape[-1])
   return np.abs(one @ grades - two @ grades) > tolerance
 
@@ -58,7 +58,7 @@ def outcomes(
 def share(
   events: Bool[np.ndarray, 's n'],
   how: RowSample,
-) -> dict:
+) -> Estimate:
   """The share of rows with an event, over rows (or clusters) and seeds."""
   if not events.shape[1]:
     return estimate([np.nan] * len(events), note='no row can be perturbed')
@@ -83,7 +83,7 @@ def excess(
   flips: Bool[np.ndarray, 's n'],
   floor: Bool[np.ndarray, 's n'],
   how: RowSample,
-) -> dict:
+) -> Estimate:
   """The share of flips less that of `floor`, a neutral rewrite of each row."""
   rows = flips.astype(np.float64) - floor
   if not rows.shape[1]:
@@ -116,7 +116,7 @@ def compare(
   ours: Bool[np.ndarray, 's n'],
   theirs: Bool[np.ndarray, 's n'],
   how: RowSample,
-) -> dict:
+) -> Estimate:
   """The difference of two fairscores on the same rows, and its test.
 
   Of one seed it is McNemar's. Of several, interval and p are over rows and
@@ -157,7 +157,7 @@ def fairscore(
   original: Integer[np.ndarray, 's n'],
   perturbed: Integer[np.ndarray, 's n'],
   how: RowSample,
-) -> dict[str, dict]:
+) -> Estimates:
   """The three shares, each with its interval."""
   each = outcomes(labels, original, perturbed)
   return {name: share(each[name], how) for name in MEASURES}

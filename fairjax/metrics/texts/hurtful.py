@@ -11,6 +11,7 @@ it is written.
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,7 +52,7 @@ def read(path: str) -> frozenset[str]:
   return words
 
 
-def _is_word(word) -> bool:
+def _is_word(word: Any) -> bool:
   return not pd.isna(word) and bool(_words(str(word)))
 
 

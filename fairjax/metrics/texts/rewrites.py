@@ -16,13 +16,14 @@ is one matrix product; what is estimated are ratios.
 
 import collections
 from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from fairjax.core import alignment
 from fairjax.metrics.inference import intervals, ratios
-from fairjax.metrics.inference.estimates import of_share
+from fairjax.metrics.inference.estimates import Estimate, Estimates, of_share
 from fairjax.metrics.inference.sample import RowSample
 
 ORDER = 4  # the longest n-gram of BLEU
@@ -30,7 +31,7 @@ ORDER = 4  # the longest n-gram of BLEU
 Words = Sequence[Hashable]
 
 
-def ngrams(words: Words, n: int) -> collections.Counter:
+def ngrams(words: Words, n: int) -> collections.Counter[Any]:
   return collections.Counter(zip(*(words[i:] for i in range(n))))
 
 
@@ -58,15 +59,15 @@ def bleu(
     there = totals > 0
     logs = np.where(there, np.log(matches / totals), 0).sum(-1) / there.sum(-1)
     brevity = np.minimum(0, 1 - theirs / ours)
-  return np.nan_to_num(np.exp(logs + brevity), nan=0.0)
+  return np.asarray(np.nan_to_num(np.exp(logs + brevity), nan=0.0))
 
 
-def edits(old: Words, new: Words) -> dict[tuple[int, int], tuple]:
+def edits(old: Words, new: Words) -> dict[tuple[int, int], tuple[Any, ...]]:
   """What became of the places of `old`: {place: what stands there now}.
 
   A place is (word, 0), or (word, 1) for what was put in before a word.
   """
-  out: dict[tuple[int, int], tuple] = {}
+  out: dict[tuple[int, int], tuple[Any, ...]] = {}
   for kind, a, b, c, d in alignment.changes(old, new):
     if kind == 'insert':
       out[a, 1] = tuple(new[c:d])
@@ -139,7 +140,7 @@ def estimates(
   how: RowSample,
   bounds: tuple[float, float] = intervals.SHARES,
   ends: ratios.Edges | None = None,
-) -> dict[str, dict]:
+) -> Estimates:
   """Each measure of Σ rows with its bootstrap interval over texts.
 
   `ends` are those of other measures than `measures`, where they have some.
@@ -158,7 +159,7 @@ def estimates(
   }
 
 
-def exact(rows: Float[np.ndarray, 'n k'], how: RowSample) -> dict:
+def exact(rows: Float[np.ndarray, 'n k'], how: RowSample) -> Estimate:
   """The share of exact texts with Wilson's interval, which 1 of 1 has too."""
   k, n = int(rows[:, 6].sum()), len(rows)
   return of_share(k, n, how.level)

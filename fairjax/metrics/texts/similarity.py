@@ -29,7 +29,8 @@ def _treebank() -> Callable[[str], list[str]]:
   # A second to import, which only what reads written texts needs.
   from nltk.tokenize import destructive
 
-  return destructive.NLTKWordTokenizer().tokenize
+  made: Callable[[str], list[str]] = destructive.NLTKWordTokenizer().tokenize
+  return made
 
 
 @functools.lru_cache(1 << 14)  # several measures ask for those of a text
@@ -97,4 +98,4 @@ def rouge_l(one: str, other: str) -> float:
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
   """The cosine of each row of a with b, or with its row of b; 0 for zeros."""
   norm = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
-  return (a * b).sum(-1) / np.where(norm > 0, norm, 1)
+  return np.asarray((a * b).sum(-1) / np.where(norm > 0, norm, 1))

@@ -15,6 +15,7 @@ from jaxtyping import Float, Int
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
 from fairjax.metrics.inference import intervals, ratios
+from fairjax.metrics.inference.estimates import Estimates
 from fairjax.metrics.inference.sample import RowSample
 
 
@@ -33,7 +34,7 @@ def perplexity(
   log: Float[np.ndarray, ' n'],
   count: Int[np.ndarray, ' n'],
   options: RowSample,
-) -> dict[str, dict]:
+) -> Estimates:
   """Both perplexities as estimates; texts without a token are left out.
 
   Where no texts belong together each is a cluster: weights of few texts would
