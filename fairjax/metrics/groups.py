@@ -56,7 +56,7 @@ def rates(counts: Float[np.ndarray, '*b four']) -> Float[np.ndarray, '*b rate']:
   return np.asarray(above)
 
 
-def _fractions(counts: Float[Any, '*b four']) -> tuple[np.ndarray, np.ndarray]:
+def _fractions(counts: Float[Any, '*b four']) -> tuple[Any, Any]:
   """What is counted and among which; one product, not one for each of *b."""
   flat = counts.reshape(-1, counts.shape[-1])
   above, below = (

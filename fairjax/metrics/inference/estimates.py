@@ -90,7 +90,13 @@ def too_few(values: Sequence[float] | Float[np.ndarray, ' s']) -> str:
   return (errors.count(n, 'seed') if alone >= VAGUE / 4 else 'the rows') + FEW
 
 
-def unless_vague(values, low, high, most: float, note: str = '') -> dict:
+def unless_vague(
+  values: Sequence[float] | Float[np.ndarray, ' s'],
+  low: float | None,
+  high: float | None,
+  most: float,
+  note: str = '',
+) -> Estimate:
   """An Estimate without ends where those of several seeds are `most` apart."""
   if len(values) > 1 and low is not None and high is not None:
     if high - low > most:

@@ -64,7 +64,7 @@ def has(text: str, start: int, low: str, small: bool = True) -> bool:
   match = _pattern(low).match(near, start - first)
   if not match:
     return False
-  before, _, phrase = places()[low][match.lastindex - 1]
+  before, _, phrase = places()[low][(match.lastindex or 0) - 1]
   begin = start - len(before)
   if begin and text[begin - 1].isalnum():
     return False

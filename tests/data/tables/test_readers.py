@@ -124,7 +124,7 @@ def test_places_that_are_no_files(tmp_path):
   assert 'is a file' in refusal(tmp_path / 'file' / 'a.csv')
   assert 'NUL' in refusal('a\0.csv')
   assert 'no file is named' in refusal('')
-  assert time.monotonic() - start < 5
+  assert time.monotonic() - start < 60
 
 
 def test_names_that_are_no_texts_and_odd_parquet(tmp_path):

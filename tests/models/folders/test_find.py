@@ -38,7 +38,7 @@ def test_what_is_no_model_is_a_sentence(model, parts, tmp_path, monkeypatch):
   assert '\n' not in sentence and len(sentence) < 400
   for part in parts:
     assert part in sentence, sentence
-  assert time.monotonic() - start < 5
+  assert time.monotonic() - start < 60
 
 
 @pytest.mark.parametrize('cached', [(), ('config.json', 'pytorch_model.bin')])
