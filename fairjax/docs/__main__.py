@@ -101,7 +101,7 @@ def library() -> str:
   """Each name of the library, and the classes that its functions return."""
   found = {getattr(fairjax, n): n for n in dir(fairjax) if n[0] != '_'}
   given = [getattr(one, '__annotations__', {}).get('return') for one in found]
-  found |= {c: c.__name__ for c in given if hasattr(c, 'save')}
+  found |= {c: c.__name__ for c in given if c and hasattr(c, 'save')}
   parts = [fenced(name, documented(name, one)) for one, name in found.items()]
   about = 'Names of `fairjax`. `audit` returns an Audited, `write` a Written.'
   return '\n\n'.join(['# Library', about, *sorted(parts)])

@@ -90,4 +90,4 @@ def difference(
   draws = draws_of(values, options, (-1.0, 1.0))
   draws += seeds - draws.mean(0)
   found = intervals.paired(seeds, draws, options, 1.0)
-  return found.pop('difference') | found
+  return {**found.pop('difference'), **found}

@@ -11,7 +11,6 @@ it is written.
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,7 +51,7 @@ def read(path: str) -> frozenset[str]:
   return words
 
 
-def _is_word(word: Any) -> bool:
+def _is_word(word: object) -> bool:
   return not pd.isna(word) and bool(_words(str(word)))
 
 

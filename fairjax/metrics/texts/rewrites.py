@@ -16,7 +16,6 @@ is one matrix product; what is estimated are ratios.
 
 import collections
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -31,7 +30,7 @@ ORDER = 4  # the longest n-gram of BLEU
 Words = Sequence[Hashable]
 
 
-def ngrams(words: Words, n: int) -> collections.Counter[Any]:
+def ngrams(words: Words, n: int) -> collections.Counter[tuple[Hashable, ...]]:
   return collections.Counter(zip(*(words[i:] for i in range(n))))
 
 
@@ -62,12 +61,12 @@ def bleu(
   return np.asarray(np.nan_to_num(np.exp(logs + brevity), nan=0.0))
 
 
-def edits(old: Words, new: Words) -> dict[tuple[int, int], tuple[Any, ...]]:
+def edits(old: Words, new: Words) -> dict[tuple[int, int], Words]:
   """What became of the places of `old`: {place: what stands there now}.
 
   A place is (word, 0), or (word, 1) for what was put in before a word.
   """
-  out: dict[tuple[int, int], tuple[Any, ...]] = {}
+  out: dict[tuple[int, int], Words] = {}
   for kind, a, b, c, d in alignment.changes(old, new):
     if kind == 'insert':
       out[a, 1] = tuple(new[c:d])
