@@ -96,13 +96,13 @@ def test_what_is_written_is_what_is_read(tmp_path):
 
 
 def test_a_frame_has_a_row_a_number():
-  frame = some().to_frame()
-  assert frame[['group', 'measure']].to_numpy().tolist() == [
-    ['', 'auc'],
-    ['', 'gender/dp'],
-    ['women', 'fpr'],
-  ]
+  found = some()
+  found.sets['test']['quality']['auc'] |= {'low': 0.0, 'high': 1.0}
+  frame = found.to_frame()
+  of = (frame['group'] + ' ' + frame['measure']).tolist()
+  assert of == [' auc', ' gender/dp', 'women fpr']
   assert frame['value'][0] == 0.5 and frame['note'][1] == 'why'
+  assert frame.isna()['high'][0] and 'too few for an' in frame['note'][0]
 
 
 @pytest.mark.parametrize(

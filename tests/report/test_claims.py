@@ -92,6 +92,7 @@ def test_a_family_errs_as_often_as_agreed():
     ]
     found = verdict.settled(results.Results(tests=tests, primary=specs))
     wrong += any(one['verdict'] != 'undecided' for one in found)
+    assert max(one['effect']['high'] for one in found) <= 1
   assert wrong / runs < 0.07
 
 

@@ -111,7 +111,7 @@ def too_wide(value: Mapping[str, Any]) -> str:
     return ''
   if high - low <= VAGUE:
     return ''
-  return too_few([v for v in value.get('seeds') or () if v is not None])
+  return too_few([v for v in value.get('seeds', ()) if v is not None])
 
 
 def in_table(value: Mapping[str, Any]) -> dict[str, Any]:
