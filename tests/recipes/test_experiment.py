@@ -42,6 +42,7 @@ def test_the_skeleton_of_a_run_is_said_once(call):
     ('mbcda/experiment', 6),
     ('perturbation/fairtune', 7),
     ('perturbation/perturber', 7),
+    ('audit/recipe', 8),
   ],
 )
 def test_few_files_hold_an_algorithm(start, most):

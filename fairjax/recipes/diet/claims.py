@@ -8,10 +8,12 @@ import pandas as pd
 
 from fairjax.data.tables import score_table as table
 from fairjax.metrics.inference import clusters, intervals
-from fairjax.recipes.diet import grid
 from fairjax.report import findings, tables, verdict
 from fairjax.scores import rank_overlap
 from fairjax.stages import Experiment
+
+# Largest share of the AUC of `none` that a chosen diet may cost.
+BUDGET = 0.03
 
 
 def verdicts(e: Experiment, scores: pd.DataFrame, ours: str) -> list[dict]:
@@ -21,7 +23,7 @@ def verdicts(e: Experiment, scores: pd.DataFrame, ours: str) -> list[dict]:
   if 'none' in e.contenders:
     sets = e.contenders['none']['sets']
     aucs = {n: one['quality'].get('auc', {}) for n, one in sets.items()}
-    out = costs_little(e.tests, ours, aucs, grid.BUDGET) + out
+    out = costs_little(e.tests, ours, aucs, BUDGET) + out
   if e.config.seeds > 1 and table.seed_columns(scores, 'ge'):
     # Probes of other seeds would choose the same rows by GE.
     out += seeds_agree(rank_overlap.seeds(scores, 'ge'), e.how.level)

@@ -16,8 +16,6 @@ from fairjax.report import findings, names, tables, verdict, written
 from fairjax.report.pictures import plots
 
 CHANGES = ('dp', 'eqodd', 'eqopp1', 'auc')  # of figure 4
-# Largest share of the AUC of `none` that a chosen diet may cost.
-BUDGET = 0.03
 
 
 def value(cell: Mapping, one: str, measure: str) -> dict | None:

@@ -11,7 +11,7 @@ rankings come first: before several processes start, let
 `--config.grid.cells=none` make them.
 
 The best (a, b) of each ranking is chosen on validation data: the fairest cell
-that keeps all but grid.BUDGET of the unmitigated AUC.
+that keeps all but claims.BUDGET of the unmitigated AUC.
 """
 
 import pathlib
@@ -264,7 +264,7 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
   """Chooses and tests, when every cell is done."""
   config, names = e.config, list(e.sets)
   cells = known(e.folder, every, keys)
-  chosen, notes = grid.choose(cells, fair, 'valid', grid.BUDGET)
+  chosen, notes = grid.choose(cells, fair, 'valid', claims.BUDGET)
   found = chosen | {c['title']: c for c in cells[: len(BASELINES)]}
   for name, cell in found.items():
     path = cell_path(e.folder, keys[cell['cell']])
@@ -299,7 +299,7 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
         chosen=grid.best(chosen, fair, 'valid'),
         fair=fair,
         read=read,
-        budget=tables.percent(grid.BUDGET),
+        budget=tables.percent(claims.BUDGET),
       ),
       experiment.scores(e, inputs),
     ],
