@@ -53,6 +53,7 @@ SIDE = re.compile(
   r'(?<!alse )(?<!rue )(?<![\w‘’\'"])(negative|positive)(s?)\b'
   r'(?! average| influence|[’\'"])'
 )
+ONE = re.compile(r'(?<![\d.,])1 points\b')
 KINDS = 'quality', 'gap', 'flips'  # one light each
 
 
@@ -100,7 +101,7 @@ def _say(part: str, *values) -> str:
   room = {'little': f'{LITTLE:.0%}', 'rare': f'{RARE:.0%}', 'well': WELL}
   template = render.template('words.txt', filters)
   text = getattr(template.make_module(room), part)(*values)
-  return printable(' '.join(text.split()))
+  return printable(ONE.sub('1 point', ' '.join(text.split())))
 
 
 def sides(results: Results) -> tuple[str, str]:

@@ -26,6 +26,7 @@ from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables import answers, join, labels, readers
 from fairjax.models.families import chances
+from fairjax.report import names
 from fairjax.stages import asking, edited
 from fairjax.stages.asking import AuditedModel
 
@@ -231,7 +232,10 @@ def of_folder(
   models = models or [path]
   seeds = [loaded(one) for one in models]
   made_from = _made_from(config, *models, *reader(path)[1])
-  return classifier(seeds, config, name or path.name, made_from)
+  # A seed of a run is called as its run.
+  of_run = path.name.startswith('seed_')
+  own = names.named(str(path.absolute())) if of_run else path.name
+  return classifier(seeds, config, name or own, made_from)
 
 
 def exports(path: pathlib.Path) -> list[pathlib.Path]:
