@@ -21,7 +21,6 @@ from fairjax.report.pictures.figures import (
   of_series,
   styled,
   tall,
-  undefined,
 )
 
 if TYPE_CHECKING:
@@ -49,14 +48,9 @@ def rates(groups: Mapping[str, Mapping[str, Any]]) -> 'Figure':
   figure, panels = blank(len(names), 2, height, sharex=True, sharey=True)
   for axes, rate in zip(panels, names):
     values, reach = bounds([r.get(rate) for r in groups.values()])
-    places = named_rows(axes, labels)
-    axes.errorbar(
-      values, places, xerr=reach, fmt='o', ms=5, capsize=2.5, color=COLOURS[0]
-    )
+    dots(axes, labels, values, reach, [False] * len(labels))
     axes.set_title(name(rate))
     axes.tick_params(labelbottom=True)
-    for place in places[np.isnan(values)]:
-      undefined(axes, place)
   return figure
 
 
