@@ -212,8 +212,9 @@ def test_a_model_decides_by_the_thresholds_of_groups(folder, tmp_path):
   groups = ['f', 'm', 'f', 'm', 'f', 'm']
   expected = [one == 'm' or p[k] >= p.max() for k, one in enumerate(groups)]
   rule.save(tmp_path / 'thresholds.json')
-  for given in (rule, tmp_path / 'thresholds.json'):
-    found = model.predict(texts, thresholds=given, groups=groups)
+  names = ('groups', 'sensitive_features')
+  for given, name in zip((rule, tmp_path / 'thresholds.json'), names):
+    found = model.predict(texts, thresholds=given, **{name: groups})
     assert list(found) == list(model.classes_[np.array(expected, int)])
   with pytest.raises(UserError, match='need the group of each text'):
     model.predict(texts, thresholds=rule)

@@ -44,9 +44,7 @@ class Perturb:
   """Rewriting one person of a text (recipes/perturbation/)."""
 
   sources: tuple[str, ...] = knob(
-    SOURCES,
-    each(one_of(*SOURCES, 'panda'), least=1),
-    changes='rewriting',
+    SOURCES, each(one_of(*SOURCES, 'panda'), least=1), changes='rewriting'
   )
   data: str = knob('', existing, changes='rewriting', path=True)
   learner: str = knob(

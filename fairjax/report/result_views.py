@@ -9,14 +9,14 @@ import dataclasses
 import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from fairjax.core import escape
 from fairjax.core.errors import UserError, is_listed, need, same_index, shown
-from fairjax.data.tables import answers
+from fairjax.data.tables import answers, inputs
 from fairjax.metrics.gate import ALSO
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.report import tables
@@ -178,8 +178,15 @@ class Equalized:
     """Writes a small json, which `Classifier.predict` takes."""
     self.rule.save(path)
 
-  def predict(self, y_score: Sequence, groups: Sequence) -> np.ndarray:
+  def predict(
+    self,
+    y_score: Sequence,
+    groups: Any = None,
+    *,
+    sensitive_features: Any = None,
+  ) -> np.ndarray:
     """1 where a row is decided positive."""
+    groups = inputs.groups_of(groups, sensitive_features)
     need(is_listed(groups), 'groups', groups, 'a group a score is needed')
     same_index(y_score=y_score, groups=groups)
     asked = answers.Asked(('0', '1'), says='y_score has', stacked=False)

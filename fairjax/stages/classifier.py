@@ -127,6 +127,7 @@ class Classifier:
     *,
     thresholds: Any = None,
     groups: Sequence[str] | None = None,
+    sensitive_features: Sequence[str] | None = None,
   ) -> np.ndarray:
     """The name of the likeliest class of each text; which labels hold [n, c],
     where several may.
@@ -137,9 +138,11 @@ class Classifier:
       thresholds: of groups, by which the second of two classes is decided: what
         `fairjax.thresholds` found, or the file that its `save` wrote.
       groups: that of each text, for `thresholds`.
+      sensitive_features: another name of `groups`.
     """
     from fairjax.models.families import chances
 
+    groups = inputs.groups_of(groups, sensitive_features)
     same_index(texts=texts, groups=groups)
     if thresholds is not None:
       rule = self._rule(thresholds, groups)
@@ -176,6 +179,30 @@ class Classifier:
       return self
     how = self.how._replace(thresholds=tuple(map(float, thresholds)))
     return dataclasses.replace(self, how=how)
+
+  def fit(self, X: Any = None, y: Any = None) -> 'Classifier':
+    """Itself: trained, as scikit-learn's FrozenEstimator, and so its clones."""
+    return self
+
+  def __sklearn_clone__(self) -> 'Classifier':
+    return self
+
+  def __sklearn_is_fitted__(self) -> bool:
+    return True
+
+  def __sklearn_tags__(self) -> Any:
+    from sklearn import utils
+
+    return utils.Tags(
+      estimator_type='classifier',
+      target_tags=utils.TargetTags(required=False),
+      classifier_tags=utils.ClassifierTags(),
+      input_tags=utils.InputTags(two_d_array=False, string=True),
+    )
+
+  def score(self, X: Sequence[str], y: Sequence) -> float:
+    """The share of texts that are classified right."""
+    return float(np.mean(self.predict(X) == np.asarray(y)))
 
   def placed(self) -> tuple[Any, Any]:
     """The bundle on its devices, and its parameters with a seed axis."""

@@ -30,14 +30,7 @@ from fairjax.data.tables.schema import Tables
 from fairjax.metrics.inference import intervals
 from fairjax.models import Bundle
 from fairjax.results import Results
-from fairjax.stages import (
-  assessment,
-  bag_of_words,
-  fits,
-  loading,
-  reuse,
-  runs,
-)
+from fairjax.stages import assessment, bag_of_words, fits, loading, reuse, runs
 from fairjax.stages.identity import identity
 from fairjax.train import loop, mesh
 from fairjax.train.progress import Log

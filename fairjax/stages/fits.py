@@ -64,9 +64,7 @@ def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
     )
   weight = table['weight'] if 'weight' in table else np.ones(len(table))
   return batches.Pool(
-    ids,
-    table['label'].to_numpy(np.int32),
-    np.asarray(weight, np.float32),
+    ids, table['label'].to_numpy(np.int32), np.asarray(weight, np.float32)
   )
 
 

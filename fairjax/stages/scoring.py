@@ -94,11 +94,7 @@ def schedule(config: Config, epochs: float | int) -> Config:
 
 
 def probe(
-  config: Config,
-  model: Bundle,
-  tables: Tables,
-  folder: pathlib.Path,
-  log: Log,
+  config: Config, model: Bundle, tables: Tables, folder: pathlib.Path, log: Log
 ) -> pd.DataFrame:
   """folder/scores.parquet of the training rows: read, or trained and scored.
 

@@ -282,7 +282,7 @@ def test_weighted_rates_are_fairlearns_and_as_fair_as_its_thresholds():
     n_resamples=200,
   )
   own, held = group_thresholds.halves(len(y), 0.5, RowSample())
-  d = found.predict(p[held], group[held])
+  d = found.predict(p[held], sensitive_features=group[held])
   rate_of = lambda d, **more: fair.MetricFrame(
     metrics=fair.false_positive_rate,
     y_true=y[held],

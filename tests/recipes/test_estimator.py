@@ -40,6 +40,10 @@ def test_it_learns_and_names_classes_as_y_does(rows, method, tmp_path):
   assert model.score(rows.text, rows.y) > 0.9
   assert model.predict_proba(rows.text).sum() == pytest.approx(200)
   assert (tmp_path / 'report.html').is_file()
+  loaded = fairjax.load(tmp_path / 'export' / 'seed_0')  # is an estimator, too
+  both = Pipeline([('same', FunctionTransformer()), ('model', loaded)])
+  truth = loaded.classes_[(rows.y == 'toxic').astype(int)]
+  assert cross_val_score(both, rows.text, truth, cv=2).min() > 0.9
 
 
 def test_it_is_cloned_cross_validated_and_put_in_a_pipeline(rows):

@@ -60,12 +60,7 @@ def mean_size(rows: Sequence[dict], of: str, one: str) -> dict:
 
 
 def share_row(
-  metric: str,
-  part: str,
-  hits: int,
-  ties: int,
-  count: int,
-  options: RowSample,
+  metric: str, part: str, hits: int, ties: int, count: int, options: RowSample
 ) -> dict:
   """100 · hits / count of independent items, of which `ties` decide nothing.
 

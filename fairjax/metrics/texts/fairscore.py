@@ -55,10 +55,7 @@ def outcomes(
   }
 
 
-def share(
-  events: Bool[np.ndarray, 's n'],
-  how: RowSample,
-) -> Estimate:
+def share(events: Bool[np.ndarray, 's n'], how: RowSample) -> Estimate:
   """The share of rows with an event, over rows (or clusters) and seeds."""
   if not events.shape[1]:
     return estimate([np.nan] * len(events), note='no row can be perturbed')
@@ -80,9 +77,7 @@ def _drawn(
 
 
 def excess(
-  flips: Bool[np.ndarray, 's n'],
-  floor: Bool[np.ndarray, 's n'],
-  how: RowSample,
+  flips: Bool[np.ndarray, 's n'], floor: Bool[np.ndarray, 's n'], how: RowSample
 ) -> Estimate:
   """The share of flips less that of `floor`, a neutral rewrite of each row."""
   rows = flips.astype(np.float64) - floor
@@ -113,9 +108,7 @@ def mcnemar(
 
 
 def compare(
-  ours: Bool[np.ndarray, 's n'],
-  theirs: Bool[np.ndarray, 's n'],
-  how: RowSample,
+  ours: Bool[np.ndarray, 's n'], theirs: Bool[np.ndarray, 's n'], how: RowSample
 ) -> Estimate:
   """The difference of two fairscores on the same rows, and its test.
 

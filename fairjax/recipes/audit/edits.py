@@ -219,10 +219,7 @@ def _in_blocks(
 
 
 def _written(
-  block: tuple[list[str], list[str]],
-  options: dict,
-  axis: str,
-  seed: int | None,
+  block: tuple[list[str], list[str]], options: dict, axis: str, seed: int | None
 ) -> EditedRows:
   """The edits of some texts; without options the twins stand written."""
   texts, twins = block

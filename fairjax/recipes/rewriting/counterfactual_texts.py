@@ -29,12 +29,7 @@ from fairjax.metrics import measures
 from fairjax.models import Bundle, rewriting
 from fairjax.pairs import recase, rewrite_errors
 from fairjax.pairs.swapping import dictionary, swap_eval
-from fairjax.recipes.rewriting import (
-  contenders,
-  repairing,
-  rewriter,
-  sampled,
-)
+from fairjax.recipes.rewriting import contenders, repairing, rewriter, sampled
 from fairjax.recipes.rewriting.contenders import Rewrites
 from fairjax.report import verdict
 from fairjax.report.written import sections
@@ -134,10 +129,7 @@ def report(m: RewriteInputs) -> dict:
   known = against_gold(m, tables['test'], writers, (first,))
   rows, title = contenders.rows(m.e.contenders), 'Tables 2, 3 and 4'
   grid = sections('rewrites.txt', title=title, rows=rows)
-  return {
-    'facts': facts,
-    'sections': [*grid, *worse(m.e, known, first)],
-  }
+  return {'facts': facts, 'sections': [*grid, *worse(m.e, known, first)]}
 
 
 def twins_of(config: Config, test: pd.DataFrame) -> tuple[list[str], str]:
