@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import importlib.util
 import json
 import pathlib
 import signal
@@ -20,6 +21,9 @@ from fairjax.models.layers import places
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
+needs_torch = pytest.mark.skipif(
+  importlib.util.find_spec('torch') is None, reason='torch is not here'
+)
 SMALL = {  # by what each family's config.json calls it
   'vocab_size': 30,
   **dict.fromkeys(('hidden_size', 'dim', 'n_embd', 'd_model'), 16),

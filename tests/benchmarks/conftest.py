@@ -1,11 +1,11 @@
 """Tiny random language models of five families, as folders and in torch."""
 
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import published_files
 import pytest
+from golden import make_encoders, make_seq2seq
 from judge_texts import TEXTS
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from tokenizers.processors import RobertaProcessing
@@ -13,8 +13,6 @@ from tokenizers.processors import RobertaProcessing
 from fairjax.data.batching import tokens
 from fairjax.models.folders import folder as folders
 from fairjax.models.reading import judge
-
-sys.path.insert(0, str(Path(__file__).parents[1] / 'golden'))
 
 
 class Net(NamedTuple):
@@ -48,9 +46,6 @@ def byte_level(roberta):
 
 
 def make(family, folder):
-  import make_encoders
-  import make_seq2seq
-
   if family in ('bert', 'modernbert'):
     tokenizer = tokens.train_tokenizer(TEXTS, 200)
   else:

@@ -142,8 +142,8 @@ def test_two_causal_models_side_by_side(nets, data, tmp_path):
 
 
 def test_a_regressor_of_sentiment_is_asked_for_its_values(nets, data, tmp_path):
-  import make_encoders
   import torch
+  from golden import make_encoders
 
   net = make_encoders.model(
     'bert', 'SequenceClassification', vocab_size=200, num_labels=1

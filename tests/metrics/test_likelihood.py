@@ -1,13 +1,11 @@
 """Likelihoods: one text and one mask at a time in torch, and by hand."""
 
-import importlib.util
-import pathlib
-import sys
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from golden import make_encoders, make_seq2seq
+from small import needs_torch
 
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
@@ -19,14 +17,6 @@ from fairjax.models.folders import hf
 from fairjax.models.layers import places
 from fairjax.models.reading import masked, token_scores
 
-GOLDEN = pathlib.Path(__file__).parents[1] / 'golden'
-sys.path.insert(0, str(GOLDEN))
-import make_encoders  # noqa: E402
-import make_seq2seq  # noqa: E402
-
-needs_torch = pytest.mark.skipif(
-  importlib.util.find_spec('torch') is None, reason='torch is not here'
-)
 MASK, BOS = 4, 2
 LENGTHS = (7, 2, 9, 5, 10, 3, 1)
 

@@ -1,27 +1,16 @@
 """Tiny BARTs and GPT-2s out of the frozen cases, and batches for them."""
 
 import functools
-import importlib.util
-import sys
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from fairjax.models import families
 from fairjax.models.folders import hf
 
 from . import frozen_cases
 from .batches import pack, pad
-from .frozen_cases import GOLDEN
-
-sys.path.insert(0, str(GOLDEN))
-import make_seq2seq  # noqa: F401
-
-needs_torch = pytest.mark.skipif(
-  importlib.util.find_spec('torch') is None, reason='torch is not here'
-)
 
 
 def frozen(name):

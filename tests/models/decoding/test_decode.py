@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import small
+from golden import make_seq2seq
+from small import needs_torch
 
 from fairjax.bench.races import generate as race
 from fairjax.config import Config, Pretrain
@@ -28,7 +30,6 @@ from fairjax.models.kernels import platform_traits
 from fairjax.models.layers import layer_params, places
 
 from .. import near_copy, seq2seq
-from ..seq2seq import make_seq2seq, needs_torch
 
 EOS, PROMPTS, MOST = 2, 20, 22
 

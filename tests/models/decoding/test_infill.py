@@ -5,6 +5,8 @@ import functools
 
 import numpy as np
 import pytest
+from golden import make_seq2seq
+from small import needs_torch
 
 from fairjax.core.errors import UserError
 from fairjax.models.decoding import decode_texts, infill
@@ -12,7 +14,6 @@ from fairjax.models.decoding.decode import Options
 
 from .. import seq2seq
 from ..decoding.test_decode import ragged, rows_of
-from ..seq2seq import make_seq2seq, needs_torch
 
 BOS, PAD, EOS, MASK = 0, 1, 2, 3
 NEVER = (0, 1, 2, 3, 7)

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small import needs_torch
 
 from fairjax.core import backend
 from fairjax.core.errors import UserError
@@ -13,7 +14,6 @@ from fairjax.models.folders import hf
 from fairjax.models.layers import probed
 
 from .. import frozen_cases, seq2seq
-from ..seq2seq import needs_torch
 
 
 def texts_of(case):

@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from golden import make_seq2seq
+from small import needs_torch
 
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import ragged
@@ -17,7 +19,6 @@ from fairjax.models.folders import folder, hf, weight_files
 from fairjax.models.layers import probed
 
 from .. import frozen_cases, seq2seq
-from ..seq2seq import needs_torch
 
 
 @pytest.fixture(scope='module', params=['gpt2', 'llama'])
@@ -144,7 +145,7 @@ def test_llama_writes_what_transformers_writes(tied, tmp_path):
   """Greedy, from a prompt, with the static cache; heads share their keys."""
   import torch
 
-  net = seq2seq.make_seq2seq.model('llama', 3, tie_word_embeddings=tied)
+  net = make_seq2seq.model('llama', 3, tie_word_embeddings=tied)
   module, params = seq2seq.from_torch(net, tmp_path)
   rng = np.random.default_rng(0)
   texts = [rng.integers(4, 41, n).astype(np.int32) for n in (3, 7, 5)]

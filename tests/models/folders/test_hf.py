@@ -1,14 +1,16 @@
 """Parity with transformers + torch; folders in and out."""
 
 import json
-import sys
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import serialization, traverse_util
+from golden import make_encoders
+from golden.make_encoders import TYPED
 from safetensors.numpy import save_file
+from small import needs_torch
 
 from fairjax.core.errors import UserError
 from fairjax.models import families
@@ -16,12 +18,7 @@ from fairjax.models.folders import hf, hub, weight_files
 
 from .. import frozen_cases
 from ..batches import pack, pad
-from ..frozen_cases import GOLDEN, folder_of
-from ..seq2seq import needs_torch
-
-sys.path.insert(0, str(GOLDEN))
-import make_encoders
-from make_encoders import TYPED
+from ..frozen_cases import folder_of
 
 CASES = [(f, h) for f, all_ in make_encoders.CASES.items() for h in all_]
 MODULES = {

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small import shape_of
+from small import needs_torch, shape_of
 
 from fairjax.data.batching.tokens import Ragged
 from fairjax.models import families, warm_start
@@ -14,8 +14,6 @@ from fairjax.models.families import bart
 from fairjax.models.folders import hf
 from fairjax.models.layers.places import blank_batch
 from fairjax.models.reading import detect
-
-from ..seq2seq import needs_torch
 
 SHAPE = shape_of('bert', 50, 40, depth=2)
 TEXTS = Ragged(

@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small import shape_of
+from golden import make_encoders
+from small import needs_torch, shape_of
 from tokenizers import (
   AddedToken,
   Tokenizer,
@@ -27,8 +28,6 @@ from fairjax.models.folders import hf
 from fairjax.models.reading import fill
 
 from ..decoding.test_decode import ragged
-from ..folders.test_hf import make_encoders
-from ..seq2seq import needs_torch
 
 TEXTS = [
   'the nurse said that she was late , and a doctor came in his old car',

@@ -143,7 +143,7 @@ def test_rows_that_flip_show_different_words(monkeypatch):
 
 
 def test_the_page_is_whole_escaped_and_its_documents_are_there(
-  tmp_path, unspoken
+  tmp_path, unspoken, monkeypatch
 ):
   frame = rows()
   path = tmp_path / 'comments.csv'
@@ -155,7 +155,7 @@ def test_the_page_is_whole_escaped_and_its_documents_are_there(
     '  return np.array([.9 if "awful" in t or t[:3] == "She" else .1 '
     'for t in texts])\n'
   )
-  sys.path.insert(0, str(tmp_path))
+  monkeypatch.syspath_prepend(tmp_path)
   made = config(
     model='my_scorer:score',
     groups=('gender',),
