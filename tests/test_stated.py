@@ -218,22 +218,14 @@ def test_each_exit_code_is_told():
 
 
 def test_the_sweeps_that_are_shown_can_be_run():
-  code = (ROOT / 'launch' / 'sweep.py').read_text('utf-8')
-  text = ast.get_docstring(ast.parse(code))
+  program = runpy.run_path(str(ROOT / 'launch' / 'sweep.py'))
+  text = program['__doc__']
   shown = [shlex.split(one)[0] for one in re.findall(r'--sweep (\S+)', text)]
   assert len(shown) == 4
   for sweep in shown:
-    name, values = sweep_module().values(sweep)
+    name, values = program['values'](sweep)
     leaf = LEAVES[name]
     for value in values:
       said = main.typed(name, leaf.type, value)
       read = said if leaf.type is str else ast.literal_eval(said)
       assert not leaf.rule(read), (sweep, leaf.rule(read))
-
-
-def sweep_module():
-  path = ROOT / 'launch' / 'sweep.py'
-  spec = importlib.util.spec_from_file_location('sweep', path)
-  module = importlib.util.module_from_spec(spec)
-  spec.loader.exec_module(module)
-  return module

@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 
@@ -10,13 +12,14 @@ import pytest
 import yaml
 
 ROOT = pathlib.Path(__file__).parents[2]
+ACTION = ROOT / '.github' / 'actions' / 'gate' / 'action.yml'
 
 
 @pytest.fixture
 def place(tmp_path):
   """A folder with predictions of two groups, and a `fairjax` on its PATH."""
   rows = [(y, 0.9 * y if g == 'a' else 0.1, g) for y in (0, 1) for g in 'ab']
-  frame = pd.DataFrame(rows * 40, columns=['label', 'score', 'group'])
+  frame = pd.DataFrame(rows * 40, columns=['label', 'score', 'gender'])
   frame.to_csv(tmp_path / 'predictions.csv', index=False)
   program = tmp_path / 'bin' / 'fairjax'
   program.parent.mkdir()
@@ -35,18 +38,23 @@ def ran(place, line: str, **more: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize('rule, code', [('dp<0.01', 0), ('dp<0.9', 1)])
 def test_the_action_fails_where_the_gate_does(place, rule, code):
-  action = ROOT / '.github' / 'actions' / 'gate' / 'action.yml'
-  step = yaml.safe_load(action.read_text())['runs']['steps'][-1]
-  own = {'MODEL': 'predictions.csv', 'DATA': '', 'GROUPS_OF': 'group'}
+  step = yaml.safe_load(ACTION.read_text())['runs']['steps'][-1]
+  own = {'MODEL': 'predictions.csv', 'DATA': '', 'GROUPS_OF': 'gender'}
   assert step['env'].keys() == {*own, 'FAIL_IF', 'OPTIONS'}
   options = '--config.measures.resamples=100'
   found, said = ran(place, step['run'], **own, FAIL_IF=rule, OPTIONS=options)
   assert found == code, said
 
 
-def test_the_hook_passes_where_the_gate_does(place):
+def test_the_guide_names_inputs_and_a_hook_that_runs(place):
+  guide = (ROOT / 'fairjax' / 'docs' / 'start' / 'gate.md').read_text('utf-8')
+  blocks = re.findall(r'```yaml\n(.*?)```', guide, re.S)
+  (_, step), (repository,) = map(yaml.safe_load, blocks)
+  inputs = yaml.safe_load(ACTION.read_text())['inputs']
+  assert step['with'].keys() <= inputs.keys()
   (hook,) = yaml.safe_load((ROOT / '.pre-commit-hooks.yaml').read_text())
-  line = hook['entry'] + ' predictions.csv --groups=group'
-  code, said = ran(place, line + " --config.audit.fail_if 'dp<0.01'")
-  assert code == 0, said
+  (named,) = repository['hooks']
+  assert named['id'] == hook['id']
+  code, said = ran(place, f'{hook["entry"]} {shlex.join(named["args"])}')
+  assert code == 1, said
   assert (place / 'runs' / 'audit' / 'report.html').exists()
