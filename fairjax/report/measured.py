@@ -115,6 +115,7 @@ def contenders(results: Results) -> list[dict]:
     if re.fullmatch(r'[\w.=+-]+(/[\w.=+-]+)*', one.get('page', ''))
     and '..' not in one['page'].split('/')
   }
+  about = lambda key: words.in_classes(results, measures.about(key))
   return written.sections(
     'contenders.txt',
     sets=body,
@@ -122,10 +123,7 @@ def contenders(results: Results) -> list[dict]:
     seeds=plural(len(results.seeds), 'seed'),
     alpha=f'{1 - results.level:.2g}',
     meaning=[
-      {
-        'measure': heading(key),
-        'meaning': words.in_classes(results, measures.about(key)),
-      }
+      {'measure': heading(key), 'meaning': about(key)}
       for key in measures.leading(keys)
       if not measures.is_rate(key)
     ],
@@ -245,7 +243,7 @@ def _groups(results: Results, name: str, groups: Mapping) -> dict:
   said = lambda k: words.in_classes(results, measures.MEASURES[k].about)
   of = lambda k: said(k) if named and k in of_rates else words.label(results, k)
   rows = {
-    g: {
+    words.group(g): {
       'rows' if k == 'rows' else of(k): groups[g][k]
       for k in ('rows', *rates)
       if k in groups[g]

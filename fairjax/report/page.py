@@ -240,10 +240,8 @@ def _groups(results: Results, gap: findings.Finding) -> dict:
   most = sorted(rates, key=far, reverse=True)[:MOST_GROUPS]
   order = sorted(most, key=level, reverse=True)
   label, done = words.rate_of(results, gap)
-  called = lambda g: f'group {g}' if g.replace('.', '').isdigit() else g
-  plot = group_plots.scale(
-    {called(g): rates[g] for g in order}, f'of 100{label}, {done}', everyone
-  )
+  shown = {words.group(g): rates[g] for g in order}
+  plot = group_plots.scale(shown, f'of 100{label}, {done}', everyone)
   caption = (
     f'Of 100 rows{label} in each group, how many are {done}, with '
     f'{tables.percent(results.level)} intervals; in brackets: rows.'
@@ -318,15 +316,13 @@ def _start(results: Results, folder: pathlib.Path) -> dict:
   if more := [line for line in lines if line not in short]:
     title = plural(len(more), 'more warning' if short else 'warning')
     box.append(parts.fold(title, parts.bullets(more)))
-  notes = dict.fromkeys(
-    [*small, *results.notes, *measured.warnings(results, 'notes')]
-  )
+  notes = [*small, *results.notes, *measured.warnings(results, 'notes')]
   return {
     'results': results,
     'first': first_screen(results, findings.shown(results), folder),
     'basis': results.contenders and basis(results),
     'warnings': box and {'part': 'warnings', 'parts': box},
-    'notes': [*map(names.opened, notes)],
+    'notes': [*map(names.opened, dict.fromkeys(notes))],
   }
 
 

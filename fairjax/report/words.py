@@ -81,6 +81,11 @@ def bracketed(estimate: Mapping, show=points) -> str:
   return f' [{show(estimate["low"])}, {show(estimate["high"])}]'
 
 
+def group(name: str) -> str:
+  """'group 3' of a bare number."""
+  return f'group {name}' if name.replace('.', '').isdigit() else name
+
+
 def people(group: str) -> str:
   """'about women', or 'of group ‘X’'."""
   short = group.rpartition(': ')[2]
