@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score
 
 import fairjax
 from fairjax import UserError
@@ -13,6 +14,7 @@ from fairjax.benchmarks.shared import association
 from fairjax.metrics import (
   calibration,
   contrasts,
+  custom_metrics,
   group_thresholds,
   groups,
   thresholds,
@@ -54,7 +56,7 @@ def rows_of(drawn):
 
 
 def of_an_audit(label, scores, members, names, how) -> dict:
-  """What an audit adds, of flips of an edit, of scores, of costs."""
+  """What an audit adds, of flips of an edit, of scores, of costs, one's own."""
   moved = lambda by, at: (scores * by + at) % 1
   edited, side = scores[0] > 0.3, np.where(scores[0] > 0.6, 1, -1)
   controlled = edited & (scores[1] > 0.4)
@@ -67,9 +69,17 @@ def of_an_audit(label, scores, members, names, how) -> dict:
   for every, each, gaps in (
     calibration.measure(label, scores, members, how),
     contrasts.costs(label, hard, members, (1.0, 5.0), how),
+    custom_metrics.measured(
+      *({'right': accuracy_score}, label, scores, hard, members, names),
+      *(['group'] * len(names), how),
+    ),
   ):
     for part, own in zip(('', *names), (every | gaps, *each)):
       parts[part] |= own
+  for row in contrasts.differences(label, hard, members, names, 'rest', how):
+    parts[row['group']][f'{row["rate"]} beside'] = row['difference']
+  for row in contrasts.impact_ratios(hard[:1], members, names, how):
+    parts[row['group']]['impact ratio'] = row['ratio']
   return parts
 
 
