@@ -54,9 +54,8 @@ class Work(NamedTuple):
 def work_of(args) -> Work:
   rng = np.random.default_rng(0)
   shape = SHAPES[args.size]
-  most, lengths = shape.vocab - 2, np.full(args.batch, args.new)
-  texts = [rng.integers(5, most, n).astype(np.int32) for n in lengths]
-  return Work(shape, texts)
+  size = args.batch, args.new
+  return Work(shape, [*rng.integers(5, shape.vocab - 2, size, np.int32)])
 
 
 def save(work: Work, folder: str) -> None:
