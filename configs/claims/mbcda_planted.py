@@ -7,8 +7,7 @@ The settings were the best of ten on texts and seeds of then (planted.seed=0,
 seed=5), frozen on 28 November 2026 before this run of other texts and seeds.
 Nothing is read.
 
-What its size decides, four times of five: ±.023 to ±.055 of transfer, ±.029 to
-±.11 of TPRD, ±.012 to ±.095 of FPRD.
+What its size decides, four times of five: CLAIMS.md says it of each claim.
 """
 
 from fairjax import config as c
