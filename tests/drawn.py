@@ -2,7 +2,7 @@
 
 Drawing is half of what a page costs, and tests make one page again and again:
 to see that it is made of its folder alone, or with one row changed. Its panels
-are real, of which a screen reader is told; where lines and letters come to
+are real, as a screen reader reads them out; where lines and letters come to
 stand is of tests/report/test_plots.py, which draws anew each time: here an svg
 is its words alone, and one png stands for the others, which no page shows.
 """

@@ -78,9 +78,9 @@ def given(
   need(isinstance(more, Mapping), 'options', more, '{name: value} is needed')
   if deprecated:
     entries = ', '.join(f'{name!r}: …' for name in deprecated)
-    said = 'options as keywords are deprecated, and go in fairjax 0.3; give '
-    said += f'options={{{entries}}}'
-    warnings.warn(said, FutureWarning, stacklevel=4)  # of the door's caller
+    advice = 'options as keywords are deprecated, and go in fairjax 0.3; give '
+    advice += f'options={{{entries}}}'
+    warnings.warn(advice, FutureWarning, stacklevel=4)  # of the door's caller
   return {**more, **deprecated}
 
 

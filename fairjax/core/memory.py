@@ -76,7 +76,7 @@ def retained() -> Iterator[bool]:
 
 
 def keep() -> bool:
-  """`kept` until the process ends, for one that does nothing else."""
+  """`retained` until the process ends, for one that does nothing else."""
   gc.freeze()  # what is loaded stays: no search for cycles goes through it
   block = retained()
   # Closed while the names of this module are still there.

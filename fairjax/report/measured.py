@@ -225,8 +225,8 @@ def _measures(results: Results, values: Mapping) -> dict:
     row = {'measure': title, 'value': tables.of_measure(key, value)}
     rows.append(row | {'by chance': value['null']} if 'null' in value else row)
     # Of several attributes a measure is explained once.
-    said = words.in_classes(results, of.about if of else '')
-    about[title] = '' if said in about.values() else said
+    meaning = words.in_classes(results, of.about if of else '')
+    about[title] = '' if meaning in about.values() else meaning
   return parts.table(rows) | {'about': about}
 
 
@@ -240,8 +240,8 @@ def _groups(results: Results, name: str, groups: Mapping) -> dict:
   largest = sorted(groups, key=lambda g: -groups[g].get('rows', 0))
   # Where classes have names a picture says what is counted, not its term.
   named = words.sides(results) != words.SIDES
-  said = lambda k: words.in_classes(results, measures.MEASURES[k].about)
-  of = lambda k: said(k) if named and k in of_rates else words.label(results, k)
+  says = lambda k: words.in_classes(results, measures.MEASURES[k].about)
+  of = lambda k: says(k) if named and k in of_rates else words.label(results, k)
   rows = {
     words.group(g): {
       'rows' if k == 'rows' else of(k): groups[g][k]

@@ -90,7 +90,7 @@ def by_people(results: Results) -> Results:
     return results  # somebody's own run is called so
   every = '|'.join(map(re.escape, sorted(names, key=len, reverse=True)))
   spelt = re.compile(rf'(?<!\S)({every})(?!\S)')
-  # A note opens with whom it is of; further on a word may be a word.
+  # A note begins with the contender it is about; later it may be a word.
   opens = re.compile(rf'^(?:diet )?({every})(?=[:,])')
   contenders = {}
   for name, one in results.contenders.items():

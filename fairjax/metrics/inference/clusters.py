@@ -103,7 +103,7 @@ def connected(
 def by_any(
   ways: Mapping[str, Integer[np.ndarray, ' n'] | None],
 ) -> tuple[Integer[np.ndarray, ' n'] | None, str]:
-  """`joined` of the ways that some rows are together in, and their names."""
+  """`connected` by the ways that some rows are together in, and their names."""
   known = {name: codes for name, codes in ways.items() if codes is not None}
   return connected(*known.values()), ' or '.join(known)
 

@@ -349,7 +349,7 @@ def _impact(out: Measured) -> None:
     return
   of = {'selection rate': out.decisions}
   source = config.data.path or config.data.name
-  told = {'source': source, 'date': f'{datetime.date.today()}'}
+  origin = {'source': source, 'date': f'{datetime.date.today()}'}
   if len(np.unique(out.scores)) > 2:
     median = np.median(out.scores, axis=1, keepdims=True)
     of['scoring rate'] = (out.scores > median).astype(np.int64)
@@ -360,7 +360,7 @@ def _impact(out: Measured) -> None:
       rows = contrasts.impact_ratios(
         *(chosen, members, names, given.sample, given.least)
       )
-      out.impact += [{**about, **told, 'of': name, **row} for row in rows]
+      out.impact += [{**about, **origin, 'of': name, **row} for row in rows]
 
 
 def _given_controls(out: Measured) -> None:
