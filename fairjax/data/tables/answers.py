@@ -177,9 +177,7 @@ def labelled(given: Any) -> pd.DataFrame | None:
   Of a label for each text (scored 1), of a label and its score, or of all
   labels with theirs, as pipelines give them; None where there are no labels.
   """
-  words = given
-  if isinstance(words, np.ndarray | pd.Series):
-    words = words.tolist()
+  words = given.tolist() if isinstance(given, np.ndarray | pd.Series) else given
   if isinstance(words, list | tuple) and len(words):
     if all(isinstance(one, str) for one in words):
       return _spread(words, np.ones(len(words)))
@@ -214,8 +212,8 @@ def _of_labels(named: pd.DataFrame, asked: Asked) -> tuple[np.ndarray, bool]:
     )
   places = _places(names, asked, lambda k: int(known[:, k].argmax()), scored)
   count = max(len(asked.classes), 2, 1 + max(places))
-  out = np.zeros((len(named), count))
-  out[:, places] = np.where(known, values, 0)
+  # Two spellings of a class, 'Yes' and 'yes.', are two names of one place.
+  out = np.where(known, values, 0) @ np.eye(count)[places]
   if not alone:
     check(out[None], asked)
     return out, False
@@ -229,7 +227,7 @@ def _of_labels(named: pd.DataFrame, asked: Asked) -> tuple[np.ndarray, bool]:
     )
   best = np.nansum(values, 1)
   check(best[None], asked)
-  at = out.argmax(1) if len(places) == 2 else np.full(len(out), places[0])
+  at = np.array(places)[known.argmax(1)]
   out[np.arange(len(out)), 1 - at] = 1 - best
   return out, False
 
@@ -349,6 +347,7 @@ def _of_frame(frame: pd.DataFrame, rows: int, asked: Asked) -> Answers:
   unnamed = all(isinstance(c, int | np.integer) for c in frame)
   if sorted(names) == sorted(classes):
     frame = frame.iloc[:, [names.index(name) for name in classes]]
+    asked = asked._replace(stacked=False)  # two rows are no two seeds
   elif asked.classes and not unnamed:
     raise UserError(
       f'{asked.says} the columns {", ".join(map(repr, map(str, frame)))[:200]},'

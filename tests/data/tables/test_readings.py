@@ -1,0 +1,64 @@
+"""What is made of answers, labels and tables: inputs and results by hand."""
+
+import ast
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairjax.core.errors import UserError
+from fairjax.data import word_tables
+from fairjax.data.tables import answers, inputs, join
+
+
+def of_values(given, rows, classes=(), positive=1, stacked=True):
+  asked = answers.Asked(classes, positive, stacked=stacked)
+  return answers.of_values(given, rows, asked)
+
+
+def of_table(frame, table, columns=(), classes=(), positive=1):
+  frame, table = pd.DataFrame(frame), pd.DataFrame(table)
+  return answers.of_table(frame, table, columns, classes, positive)
+
+
+def joined(frame, table, attrs=()):
+  frame, table = pd.DataFrame(frame), pd.DataFrame(table)
+  table.attrs |= attrs
+  return join.rows(frame, table)
+
+
+READERS = {
+  'of_values': of_values,
+  'of_table': of_table,
+  'predicted': inputs.predicted,
+  'columns': inputs.columns,
+  'texts': inputs.texts,
+  'table': lambda frame, *more: inputs.table(pd.DataFrame(frame), *more),
+  'join': joined,
+}
+
+
+def plain(found) -> str:
+  """A result as the table of them has it."""
+  if isinstance(found, pd.DataFrame):
+    found = found.to_dict('list')
+  if isinstance(found, np.ndarray | pd.Series):
+    found = found.tolist()
+  if isinstance(found, dict):
+    return ' '.join(f'{name}={plain(one)}' for name, one in found.items())
+  if isinstance(found, list | tuple):
+    return f'[{" ".join(map(plain, found))}]'
+  return f'{found:g}' if isinstance(found, float) else str(found)
+
+
+@pytest.mark.parametrize(
+  ('reader', 'given', 'expected'),
+  word_tables.table_rows(__file__, 'readings.csv'),
+)
+def test_readings(reader, given, expected):
+  try:
+    found = plain(READERS[reader](*ast.literal_eval(given)))
+  except UserError as error:
+    found = str(error)
+  assert re.fullmatch(re.escape(expected).replace('…', '.*'), found), found
