@@ -49,6 +49,7 @@ PROBABILITY = (
   'first, divide percents by 100)'
 )
 SUM = 1e-3  # how far probabilities of a row may be from a sum of 1
+MOST = 1000  # classes, where nobody names them
 ENOUGH = 20  # rows whose scores say what kind of number they are
 
 
@@ -259,7 +260,7 @@ def _places(
   if len(known) == len(low):
     return known
   numbers = [int(match[1]) for match in map(_number, low) if match]
-  most = max(len(asked.classes), 2) if asked.classes else 10**6
+  most = max(len(asked.classes), 2) if asked.classes else MOST
   if len(numbers) == len(low) and max(numbers) < most:
     if known:
       raise UserError(
@@ -288,8 +289,9 @@ def _number(word: str) -> re.Match | None:
 def _decided(values: np.ndarray, asked: Asked) -> np.ndarray:
   """Decisions, words or whole numbers, as probabilities of 0 and 1."""
   code, distinct = pd.factorize(values.ravel())
+  most = max(len(asked.classes), MOST)
   whole = values.dtype.kind in 'iu'
-  if whole and (distinct.min() < 0 or distinct.max() >= 10**6):
+  if whole and not 0 <= distinct.min() <= distinct.max() < most:
     check(np.atleast_2d(values).astype(float), asked)
   words = [str(v) for v in distinct]
   row = lambda k: int((code == k).argmax()) % values.shape[-1]
@@ -414,7 +416,7 @@ def _found(
         return own[0][: len(start)] + '*'
     elif usual in names:
       return names[usual]
-  others = [str(c) for c in rows if c not in table and c != 'id']
+  others = [str(c) for c in rows if c not in table and c not in ('id', 'set')]
   if len(others) == 1:
     return others[0]
   choices = ', '.join(map(repr, list(names.values())[:12]))
@@ -497,13 +499,11 @@ def _confidence(
           f'Rename {name} to p_LABEL, with the label that it is of'
         )
     return None
-  words = label.astype(str).str.strip().str.casefold()
   if 'label' in table and decided.casefold() == 'label':
     truth = table['label'].to_numpy()
-    called = pd.Series(asked.classes or ('0', '1'))[truth].str.casefold()
-    if (words.to_numpy() == called.to_numpy()).all() or (
-      words.to_numpy() == truth.astype(str)
-    ).all():
+    words = label.astype(str).str.strip().str.casefold().to_numpy()
+    called = pd.Series(asked.classes or ('0', '1')).str.casefold().to_numpy()
+    if (words == called[truth]).all() or (words == truth.astype(str)).all():
       raise UserError(
         f'{source(rows)} has columns {decided} and {name}, and all its labels '
         "are those of the data: is it the model's confidence in the label, or "
