@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Integer
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups, measures, rankings, warn
 from fairjax.metrics.inference import clusters, intervals, resampling
+from fairjax.metrics.inference.estimates import Estimates, Row
 
 MIN_GROUP = 10  # rows that a rate needs to count in a gap
 
@@ -30,7 +31,7 @@ def assess(
   options: intervals.RowSample = intervals.DEFAULTS,
   min_group: int = MIN_GROUP,
   code: Integer[np.ndarray, ' n'] | None = None,
-) -> dict:
+) -> dict[str, Any]:
   """Measures of one set of predictions, in the format of results.json.
 
   Args:
@@ -69,31 +70,27 @@ def assess(
   by_kind: dict[str, list[int]] = {}
   for g, attribute in enumerate(attributes):
     by_kind.setdefault(attribute, []).append(g)
+  decisions, limits = decide(labels, scores, threshold, options.weight)
+  masks = [*members, np.ones(len(labels), bool)]
   case = Case(
-    labels,
-    scores,
-    *decide(labels, scores, threshold, options.weight),
-    [*members, np.ones(len(labels), bool)],
-    by_kind,
-    options,
-    min_group,
-    code,
+    labels, scores, decisions, masks, options, min_group, by_kind, code
   )
   quality, by_group, fairness = _of_counts(case)
   _add_ranks(case, quality, by_group, fairness)
-  _note_constant(case.decisions, fairness)
-  rows = labels, scores, case.decisions, members
-  counted = lambda mask: {
-    'rows': int(mask.sum()),
-    **(
-      {}
-      if options.weight is None
-      else {'effective_rows': round(options.rows(mask), 1)}
-    ),
-  }
+  note = warn.note_of_constant(decisions)  # where seeds decide all alike
+  for one in fairness.values() if note else ():
+    one.setdefault('note', note)
+  rows = labels, scores, decisions, members
+
+  def counted(mask: np.ndarray) -> Row:
+    known: Row = {'rows': int(mask.sum())}
+    if options.weight is not None:
+      known['effective_rows'] = round(options.rows(mask), 1)
+    return known
+
   return {
-    **counted(case.masks[-1]),
-    'threshold': case.threshold,
+    **counted(masks[-1]),
+    'threshold': limits,
     'quality': quality,
     'fairness': fairness,
     'groups': {
@@ -118,16 +115,23 @@ class Case(NamedTuple):
   labels: Integer[np.ndarray, ' n']
   scores: np.ndarray  # [s, n], or [s, n, c] with three or more classes
   decisions: np.ndarray  # [s, n]
-  threshold: float | str | list[float]  # that the decisions were made at
   # The groups, and everyone as the last: many rows, so no copy.
   masks: Sequence[Bool[np.ndarray, ' n']]
-  groups: dict[str, list[int]]  # the numbers of each attribute's groups
   options: intervals.RowSample
   min_group: int
+  groups: dict[str, list[int]]  # the numbers of each attribute's groups
   code: Integer[np.ndarray, ' n'] | None = None
 
+  def table(self) -> counts.Table:
+    """The counts of its rows."""
+    classes = self.scores.shape[-1] if self.scores.ndim == 3 else 2
+    of = self.labels, self.decisions, self.masks
+    return counts.tabulate(*of, classes, self.options, self.code)
 
-def _by_attribute(case: Case, gaps: Callable[[list[int]], dict]) -> dict:
+
+def _by_attribute(
+  case: Case, gaps: Callable[[list[int]], Estimates]
+) -> Estimates:
   """The gaps of each attribute, under its name where there are several."""
   several = len(case.groups) > 1
   return {
@@ -137,22 +141,14 @@ def _by_attribute(case: Case, gaps: Callable[[list[int]], dict]) -> dict:
   }
 
 
-def _of_counts(case: Case) -> tuple[dict, list[dict], dict]:
+def _of_counts(case: Case) -> tuple[Estimates, list[Estimates], Estimates]:
   """Quality, groups and fairness as far as they are counts."""
   options, least = case.options, case.min_group
-  classes = case.scores.shape[-1] if case.scores.ndim == 3 else 2
-  table = counts.tabulate(
-    case.labels,
-    case.decisions,
-    case.masks,
-    classes,
-    options,
-    case.code,
-  )
+  table = case.table()
   draws = counts.draw(table, options)
   quality = counts.of_everyone(table, draws, options)
   rates = counts.rates(table, draws, options)
-  if classes == 2:
+  if case.scores.ndim == 2:
     shares = counts.of_group(table, rates, -1, options)
     # Accuracy is in both: as a rate it has the interval of a share of rows.
     quality = {**shares, **quality, 'accuracy': shares['accuracy']}
@@ -167,16 +163,11 @@ def _of_counts(case: Case) -> tuple[dict, list[dict], dict]:
 
 
 def _add_ranks(
-  case: Case, quality: dict, by_group: list[dict], fairness: dict
+  case: Case, quality: Estimates, by_group: list[Estimates], fairness: Estimates
 ) -> None:
   """Adds the measures of ranks and probabilities."""
   labels, scores, options = case.labels, case.scores, case.options
-  items = resampling.blocks(len(labels), options)
-  weights = None
-  if options.resamples:
-    count = min(options.resamples, resampling.RANKS)
-    weights = resampling.draw(items, count, options.seed)
-  draws = items, weights, options
+  draws = *resampling.weights(len(labels), options), options
   for name, row in measures.of_kind('scores').items():
     one = measures.load(row)(labels, scores, *draws)
     if one is not None:
@@ -189,13 +180,6 @@ def _add_ranks(
     one.update(rankings.of_group(suites, g))
   gaps = lambda numbers: rankings.gaps(suites, numbers, options, case.min_group)
   fairness.update(_by_attribute(case, gaps))
-
-
-def _note_constant(decisions: np.ndarray, fairness: dict) -> None:
-  """Beside each fairness measure: which seeds decide the same for all."""
-  note = warn.note_of_constant(decisions)
-  for one in fairness.values() if note else ():
-    one.setdefault('note', note)
 
 
 def binary(
@@ -236,7 +220,13 @@ def decide(
   return (scores >= limits[:, None]).astype(np.int8), thresholds
 
 
-def check(labels, probabilities, members, names, attributes) -> None:
+def check(
+  labels: np.ndarray,
+  probabilities: np.ndarray,
+  members: np.ndarray,
+  names: Sequence[str],
+  attributes: Sequence[str],
+) -> None:
   """Raises UserError where the parts do not belong together."""
   n = len(labels)
   if not n:

@@ -18,7 +18,6 @@ likeliest class, and positive means that it is right (Guo et al. 2017).
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -29,7 +28,8 @@ from fairjax.metrics.inference import (
   resampling,
   row_weights,
 )
-from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.estimates import Estimates, Row, estimate
+from fairjax.metrics.inference.resampling import Items
 from fairjax.metrics.inference.sample import RowSample
 
 BINS = 10
@@ -52,15 +52,15 @@ def measure(
   members: Bool[np.ndarray, 'g n'],
   options: RowSample,
   min_group: int = 1,
-  given: tuple[resampling.Items, np.ndarray | None] | None = None,
-) -> tuple[dict, list[dict], dict]:
+  given: tuple[Items, np.ndarray | None] | None = None,
+) -> tuple[Estimates, list[Estimates], Estimates]:
   """(quality, a dict a group, fairness): ece, overconfidence, ece_max.
 
-  `given` are the `weights` of these rows, the same for any groups.
+  `given` are resampling.weights of these rows, the same for any groups.
   """
   truth, score = confidence(labels, scores)
   masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
-  items, drawn = given or weights(len(labels), options)
+  items, drawn = given or resampling.weights(len(labels), options)
   sums, sizes = _totals(truth, score, masks, items)
   n = masks.sum(1) if options.weight is None else masks @ options.weight
   rows = [options.rows(mask) for mask in masks]
@@ -70,7 +70,7 @@ def measure(
   over = np.where(n > 0, -gaps.sum(-1), np.nan)
   noise = shift = alike = None
   if drawn is not None:
-    draws = _draws(sums, sizes, score, masks, items, drawn, options)
+    draws = _draws(sums, sizes, score, masks, items, drawn, options.seed)
     centred = draws - draws.mean(0)
     noise = np.abs(centred).sum(-1)  # resample, s, g
     own = intervals.seeds_alike(gaps, len(draws), options.seed)
@@ -110,7 +110,9 @@ def _bins(score: np.ndarray) -> np.ndarray:
   return np.minimum((score * BINS).astype(np.int64), BINS - 1)
 
 
-def _totals(truth, score, masks, items) -> tuple:
+def _totals(
+  truth: np.ndarray, score: np.ndarray, masks: np.ndarray, items: Items
+) -> tuple[np.ndarray, np.ndarray]:
   """[item, s, g, bin] of y − p, and the rows of each item and group."""
   m = len(items.size)
   sums = np.zeros((m, len(score), len(masks), BINS), np.float32)
@@ -129,49 +131,36 @@ def _totals(truth, score, masks, items) -> tuple:
   return sums, sizes
 
 
-def weights(
-  rows: int, options: RowSample
-) -> tuple[resampling.Items, np.ndarray | None]:
-  """The items of so many rows, and their weights in each resample."""
-  items = resampling.blocks(rows, options)
-  if not (count := min(options.resamples, resampling.RANKS)):
-    return items, None
-  drawn = resampling.draw(items, count, options.seed)
-  return items, drawn[:, : len(items.size)]
-
-
-def _draws(sums, sizes, score, masks, items, drawn, options) -> np.ndarray:
+def _draws(
+  sums: np.ndarray,
+  sizes: np.ndarray,
+  score: np.ndarray,
+  masks: np.ndarray,
+  items: Items,
+  drawn: np.ndarray,
+  seed: int,
+) -> np.ndarray:
   """The vector r of every resample, [resample, s, g, bin]."""
-  resamples = len(drawn)
-  flat = sums.reshape(len(items.size), -1)
-  totals = (drawn @ flat).reshape(resamples, *sums.shape[1:])
+  resamples, drawn = len(drawn), drawn[:, : len(sums)]
+  flat = drawn @ sums.reshape(len(sums), -1)
+  totals = flat.reshape(-1, *sums.shape[1:])
   below = (drawn @ sizes)[:, None, :, None]
-  rng = np.random.default_rng([options.seed, resampling.EDGES, 3])
+  rng = np.random.default_rng([seed, resampling.EDGES, 3])
   # Half a row of either label at the mean score of each bin that has rows.
   for g, mask in enumerate(masks):
+    weight = np.ones(len(mask)) if items.weight is None else items.weight
+    weight = weight[mask]
     for s in range(len(score)):
-      own = score[s, mask]
-      at = _bins(own)
-      count, level = _levels(at, own, row_weights.taken(items.weight, mask))
+      at = _bins(own := score[s, mask])
+      count, total, squares = (
+        np.bincount(at, x, BINS) for x in (weight, weight * own, weight**2)
+      )
+      level = total / np.where(count > 0, count, 1)
       halves = rng.standard_normal((2, resamples, BINS), np.float32) ** 2 / 2
       more = halves[1] * (1 - level) - halves[0] * level
-      totals[:, s, g] += np.where(count > 0, more, 0) * _unit(at, items, mask)
-  return totals / np.maximum(below, 1e-9)
-
-
-def _levels(at, score, weight) -> tuple[np.ndarray, np.ndarray]:
-  """Rows of each bin, and their mean score, 0 of none."""
-  count = np.bincount(at, weight, BINS)
-  total = np.bincount(at, score if weight is None else score * weight, BINS)
-  return count, total / np.where(count > 0, count, 1)
-
-
-def _unit(at, items, mask) -> Any:
-  """The weight of a row of each bin."""
-  if items.weight is None:
-    return 1.0
-  own = items.weight[mask]
-  return row_weights.unit(*(np.bincount(at, w, BINS) for w in (own, own**2)))
+      row = row_weights.unit(count, squares)
+      totals[:, s, g] += np.where(count > 0, more, 0) * row
+  return np.asarray(totals / np.maximum(below, 1e-9))
 
 
 def reliability(
@@ -180,7 +169,7 @@ def reliability(
   members: Bool[np.ndarray, 'g n'],
   group_names: Sequence[str],
   options: RowSample = intervals.DEFAULTS,
-) -> dict[str, list[dict]]:
+) -> dict[str, list[Row]]:
   """{group: bins with rows}: mean score, share positive with its interval.
 
   All seeds together; the interval is Jeffreys's for the rows of one seed, or of
@@ -217,7 +206,7 @@ def reliability(
   return out
 
 
-def _effect(y, sample: RowSample, share: float) -> float:
+def _effect(y: np.ndarray, sample: RowSample, share: float) -> float:
   """How many times the variance of a share over clusters is that of its rows.
 
   Where all rows agree nothing says how alike a cluster's are: they count once.
@@ -227,9 +216,9 @@ def _effect(y, sample: RowSample, share: float) -> float:
   total = np.bincount(code, weight)
   count = len(total)
   once = total.sum() ** 2 / (total**2).sum()  # clusters of one size (Kish)
-  most = (weight.sum() ** 2 / (weight**2).sum()) / once
+  most = float(weight.sum() ** 2 / (weight**2).sum() / once)
   rows = (weight**2 * (y - share) ** 2).sum()
   if count < 2 or not rows:
     return most
   apart = np.bincount(code, weight * (y - share))
-  return (apart**2).sum() * count / (count - 1) / rows
+  return float((apart**2).sum() * count / (count - 1) / rows)

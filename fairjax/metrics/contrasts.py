@@ -12,13 +12,14 @@ out, and counted. A *cost* is c_fp · false positives + c_fn · false negatives 
 row, with the user's c.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups
+from fairjax.metrics.counts import Place, Rates
 from fairjax.metrics.inference import (
   estimates,
   extremes,
@@ -26,7 +27,7 @@ from fairjax.metrics.inference import (
   significance,
   tails,
 )
-from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.estimates import Estimates, Row, estimate
 from fairjax.metrics.inference.sample import RowSample
 
 SHOWN = ('selection_rate', 'fpr', 'fnr')
@@ -63,7 +64,7 @@ def differences(
   options: RowSample,
   min_group: int = 1,
   shown: Sequence[str] = SHOWN,
-) -> list[dict]:
+) -> list[Row]:
   """A row a group and rate: its value, the reference's, the difference, p."""
   shown = [k for k in shown if labels is not None or k == 'selection_rate']
   base = reference_of(members, names, reference, options.weight)
@@ -103,7 +104,7 @@ def impact_ratios(
   names: Sequence[str],
   options: RowSample,
   min_group: int = 1,
-) -> list[dict]:
+) -> list[Row]:
   """Each group's selection rate over the highest one's (29 CFR 1607.4 D).
 
   The highest is chosen from the same rows, so the intervals hold together:
@@ -137,21 +138,24 @@ def impact_ratios(
   return out
 
 
-def correct(rows: Sequence[dict]) -> None:
+def correct(rows: Sequence[Row]) -> None:
   """The p of rows, adjusted for all of them that have rows enough."""
   tested = [row for row in rows if not row['few']]
   for row, p in zip(tested, significance.adjusted([r['p'] for r in tested])):
     row['adjusted'] = p
 
 
-def _difference(rates, at, beside, options) -> dict:
-  pick = lambda x, w, axes: x[(*[slice(None)] * axes, *w)]
-  values = pick(rates.values, at, 1) - pick(rates.values, beside, 1)
+def _difference(
+  rates: Rates, at: Place, beside: Place, options: RowSample
+) -> Row:
+  values = rates.values[:, *at] - rates.values[:, *beside]
   if np.isnan(values).any() or rates.draws is None:
     note = 'no row to count' if np.isnan(values).any() else ''
     return {'difference': estimate(values, note=note), 'p': None}
-  one, other = (pick(rates.draws, where, 2) for where in (at, beside))
-  centred = lambda a, b: (a - a.mean(0)) - (b - b.mean(0)) + values
+  one, other = (rates.draws[:, :, *where] for where in (at, beside))
+  centred: Callable[..., np.ndarray] = lambda a, b: (
+    (a - a.mean(0)) - (b - b.mean(0)) + values
+  )
   null = None
   if not rates.clustered:
     # Errors as they are where the two are equal: of 30 rows beside 400 the
@@ -163,17 +167,17 @@ def _difference(rates, at, beside, options) -> dict:
   return intervals.paired(values, centred(one, other), options, 1.0, null)
 
 
-def pooled(rates, at, beside, own) -> float:
+def pooled(rates: Rates, at: Place, beside: Place, own: Place) -> float:
   """The spread at the rate of both together over that at one's own."""
   n = {w: float(rates.rows[w]) for w in (at, beside)}
-  hits = {w: float(rates.values[(slice(None), *w)].mean()) * n[w] for w in n}
+  hits = {w: float(rates.values[:, *w].mean()) * n[w] for w in n}
   share = (sum(hits.values()) + 1) / (sum(n.values()) + 2)
   alone = (hits[own] + 0.5) / (n[own] + 1)
   grown = (n[own] + 2) / max(n[own] - 1, 1)  # as of gaps (counts.py)
-  return (share * (1 - share) / (alone * (1 - alone)) * grown) ** 0.5
+  return float((share * (1 - share) / (alone * (1 - alone)) * grown) ** 0.5)
 
 
-def _exact(rates, at, beside, floor: float) -> dict:
+def _exact(rates: Rates, at: Place, beside: Place, floor: float) -> Row:
   """The p where no resample is as far off: Fisher's, exact, of the counts.
 
   A share of B resamples is never below 1 / (B + 1), and of many tests none
@@ -196,7 +200,7 @@ def conditional(
   levels: Bool[np.ndarray, 'k n'],
   level_names: Sequence[str],
   options: RowSample,
-) -> tuple[dict, list[dict], list[str]]:
+) -> tuple[Estimates, list[Row], list[str]]:
   """Measures given the controls, gaps within each level, and what was left out.
 
   Groups of one attribute, two or more, without overlap.
@@ -222,9 +226,10 @@ def conditional(
     if not full.any():
       continue
     share /= share.sum()
-    whole = lambda x, r=r, w=share: np.where(w > 0, x[..., r] * w, 0).sum(-1)
-    own = whole(values)  # s, g
-    noise = None if draws is None else whole(draws) - own
+    own = np.where(share > 0, values[..., r] * share, 0).sum(-1)  # s, g
+    noise = None
+    if draws is not None:
+      noise = np.where(share > 0, draws[..., r] * share, 0).sum(-1) - own
     ranges[name] = (own, noise)
   fair = {'conditional_dp': _gap(ranges, ['selection_rate'], options, values)}
   if labels is not None:
@@ -241,34 +246,45 @@ def conditional(
   return fair, _within(values, rows, total > 0, draws, *given), partial
 
 
-def _gap(ranges, rates, options, values) -> dict:
+def _gap(
+  ranges: Mapping[str, tuple[np.ndarray, np.ndarray | None]],
+  rates: Sequence[str],
+  options: RowSample,
+  values: np.ndarray,
+) -> estimates.Estimate:
   if any(r not in ranges for r in rates):
     note = 'no level of the controls has rows of every group'
     return estimate(np.full(len(values), np.nan), note=note)
-  spread = lambda x: x.max(-1) - x.min(-1)
-  value = np.mean([spread(ranges[r][0]) for r in rates], 0)
+  each = [ranges[r] for r in rates]
+  value = np.mean([np.ptp(own, -1) for own, _ in each], 0)
   bound = alike = None
-  if ranges[rates[0]][1] is not None:
-    each = [ranges[r] for r in rates]
+  known = [(own, noise) for own, noise in each if noise is not None]
+  if known:
     ends = [
       extremes.of_range(*extremes.groups_first(noise, own))
-      for own, noise in each
+      for own, noise in known
     ]
     bound = extremes.size((*np.mean(ends, 0),))
-    apart = [intervals.alike(own, noise, options) for own, noise in each]
-    alike = np.mean([spread(one) for one in apart], 0)
+    apart = [intervals.alike(own, noise, options) for own, noise in known]
+    alike = np.mean(np.ptp(apart, -1), 0)
   return estimates.complement(
     intervals.of_gap(value, bound, options, 1.0, alike)
   )
 
 
 def _within(
-  values, rows, here, draws, level_names, rate_names, options
-) -> list:
+  values: np.ndarray,
+  rows: np.ndarray,
+  here: np.ndarray,
+  draws: np.ndarray | None,
+  level_names: Sequence[str],
+  rate_names: Sequence[str],
+  options: RowSample,
+) -> list[Row]:
   """The gap between the groups inside each level."""
   out = []
   for k, level in enumerate(level_names):
-    one = {'level': level, 'rows': int(rows[:, k].sum())}
+    one: Row = {'level': level, 'rows': int(rows[:, k].sum())}
     for name in rate_names:
       r = groups.NAMES.index(name)
       known = here[:, k, r]
@@ -290,7 +306,7 @@ def costs(
   price: tuple[float, float],
   options: RowSample,
   min_group: int = 1,
-) -> tuple[dict, list[dict], dict]:
+) -> tuple[Estimates, list[Estimates], Estimates]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
   _, rates = counts.decided(labels, decisions, members, options)
   at = groups.NAMES.index
@@ -298,7 +314,9 @@ def costs(
   def cost(x: Float[np.ndarray, '... rate']) -> np.ndarray:
     base = x[..., at('base_rate')]
     wrong = np.nan_to_num(x[..., at('fpr')]) * (1 - base) * price[0]
-    return wrong + np.nan_to_num(x[..., at('fnr')]) * base * price[1]
+    return np.asarray(
+      wrong + np.nan_to_num(x[..., at('fnr')]) * base * price[1]
+    )
 
   values = cost(rates.values[:, 0])  # s, g+1
   draws = None if rates.draws is None else cost(rates.draws[:, :, 0])

@@ -15,9 +15,11 @@ from fairjax.metrics.inference import (
   resampling,
   row_weights,
 )
-from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.estimates import Estimate, Estimates, estimate
+from fairjax.metrics.inference.resampling import Items
 from fairjax.metrics.inference.sample import RowSample
 
+Place = tuple[int, int, int]  # class, group, rate
 DENSE = 0.25  # share of items in a group from which one product is faster
 
 
@@ -26,7 +28,7 @@ class Table(NamedTuple):
 
   groups: np.ndarray  # [m, s, k, g+1, 4]: (tn, fp, fn, tp), everyone last
   confusion: np.ndarray  # [m, s, c, c]: label, decision
-  items: resampling.Items
+  items: Items
   squares: np.ndarray | None = None  # [s, k, g+1, 4]: of weights; None: all 1
 
   @property
@@ -44,7 +46,7 @@ class Table(NamedTuple):
     if self.squares is not None:
       squares = groups.denominators(self.squares)
       total = row_weights.effective(total, squares)
-    return total.min(0)
+    return np.asarray(total.min(0))
 
 
 class Draws(NamedTuple):
@@ -89,12 +91,13 @@ def tabulate(
   chosen = np.array([1]) if classes == 2 else np.arange(classes)
   if items is None or len(items.size) > resampling.CELLS:
     items = resampling.blocks(len(labels), options)
-    return Table(
-      by_rows(labels, decisions, masks, chosen, items),
-      confusion_of(labels, decisions, classes, items),
-      items,
-      _squares(labels, decisions, masks, chosen, options.weight),
-    )
+    of, squares = (labels, decisions, masks, chosen), None
+    if items.weight is not None:  # as if all rows were one item
+      one, n = np.zeros(len(labels), np.int64), np.array([len(labels)])
+      whole = Items(one, n, False, None, weight=items.weight * items.weight)
+      squares = by_rows(*of, whole)[0].astype(np.float64)
+    confusion = confusion_of(labels, decisions, classes, items)
+    return Table(by_rows(*of, items), confusion, items, squares)
   # Rows of a cell are alike: one of them, times their number.
   y, d = labels[items.first], decisions[:, items.first]
   code = 2 * (y == chosen[:, None]) + (d[:, None] == chosen[:, None])
@@ -110,7 +113,13 @@ def tabulate(
   )
 
 
-def by_rows(labels, decisions, masks, chosen, items) -> np.ndarray:
+def by_rows(
+  labels: np.ndarray,
+  decisions: np.ndarray,
+  masks: Sequence[np.ndarray],
+  chosen: np.ndarray,
+  items: Items,
+) -> np.ndarray:
   m = len(items.size)
   out = np.empty((m, len(decisions), len(chosen), len(masks), 4), np.float32)
   for g, mask in enumerate(masks):
@@ -124,17 +133,9 @@ def by_rows(labels, decisions, masks, chosen, items) -> np.ndarray:
   return out
 
 
-def _squares(labels, decisions, masks, chosen, weight) -> np.ndarray | None:
-  """Totals of squared weights, as if all rows were one item."""
-  if weight is None:
-    return None
-  n = len(labels)
-  one = resampling.Items(np.zeros(n, np.int64), np.array([n]), False, None)
-  one = one._replace(weight=weight * weight)
-  return by_rows(labels, decisions, masks, chosen, one)[0].astype(np.float64)
-
-
-def confusion_of(labels, decisions, classes, items) -> np.ndarray:
+def confusion_of(
+  labels: np.ndarray, decisions: np.ndarray, classes: int, items: Items
+) -> np.ndarray:
   m = len(items.size)
   out = np.empty((m, len(decisions), classes**2), np.float32)
   for s, decision in enumerate(decisions):
@@ -229,7 +230,7 @@ def rates(table: Table, draws: Draws | None, options: RowSample) -> Rates:
   return Rates(values, draws.rates, ends, rows)
 
 
-def _halves(rng: np.random.Generator, shape: tuple) -> np.ndarray:
+def _halves(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
   """Draws from Gamma(1/2): squares of normal ones, halved."""
   out = rng.standard_normal(shape, np.float32)
   out *= out
@@ -237,7 +238,9 @@ def _halves(rng: np.random.Generator, shape: tuple) -> np.ndarray:
   return out
 
 
-def of_everyone(table: Table, draws: Draws | None, options: RowSample) -> dict:
+def of_everyone(
+  table: Table, draws: Draws | None, options: RowSample
+) -> Estimates:
   """Accuracy, balanced accuracy, F1 and Matthews."""
   values = quality.from_confusion(table.confusion.sum(0, dtype=np.float64))
   return {
@@ -286,7 +289,9 @@ def _of_totals(
   return quality.from_confusion(totals + more[0] + unseen * more[1])
 
 
-def of_group(table: Table, rates: Rates, g: int, options: RowSample) -> dict:
+def of_group(
+  table: Table, rates: Rates, g: int, options: RowSample
+) -> Estimates:
   """The rates of one group (−1: everyone)."""
   sums = table.groups[:, :, :, g].sum(0, dtype=np.float64)  # s, k, 4
   empty = 'no rows' if not sums.any() else ''
@@ -298,7 +303,7 @@ def of_group(table: Table, rates: Rates, g: int, options: RowSample) -> dict:
   }
 
 
-def marked(one: dict, rates: Rates, g: int, min_group: int) -> dict:
+def marked(one: Estimates, rates: Rates, g: int, min_group: int) -> Estimates:
   """Rates of a group with `few` where too few rows for a gap are behind."""
   index = groups.NAMES.index
   own = [(name, 0, r) for r, name in enumerate(groups.NAMES)]
@@ -311,15 +316,17 @@ def marked(one: dict, rates: Rates, g: int, min_group: int) -> dict:
   return one
 
 
-def rate(rates: Rates, where: tuple, note: str = 'no row to count') -> dict:
+def rate(rates: Rates, where: Place, note: str = 'no row to count') -> Estimate:
   """The estimate of one rate."""
-  values = rates.values[(slice(None), *where)]
+  values = rates.values[:, *where]
   ends = rates.ends or (None, None)
   low, high = (None if end is None else float(end[where]) for end in ends)
   return estimates.noted(values, low, high, note)
 
 
-def _of_classes(sums, rates, g, options, empty) -> dict:
+def _of_classes(
+  sums: np.ndarray, rates: Rates, g: int, options: RowSample, empty: str
+) -> Estimates:
   """With many classes: accuracy, and the share of each that is found."""
   r = groups.NAMES.index('tpr')
   n = sums[:, 0].sum(-1)
@@ -359,7 +366,7 @@ def gaps(
   chosen: Sequence[int],
   options: RowSample,
   min_group: int = 1,
-) -> dict:
+) -> Estimates:
   """All gaps, and the AGGREGATES of every rate, over some of the groups.
 
   Rates with fewer than `min_group` rows behind them are left out. With many
@@ -385,10 +392,8 @@ def gaps(
   most = float(len(chosen) - np.isclose(rows[[*chosen]].sum(), rows[-1]))
   out = {}
   for i, (name, kind, _, one_minus) in enumerate(_all_gaps()):
-    at = lambda draws, i=i: None if draws is None else draws[:, :, i]
-    one = _gap_estimate(
-      kind, worst[:, i], at(noise), at(alike), options, most, few
-    )
+    own, null = (None if x is None else x[:, :, i] for x in (noise, alike))
+    one = _gap_estimate(kind, worst[:, i], own, null, options, most, few)
     if one['value'] is not None and values.shape[1] > 1:
       one['class'] = int(classes[i])
     out[name] = estimates.complement(one) if one_minus else one
@@ -435,7 +440,8 @@ def grown_by(rows: Float[np.ndarray, '*rest']) -> Float[np.ndarray, '*rest']:
   """√((n + 2)/(n − 1)): Beta(x + ½, n − x + ½) has the variance
   θ (1 − θ)/(n + 2), and the unbiased one of a rate is r (1 − r)/(n − 1).
   """
-  return np.sqrt((rows + 2) / np.maximum(rows - 1, 1)).astype(np.float32)
+  grown = np.sqrt((rows + 2) / np.maximum(rows - 1, 1))
+  return np.asarray(grown, np.float32)
 
 
 def _columns(parts: dict[str, np.ndarray]) -> np.ndarray:
@@ -458,9 +464,8 @@ def _worst(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
   )
   signed = np.where(np.isnan(values), -np.inf, values * sign)
   top = signed.max(1)
-  return np.where(np.isfinite(top), top * sign, np.nan), signed.mean(0).argmax(
-    0
-  )
+  worst = signed.mean(0).argmax(0)
+  return np.where(np.isfinite(top), top * sign, np.nan), worst
 
 
 def _gap_estimate(
@@ -471,7 +476,7 @@ def _gap_estimate(
   options: RowSample,
   most: float,
   few: str,
-) -> dict:
+) -> Estimate:
   if np.isnan(values).all():
     return estimate(values, note=few)
   if kind == 'ratio':

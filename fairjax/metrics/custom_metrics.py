@@ -9,6 +9,7 @@ of rates are (inference/clustered_rates.py). The function is called once for
 each draw, so there are at most MOST of them.
 """
 
+import contextlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -25,17 +26,24 @@ from fairjax.metrics.inference import (
   intervals,
   row_weights,
 )
-from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.estimates import Estimates, estimate
 from fairjax.metrics.inference.sample import RowSample
 
 MOST = 500  # draws of each interval
 SCORES = ('y_score', 'y_prob', 'y_proba')
 STREAM = 0x201  # of the draws
+Metric = Callable[..., Any]  # of labels and decisions, to a number
 UNDEFINED = 'undefined for these rows'
 
 
 def add(
-  one: dict, functions, labels, scores, members, attributes, options: Mapping
+  one: dict[str, Any],
+  functions: Mapping[str, Metric],
+  labels: np.ndarray,
+  scores: np.ndarray,
+  members: np.ndarray,
+  attributes: Sequence[str],
+  options: Mapping[str, Any],
 ) -> list[str]:
   """Puts a user's measures beside those of an assessment; their names."""
   sample = options['options']
@@ -64,7 +72,7 @@ def add(
 
 
 def measured(
-  functions: Mapping[str, Any],
+  functions: Mapping[str, Metric],
   labels: Integer[np.ndarray, ' n'],
   scores: np.ndarray,
   decisions: Integer[np.ndarray, 's n'],
@@ -73,14 +81,14 @@ def measured(
   attributes: Sequence[str],
   options: RowSample,
   min_group: int = 1,
-) -> tuple[dict, list[dict], dict]:
+) -> tuple[Estimates, list[Estimates], Estimates]:
   """(of everyone, a dict a group, fairness): NAME, and NAME_difference.
 
   Groups of fewer than `min_group` rows are in no difference, as in no gap.
   """
-  everyone: dict[str, dict] = {}
-  by_group: list[dict] = [{} for _ in names]
-  fairness: dict[str, dict] = {}
+  everyone: Estimates = {}
+  by_group: list[Estimates] = [{} for _ in names]
+  fairness: Estimates = {}
   masks = [*members, np.ones(len(labels), bool)]
   several = len(set(attributes)) > 1
   for name, function in functions.items():
@@ -104,7 +112,7 @@ def measured(
   return everyone, by_group, fairness
 
 
-def _asks(function: Callable) -> tuple[bool, bool]:
+def _asks(function: Metric) -> tuple[bool, bool]:
   """Whether it asks for scores, and takes weights."""
   try:
     taken = inspect.signature(function).parameters
@@ -116,7 +124,12 @@ def _asks(function: Callable) -> tuple[bool, bool]:
 
 
 def _of_groups(
-  named, labels, given, masks, group_names, options: RowSample
+  named: tuple[str, Metric],
+  labels: np.ndarray,
+  given: np.ndarray,
+  masks: Sequence[np.ndarray],
+  group_names: Sequence[str],
+  options: RowSample,
 ) -> tuple[Float[np.ndarray, 's g'], np.ndarray | None]:
   """Values, and the deviations of every draw [draw, s, g]."""
   (name, function), weight = named, options.weight
@@ -149,18 +162,13 @@ def _of_groups(
     drawn, wider = _drawn(rows, options._replace(resamples=count), g)
     for draw, own in enumerate(drawn):
       for s in range(len(given)):
-        with np.errstate(all='ignore'):
-          apart = _quietly(value, own, s, of) - values[s, g]
-          noise[draw, s, g] = apart * wider[draw]
+        # Undefined where the function cannot do with these rows.
+        noise[draw, s, g] = np.nan
+        with np.errstate(all='ignore'), contextlib.suppress(UserError):
+          if len(own):
+            apart = value(own, s, of) - values[s, g]
+            noise[draw, s, g] = apart * wider[draw]
   return values, noise if count else None
-
-
-def _quietly(value: Callable, rows: np.ndarray, s: int, of: str) -> float:
-  """Of a draw: undefined where the function cannot do with these rows."""
-  try:
-    return value(rows, s, of) if len(rows) else np.nan
-  except UserError:
-    return np.nan
 
 
 def _drawn(

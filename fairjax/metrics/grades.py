@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Integer
 
 from fairjax.metrics.inference import clusters, intervals, resampling
-from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.inference.estimates import Estimate, of_value
 from fairjax.metrics.inference.sample import RowSample
 
 FEW = 'all labels or all predictions agree'
@@ -18,7 +18,7 @@ FEW = 'all labels or all predictions agree'
 
 def grades(chances: Float[np.ndarray, 's n c']) -> Float[np.ndarray, 's n']:
   """The mean class of each row."""
-  return chances @ np.arange(chances.shape[-1], dtype=np.float64)
+  return np.asarray(chances @ np.arange(chances.shape[-1], dtype=np.float64))
 
 
 def correlation(
@@ -47,22 +47,18 @@ def _r(totals: Float[np.ndarray, '*b total']) -> Float[np.ndarray, '*b']:
 
 
 def weighted(
-  rows: Float[np.ndarray, 's n total'],
-  options: RowSample,
+  rows: Float[np.ndarray, 's n total'], options: RowSample
 ) -> Float[np.ndarray, 'resample s']:
   """r of the weighted rows of every resample; all seeds share the weights."""
   items = resampling.blocks(rows.shape[1], options)
   weights = resampling.draw(items, options.resamples, options.seed)
   weights = weights[:, : len(items.size)].astype(np.float64)
-  sums = np.zeros((len(rows), len(items.size), rows.shape[-1]))
-  np.add.at(sums.swapaxes(0, 1), items.item, rows.swapaxes(0, 1))
+  sums = _together(rows, items.item)
   return np.moveaxis(_r(np.einsum('bm,smt->sbt', weights, sums)), 0, 1)
 
 
 def draws(
-  labels: np.ndarray,
-  predicted: np.ndarray,
-  options: RowSample,
+  labels: np.ndarray, predicted: np.ndarray, options: RowSample
 ) -> Float[np.ndarray, 'resample s']:
   """What r may be, by resamples of the rows, or of clusters of them.
 
@@ -73,35 +69,33 @@ def draws(
   rows = totals_of(labels, predicted)
   z = fisher(weighted(rows, options))
   whole = rows.sum(1, keepdims=True)
-  without = fisher(_r(whole - _together(rows, options)))
+  without = fisher(_r(whole - _together(rows, options.units(rows.shape[1]))))
   n = without.shape[1]
   apart = without - without.mean(1, keepdims=True)
   error = np.sqrt((n - 1) / n * (apart**2).sum(1))
-  reach = lambda free: clusters.reach(1.0, free, options.level)
+  far = clusters.reach(1.0, [max(n - 1, 1), np.inf], options.level)
   own = z.std(0)
-  wider = (
-    error / np.where(own > 0, own, 1) * reach(max(n - 1, 1)) / reach(np.inf)
-  )
-  return np.tanh(fisher(_r(whole[:, 0])) + (z - z.mean(0)) * wider)
+  wider = error / np.where(own > 0, own, 1) * far[0] / far[1]
+  drawn = fisher(_r(whole[:, 0])) + (z - z.mean(0)) * wider
+  return np.asarray(np.tanh(drawn))
 
 
-def _together(rows: np.ndarray, options: RowSample) -> np.ndarray:
-  """The totals of each cluster [s, cluster, total]."""
-  code = options.units(rows.shape[1])
+def _together(rows: np.ndarray, code: np.ndarray) -> np.ndarray:
+  """The totals of the rows of each code [s, code, total]."""
   sums = np.zeros((len(rows), code.max() + 1, rows.shape[-1]))
   np.add.at(sums.swapaxes(0, 1), code, rows.swapaxes(0, 1))
   return sums
 
 
 def fisher(r: Float[np.ndarray, '*b']) -> Float[np.ndarray, '*b']:
-  return np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
+  return np.asarray(np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12)))
 
 
 def pearson(
   labels: Integer[np.ndarray, ' n'],
   predicted: Float[np.ndarray, 's n'],
   options: RowSample,
-) -> dict:
+) -> Estimate:
   """The estimate of r, of seeds and rows (or clusters of rows)."""
   values = correlation(labels, predicted)
   some = options.resamples and not np.isnan(values).any()
@@ -114,7 +108,7 @@ def compare(
   ours: Float[np.ndarray, 's n'],
   theirs: Float[np.ndarray, 's n'],
   options: RowSample,
-) -> dict:
+) -> Estimate:
   """The difference of two models' r on the same rows, with its p."""
   values = correlation(labels, ours) - correlation(labels, theirs)
   out = {'n': len(labels), 'test': 'paired bootstrap over rows and seeds'}

@@ -15,7 +15,7 @@ weighted rows, to about the heaviest.
 import dataclasses
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ class Thresholds:
   otherwise: float = 0.5  # of rows of no group
 
   def decide(
-    self, scores: Float[np.ndarray, '*s n'], groups: Sequence | np.ndarray
+    self, scores: Float[np.ndarray, '*s n'], groups: Sequence[Any] | np.ndarray
   ) -> Integer[np.ndarray, '*s n']:
     """1 where a row is positive."""
     need(is_listed(groups), 'groups', groups, 'the group of each row is needed')
@@ -64,7 +64,7 @@ class Thresholds:
     limits = np.array([self.thresholds.get(g, self.otherwise) for g in names])
     return (scores >= limits).astype(np.int64)
 
-  def save(self, path: str | os.PathLike) -> None:
+  def save(self, path: str | os.PathLike[str]) -> None:
     """Writes a small json, which `read` and `Classifier.predict` take."""
     artefacts.write_json(path, {'version': VERSION, **dataclasses.asdict(self)})
 
@@ -73,10 +73,12 @@ def _none(group: Any) -> bool:
   return group is None or (isinstance(group, float) and math.isnan(group))
 
 
-def read(path: str | os.PathLike) -> Thresholds:
+def read(path: str | os.PathLike[str]) -> Thresholds:
   """Those of a file."""
   tree = artefacts.read_json(path)
-  number = lambda one: type(one) in (int, float) and abs(one) < 1e9
+  number: Callable[[Any], bool] = lambda one: (
+    type(one) in (int, float) and abs(one) < 1e9
+  )
   right = (
     isinstance(tree, dict)
     and tree.get('version') == VERSION
@@ -132,7 +134,8 @@ def fit(
     )
     # The threshold whose rate is nearest the target; of equal ones the one
     # with the most right.
-    kept = _best_of_equal(rate, hits)
+    order = np.lexsort((-hits, rate))
+    kept = order[np.r_[True, np.diff(rate[order]) > 0]]
     rate, hits, edges = rate[kept], hits[kept], edges[kept]
     # Rounded, so that two that are as near stay so in sums of weights.
     at = np.abs(rate[:, None] - targets).round(12).argmin(0)
@@ -199,7 +202,12 @@ def need_rows(
   return each
 
 
-def _curve(labels, scores, criterion: str, weight=None) -> tuple:
+def _curve(
+  labels: np.ndarray,
+  scores: np.ndarray,
+  criterion: str,
+  weight: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
   """At every threshold: the rate, the rows that are right, the threshold."""
   order = np.argsort(-scores, kind='stable')
   y, p = labels[order] > 0, scores[order]
@@ -217,18 +225,8 @@ def _curve(labels, scores, criterion: str, weight=None) -> tuple:
   edges = (upper + lower) / 2
   edges[0] = np.nextafter(p[0], math.inf)  # nobody
   edges[-1] = 0.0  # everyone
-  return above / below, tp + zeros - fp, _short(edges, lower, upper)
-
-
-def _short(edges, lower, upper) -> np.ndarray:
-  """Edges in few digits, where these decide the same: lower < edge ≤ upper."""
   edges = np.where(edges > lower, edges, upper)  # of neighbouring numbers
+  # In few digits, where these decide the same: lower < edge ≤ upper.
   near = edges.round(12)
-  return np.where((lower < near) & (near <= upper), near, edges)
-
-
-def _best_of_equal(rate, hits) -> np.ndarray:
-  """Of thresholds with one rate the one with the most right."""
-  order = np.lexsort((-hits, rate))
-  first = np.r_[True, np.diff(rate[order]) > 0]
-  return order[first]
+  edges = np.where((lower < near) & (near <= upper), near, edges)
+  return above / below, tp + zeros - fp, edges

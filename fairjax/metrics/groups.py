@@ -49,14 +49,14 @@ AGGREGATES = {
 
 def rates(counts: Float[np.ndarray, '*b four']) -> Float[np.ndarray, '*b rate']:
   """The RATES of counts (tn, fp, fn, tp), NaN where the denominator is 0."""
-  above, below = _fractions(counts)
+  above, below = fractions(counts)
   with np.errstate(divide='ignore', invalid='ignore'):
     above /= below
   above[~(below > 0)] = np.nan
   return np.asarray(above)
 
 
-def _fractions(counts: Float[Any, '*b four']) -> tuple[Any, Any]:
+def fractions(counts: Float[Any, '*b four']) -> tuple[Any, Any]:
   """What is counted and among which; one product, not one for each of *b."""
   flat = counts.reshape(-1, counts.shape[-1])
   above, below = (
@@ -86,8 +86,8 @@ def rates_with(
   One is added to either side of a rate; where one side was never observed,
   both to that side. Runs have draws of their own, seeds do not.
   """
-  above, below = _fractions(counts)
-  rates, among = _fractions(observed)
+  above, below = fractions(counts)
+  rates, among = fractions(observed)
   more = xp.repeat(halves, counts.shape[1] // halves.shape[1], 1)[:, :, None]
   pairs, side = np.array(PSEUDO_OF), SWAPPED.astype(int)
   first, second = more[..., pairs, side], more[..., pairs, 1 - side]

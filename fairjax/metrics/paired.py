@@ -32,18 +32,20 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups, measures, quality, rankings
-from fairjax.metrics.assess import MIN_GROUP, binary, check, decide
+from fairjax.metrics.assess import MIN_GROUP, Case, binary, check, decide
 from fairjax.metrics.inference import (
   clustered_rates,
   clusters,
   intervals,
   resampling,
 )
-from fairjax.metrics.inference.estimates import estimate, unless_vague
+from fairjax.metrics.inference.estimates import Row, estimate, unless_vague
 from fairjax.metrics.inference.intervals import DEFAULTS, RowSample
+from fairjax.metrics.inference.ratios import Values
 
 # Of an error that reaches as far as the range ±w, the ends are √2 w apart.
 WIDEST = 2**0.5
+Tested = tuple[Row, tuple[np.ndarray, np.ndarray]]  # and either run's values
 EQUAL = 1e-12  # what rounding may leave of no difference
 ALIKE = 'the two are alike in every row, so that no interval is defined'
 
@@ -59,7 +61,7 @@ def compare(
   options: RowSample = DEFAULTS,
   min_group: int = MIN_GROUP,
   paired: bool = True,
-) -> list[dict]:
+) -> list[Row]:
   """Differences ours − theirs of the main measures, each with its test.
 
   Args are those of `assess` (a pair of thresholds: each run's own); the
@@ -91,25 +93,25 @@ def compare(
     ]
   )
   masks = [*members, np.ones(len(labels), bool)]
-  out = _count_tests(labels, both, decisions, masks, options, min_group, paired)
+  case = Case(labels, both, decisions, masks, options, min_group, {})
+  out = _count_tests(case, paired)
   if both.ndim == 2:
-    out.append(_auc_test(labels, both, masks, options, paired))
+    out.append(_auc_test(case, paired))
+  rows = [one for one, _ in out]
   if len(ours) > 1:
-    out += [
+    rows += [
       {
         'measure': one['measure'],
         **over_seeds(
-          *one['values'],
+          *values,
           paired=paired,
           level=options.level,
           width=measures.apart(one['measure'], len(members))[1],
         ),
       }
-      for one in out
+      for one, values in out
     ]
-  return [
-    {key: value for key, value in one.items() if key != 'values'} for one in out
-  ]
+  return rows
 
 
 def of_draws(
@@ -118,44 +120,52 @@ def of_draws(
   draws: tuple[Float[np.ndarray, 'r s'], Float[np.ndarray, 'r s']],
   options: RowSample,
   sizes: bool = False,
-) -> dict:
+) -> Row:
   """The paired test of ours − theirs of a measure, from draws made alike.
 
   Of `sizes` draws are of the signed numbers, each on the side of its value.
   """
   both, each = np.concatenate(values), np.concatenate(draws, 1)
   gaps = np.abs(each) if sizes else None
-  beyond = _beyond(both, np.abs(each - both), options) if sizes else None
-  one = _leading(name, both, each, options, 1, True, None, beyond, gaps)
-  return {key: value for key, value in one.items() if key != 'values'}
+  beyond = _beyond(both, np.abs(each - both) if sizes else None, options)
+  return _leading(name, both, each, options, 1, True, None, beyond, gaps)[0]
 
 
 def _leading(
-  name, both, draws, options, count, paired, alike=None, beyond=None, gaps=None
-) -> dict:
+  name: str,
+  both: np.ndarray,
+  draws: np.ndarray,
+  options: RowSample,
+  count: int,
+  paired: bool,
+  alike: np.ndarray | None = None,
+  beyond: tuple[float, float] = (0.0, 0.0),
+  gaps: np.ndarray | None = None,
+) -> Tested:
   """The test of a measure [2s] over examples and seeds.
 
   `alike` are draws of two runs that have the same rates, and `beyond` is how
   far below and above a difference of gaps that of the true ones may lie.
   `gaps` are draws of gaps or sizes, whichever side of 0 a draw is on.
   """
-  ours, theirs = np.split(both.astype(np.float64), 2)
+  both = both.astype(np.float64)
+  ours, theirs = np.split(both, 2)
   values = ours - theirs
   known, (_, width) = ~np.isnan(values), measures.apart(name, count)
   out: dict[str, Any] = dict.fromkeys(('low', 'high', 'p'))
   out['p_at_floor'] = False
   if known.any() and len(draws):
-    noise = _noise(ours, theirs, draws, options, paired)
+    noise = _noise(both, draws, options, paired)
     null = None
     if alike is not None:
-      null = _noise(ours, theirs, alike, options, paired)
+      null = _noise(both, alike, options, paired)
     value = values[known].mean()
     out = intervals.difference(value, noise, options, width, null)._asdict()
     if out['p'] is not None:
       if gaps is not None:
-        noise = _noise(ours, theirs, gaps, options, paired)
+        noise = _noise(both, gaps, options, paired)
         out |= _of_either_side(gaps, noise, options, out)
-      below, above = beyond or (0.0, 0.0)
+      below, above = beyond
       low, high = max(value - below, -width), min(value + above, width)
       # The end beside 0 stays where p says that 0 is outside.
       held = out['p'] > 1 - options.level
@@ -175,11 +185,12 @@ def _leading(
     'difference': unless_vague(values, *ends, WIDEST * width, note),
     **out,
     'test': test + (' and seeds' if len(values) > 1 else ''),
-    'values': (ours, theirs),
-  }
+  }, (ours, theirs)
 
 
-def _of_either_side(gaps, noise, options, one: dict) -> dict:
+def _of_either_side(
+  gaps: np.ndarray, noise: np.ndarray, options: RowSample, one: Row
+) -> Row:
   """The same where the sides of gaps may be others than those shown.
 
   Two gaps |a| and |b| are equal where a = b or a = −b, so that both are to be
@@ -205,7 +216,7 @@ def _of_either_side(gaps, noise, options, one: dict) -> dict:
   }
 
 
-def _alike(values, draws) -> bool:
+def _alike(values: np.ndarray, draws: np.ndarray) -> bool:
   """Whether the two runs have the same number in every draw of the rows."""
   a, b = np.split(draws, 2, axis=1)
   apart = np.abs(np.nan_to_num(a - b))
@@ -214,8 +225,11 @@ def _alike(values, draws) -> bool:
 
 
 @np.errstate(over='ignore', invalid='ignore')  # as intervals.parts
-def _noise(ours, theirs, draws, options, paired) -> np.ndarray:
+def _noise(
+  both: np.ndarray, draws: np.ndarray, options: RowSample, paired: bool
+) -> np.ndarray:
   """Draws of the error of the mean difference, centred."""
+  ours, theirs = np.split(both, 2)
   a, b = np.split(draws, 2, axis=1)
   # What resampling does to one side only, to gaps near 0, is no error here.
   if paired:
@@ -229,12 +243,9 @@ def _noise(ours, theirs, draws, options, paired) -> np.ndarray:
   return intervals.difference_noise(centred, options)
 
 
-def _count_tests(
-  labels, scores, decisions, masks, options, min_group, paired
-) -> list[dict]:
-  classes = scores.shape[-1] if scores.ndim == 3 else 2
-  table = counts.tabulate(labels, decisions, masks, classes, options)
-  large = counts.large_enough(table.rows, min_group)
+def _count_tests(case: Case, paired: bool) -> list[Tested]:
+  table, options = case.table(), case.options
+  large = counts.large_enough(table.rows, case.min_group)
   values = _measures(
     groups.rates(table.groups.sum(0, dtype=np.float64)[None]),
     quality.from_confusion(table.confusion.sum(0, dtype=np.float64)[None]),
@@ -256,26 +267,26 @@ def _count_tests(
     )
   out = []
   for name, value in values.items():
-    one = _leading(
+    one, each = _leading(
       name,
       value[0],
       draws[name],
       options,
-      len(masks) - 1,
+      len(case.masks) - 1,
       paired,
       alike.get(name),
       _beyond(value[0], apart.get(name), options, name),
       draws[name] if name in alike else None,
     )
-    one['n'] = len(labels)
+    one['n'] = len(case.labels)
     ours, theirs = np.split(exchanges[name], 2, axis=1)
     one['permutation'] = {
       **intervals.p_of_draws(
-        (ours - theirs).mean(1), np.subtract(*one['values']).mean()
+        (ours - theirs).mean(1), np.subtract(*each).mean()
       ),
       'test': 'paired permutation over examples',
     }
-    out.append(one)
+    out.append((one, each))
   return out
 
 
@@ -290,7 +301,7 @@ def _same_rates(
   values = groups.rates(table.groups.sum(0, dtype=np.float32))
   ours, theirs = np.split(np.asarray(values), 2)
   apart = (ours - theirs) / 2
-  return rates - np.concatenate([apart, -apart])
+  return np.asarray(rates - np.concatenate([apart, -apart]))
 
 
 def _noise_of_rates(
@@ -299,10 +310,12 @@ def _noise_of_rates(
   """The errors of rates alone, whose gaps are what chance shows."""
   if table.items.clusters:
     rates = clustered_rates.straight(rates, table.groups, table.unit)
-  return rates - groups.rates(table.groups.sum(0, dtype=np.float32))
+  return np.asarray(rates - groups.rates(table.groups.sum(0, dtype=np.float32)))
 
 
-def _beyond(both, apart, options, name='') -> tuple[float, float]:
+def _beyond(
+  both: np.ndarray, apart: np.ndarray | None, options: RowSample, name: str = ''
+) -> tuple[float, float]:
   """How far below and above the shown difference that of true gaps may lie.
 
   A gap that does not differ from 0 shows more than it is: it may be 0, and the
@@ -312,8 +325,9 @@ def _beyond(both, apart, options, name='') -> tuple[float, float]:
   if apart is None or not len(apart):
     return 0.0, 0.0
   turned = name and measures.gaps()[name][2]
-  size = lambda x: 1 - x if turned else x
-  gaps, noise = np.split(size(both), 2), np.split(size(apart), 2, axis=1)
+  if turned:
+    both, apart = 1 - both, 1 - apart
+  gaps, noise = np.split(both, 2), np.split(apart, 2, axis=1)
   reach = [float(intervals.radius(g, e, options)) for g, e in zip(gaps, noise)]
   shown = [float(np.mean(g)) for g in gaps]
 
@@ -328,13 +342,6 @@ def _beyond(both, apart, options, name='') -> tuple[float, float]:
   return out[::-1] if turned else out
 
 
-def _totals(weights: np.ndarray, *tables: np.ndarray) -> list[np.ndarray]:
-  return [
-    np.asarray(resampling.resampled(weights, resampling.pad(one)))
-    for one in tables
-  ]
-
-
 def exchanged(table: counts.Table, options: RowSample) -> list[np.ndarray]:
   """Totals after exchanging rows between the two halves of the seeds."""
   rng = np.random.default_rng([options.seed, resampling.SWAPS])
@@ -347,13 +354,15 @@ def exchanged(table: counts.Table, options: RowSample) -> list[np.ndarray]:
   out = []
   for one in (table.groups, table.confusion):
     ours, theirs = np.split(one, 2, axis=1)
-    (totals,) = _totals(share, theirs - ours)
+    totals = resampling.resampled(share, resampling.pad(theirs - ours))
     ours, theirs = ours.sum(0), theirs.sum(0)
     out.append(np.concatenate([ours + totals, theirs - totals], 1))
   return out
 
 
-def _measures(rates, of_everyone, large) -> dict:
+def _measures(
+  rates: np.ndarray, of_everyone: Values, large: np.ndarray
+) -> Values:
   """Measures [b, s] from rates [b, s, k, g+1, rate] and those of everyone."""
   # What labels alone say is the same of both.
   out = {k: v for k, v in of_everyone.items() if k != 'majority'}
@@ -370,19 +379,17 @@ def _measures(rates, of_everyone, large) -> dict:
   return out
 
 
-def _auc_test(labels, scores, masks, options, paired) -> dict:
-  items = resampling.blocks(len(labels), options)
-  count = min(options.resamples, resampling.RANKS)
-  weights = resampling.draw(items, count, options.seed) if count else None
-  suites = rankings.suites(
-    labels, scores, masks[-1:], items, weights, options, runs=2
-  )
+def _auc_test(case: Case, paired: bool) -> Tested:
+  n, options = len(case.labels), case.options
+  of = case.labels, case.scores, case.masks[-1:]
+  drawn = resampling.weights(n, options)
+  suites = rankings.suites(*of, *drawn, options, runs=2)
   values = suites.values[:, -1, 0]
   draws = values[None][:0]
   if suites.draws is not None:
     draws = suites.draws[:, :, -1, 0]
-  one = _leading('auc', values, draws, options, 1, paired)
-  return {**one, 'n': len(labels)}
+  one, each = _leading('auc', values, draws, options, 1, paired)
+  return {**one, 'n': n}, each
 
 
 def over_seeds(
@@ -392,7 +399,7 @@ def over_seeds(
   paired: bool = True,
   level: float = 0.95,
   width: float = np.inf,
-) -> dict:
+) -> Row:
   """Two-sided t-test of the values of a measure over the seeds of two runs.
 
   `paired` where seed k of both runs decides the same things: tests of
@@ -417,7 +424,7 @@ def over_seeds(
   # In our own words: scipy's functions warn where one run is constant.
   free = n - len(parts)
   error = np.sqrt((spread @ spread) / free * sum(1 / len(o) for o in parts))
-  half = clusters.reach(error, free, level)
+  half = float(clusters.reach(error, free, level))
   ends = intervals.ends(gap, half, half, width)
   return {
     'difference': unless_vague(seeds, *ends, WIDEST * width),

@@ -33,6 +33,7 @@ from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics import measures
 from fairjax.metrics.inference import resampling, row_weights
+from fairjax.metrics.inference.estimates import Function
 from fairjax.metrics.inference.intervals import chance
 from fairjax.metrics.kernels import kernel
 
@@ -50,6 +51,8 @@ SUITE = {
 }
 MEASURES = tuple(SUITE)
 OFFSET = np.array([0, 0, 0, -0.5, -0.5])
+Confusion = Float[np.ndarray, 'b *s c c']  # rows of [label, decision]
+OfConfusion = Float[np.ndarray, 'b *s']
 
 
 def auc(
@@ -106,8 +109,10 @@ def ranks(
   total = len(run) - int(ones[-1]), int(ones[-1])
   # Twice the rows below the score of each place: those in lower runs count
   # twice, those in the same run once.
-  twice = lambda before: (before[:-1] + before[1:]).astype(run.dtype)[run]
-  below = twice(edges - ones[edges]), twice(ones[edges])
+  below = [
+    (before[:-1] + before[1:]).astype(run.dtype)[run]
+    for before in (edges - ones[edges], ones[edges])
+  ]
   out = np.full((len(rows), len(SUITE)), np.nan)
   for g, own in enumerate(rows):
     if len(own) == len(run):  # no background
@@ -146,7 +151,7 @@ def weighted_ranks(
       below = np.cumsum(at) - at / 2
       above = weight[sets[a]] @ below[run[sets[a]]]
       out[g, k] = above / (total[a] * total[b])
-  return np.clip(out, 0, 1) + OFFSET
+  return np.asarray(np.clip(out, 0, 1) + OFFSET)
 
 
 def _edges(run: Integer[np.ndarray, ' n']) -> Integer[np.ndarray, ' runs1']:
@@ -162,31 +167,39 @@ def _before(chosen: Bool[np.ndarray, ' n']) -> Integer[np.ndarray, ' n1']:
   return out
 
 
-def _suite(place, run, positive, below, total) -> np.ndarray:
+def _suite(
+  place: np.ndarray,
+  run: np.ndarray,
+  positive: np.ndarray,
+  below: Sequence[np.ndarray],
+  total: tuple[int, int],
+) -> np.ndarray:
   """One group's SUITE from the places of its rows, in exact integers."""
   edges = _edges(run)
   ones = _before(positive)[edges]
   zeros = edges - ones
   n1, n0 = int(ones[-1]), int(zeros[-1])
   b0, b1 = total[0] - n0, total[1] - n1
-  of_label = place[~positive], place[positive]
-  sums = lambda y, of: int(below[of][of_label[y]].sum(dtype=np.int64))
+  sums = [
+    [int(one[label].sum(dtype=np.int64)) for one in below]
+    for label in (place[~positive], place[positive])
+  ]
   own = int((np.diff(ones) * (zeros[:-1] + zeros[1:])).sum())
   # Within a set every pair is counted once in each direction: n² in all.
   twice = {
     'auc': (own, n1 * n0),
-    'bnsp_auc': (sums(1, 0) - own, n1 * b0),
+    'bnsp_auc': (sums[1][0] - own, n1 * b0),
     'bpsn_auc': (
-      2 * n0 * b1 - (sums(0, 1) - (2 * n1 * n0 - own)),
+      2 * n0 * b1 - (sums[0][1] - (2 * n1 * n0 - own)),
       b1 * n0,
     ),
-    'positive_aeg': (sums(1, 1) - n1 * n1, n1 * b1),
-    'negative_aeg': (sums(0, 0) - n0 * n0, n0 * b0),
+    'positive_aeg': (sums[1][1] - n1 * n1, n1 * b1),
+    'negative_aeg': (sums[0][0] - n0 * n0, n0 * b0),
   }
   values = [
     above / (2 * pairs) if pairs else np.nan for above, pairs in twice.values()
   ]
-  return np.array(values) + OFFSET
+  return np.asarray(values + OFFSET)
 
 
 class Placements(NamedTuple):
@@ -209,20 +222,18 @@ def placements(
   left 0.
   """
   n, m, bin_ = len(labels), len(items.size), _bins(by_score.run)
-  counted = lambda code, own, size: np.bincount(
-    code[own], row_weights.taken(items.weight, own), size
-  )
   k = int(bin_[-1]) + 1
   positive = (labels > 0).astype(np.int32)
   bins = bin_[by_score.place]
   code = bins + k * positive
   where = items.item.astype(np.int32) + m * positive
-  everyone = counted(code, slice(None), 2 * k).reshape(2, k)
+  everyone = np.bincount(code, items.weight, 2 * k).reshape(2, k)
   shares = np.empty((len(rows), 2, k), np.float32)  # in the group's sets
   sums = np.zeros((m, len(rows), 4, 4), np.float32)
   sizes = np.zeros((m, len(rows), 4), np.float32)
   for g, own_rows in enumerate(rows):
-    own = counted(code, own_rows, 2 * k).reshape(2, k)
+    weight = row_weights.taken(items.weight, own_rows)
+    own = np.bincount(code[own_rows], weight, 2 * k).reshape(2, k)
     sets = np.concatenate([own, everyone - own])
     with np.errstate(invalid='ignore'):
       share = (np.cumsum(sets, 1) - sets / 2) / sets.sum(1, keepdims=True)
@@ -231,14 +242,14 @@ def placements(
     if len(own_rows) == n:
       continue
     at, own_bins = where[own_rows], bins[own_rows]
-    sizes[:, g, :2] = counted(where, own_rows, 2 * m).reshape(2, m).T
+    sizes[:, g, :2] = np.bincount(at, weight, 2 * m).reshape(2, m).T
     for b in range(4):
       placed = share[b][own_bins]
-      if items.weight is not None:
-        placed = placed * items.weight[own_rows]
+      if weight is not None:
+        placed = placed * weight
       part = np.bincount(at, placed, minlength=2 * m)
       sums[:, g, :2, b] = part.reshape(2, m).T
-  all_sizes = counted(where, slice(None), 2 * m).reshape(2, m).T
+  all_sizes = np.bincount(where, items.weight, 2 * m).reshape(2, m).T
   sizes[..., 2:] = all_sizes[:, None] - sizes[..., :2]
   weight = row_weights.taken(items.weight, by_score.order)
   in_own = _summed(where[by_score.order], bin_, shares, 2 * m, weight)
@@ -257,7 +268,8 @@ def _bins(run: Integer[np.ndarray, ' n']) -> Integer[np.ndarray, ' n']:
   if run[-1] < BINS:
     return run
   # Runs stay whole: a bin is where the first row of the run would fall.
-  return (_edges(run)[:-1] * BINS // len(run)).astype(np.int32)[run]
+  start = _edges(run)[:-1] * BINS // len(run)
+  return np.asarray(start[run], np.int32)
 
 
 def _summed(
@@ -288,13 +300,13 @@ def _summed(
 
 @kernel
 def resampled_ranks(
-  xp,
+  xp: Any,
   weights: Float[Any, 'resample item'],
   sums: Float[Any, 'item g 4 4'],
   sizes: Float[Any, 'item g 4'],
   extra: Float[Any, 'resample g 4'],
   places: Float[Any, 'resample g 4'],
-  unit=1.0,
+  unit: Any = 1.0,
 ) -> Float[Any, 'resample g suite']:
   """Deviations of the SUITE in every resample; NaN where a set is empty.
 
@@ -304,7 +316,7 @@ def resampled_ranks(
   """
   pairs = list(SUITE.values())
   a, b = np.array(pairs + [(b, a) for a, b in pairs]).T
-  some = lambda x: xp.where(x > 0, x, xp.nan)
+  some: Function = lambda x: xp.where(x > 0, x, xp.nan)
   resampled = resampling.resampled.over
   sums, total = sums[:, :, a, b], sizes.sum(0)
   centre = sums.sum(0) / some(total)[:, a]
@@ -317,9 +329,7 @@ def resampled_ranks(
   return off[..., : len(pairs)] - off[..., len(pairs) :]
 
 
-def from_confusion(
-  counts: Float[np.ndarray, 'b *s c c'],
-) -> dict[str, Float[np.ndarray, 'b *s']]:
+def from_confusion(counts: Confusion) -> dict[str, OfConfusion]:
   """The measures of counts [label, decision]: rows of kind 'confusion'.
 
   F1 is of two classes, macro F1 of more.
@@ -342,46 +352,39 @@ def _right(counts: np.ndarray) -> np.ndarray:
   return np.diagonal(counts, axis1=-2, axis2=-1)
 
 
-def accuracy(
-  counts: Float[np.ndarray, 'b *s c c'],
-) -> Float[np.ndarray, 'b *s']:
+def accuracy(counts: Confusion) -> OfConfusion:
   """Share of right decisions."""
-  return _right(counts).sum(-1) / _some(counts.sum((-1, -2)))
+  return np.asarray(_right(counts).sum(-1) / _some(counts.sum((-1, -2))))
 
 
-def majority(
-  counts: Float[np.ndarray, 'b *s c c'],
-) -> Float[np.ndarray, 'b *s']:
+def majority(counts: Confusion) -> OfConfusion:
   """Share of the most frequent label: what a constant answer gets right."""
   labels = counts.sum(-1)
-  return labels.max(-1) / _some(labels.sum(-1))
+  return np.asarray(labels.max(-1) / _some(labels.sum(-1)))
 
 
-def balanced_accuracy(
-  counts: Float[np.ndarray, 'b *s c c'],
-) -> Float[np.ndarray, 'b *s']:
+def balanced_accuracy(counts: Confusion) -> OfConfusion:
   """Mean recall; of three or more classes those without rows are left out."""
   recall = _right(counts) / _some(counts.sum(-1))
   return recall.mean(-1) if counts.shape[-1] == 2 else chance(recall, -1)
 
 
-def f1(counts: Float[np.ndarray, 'b *s c c']) -> Float[np.ndarray, 'b *s']:
+def f1(counts: Confusion) -> OfConfusion:
   """F1 of class 1."""
   return _f1(counts)[..., 1]
 
 
-def macro_f1(
-  counts: Float[np.ndarray, 'b *s c c'],
-) -> Float[np.ndarray, 'b *s']:
+def macro_f1(counts: Confusion) -> OfConfusion:
   """Mean F1 of the classes that have rows or are decided."""
   return chance(_f1(counts), -1)
 
 
 def _f1(counts: np.ndarray) -> np.ndarray:
-  return 2 * _right(counts) / _some(counts.sum(-1) + counts.sum(-2))
+  decided = counts.sum(-1) + counts.sum(-2)
+  return np.asarray(2 * _right(counts) / _some(decided))
 
 
-def mcc(counts: Float[np.ndarray, 'b *s c c']) -> Float[np.ndarray, 'b *s']:
+def mcc(counts: Confusion) -> OfConfusion:
   """Matthews correlation: Gorodkin's R_K, the usual one for two classes.
 
   Where all decisions agree it is 0, as in GLUE and scikit-learn: a mean over

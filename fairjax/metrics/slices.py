@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.metrics.inference import clusters, significance, tails
+from fairjax.metrics.inference.estimates import Row
 
 LEAST = 30  # rows of a slice
 MOST = 150  # conditions that are paired, the first of them
@@ -30,7 +31,7 @@ def worst(
   conditions: Mapping[str, Mapping[str, Bool[np.ndarray, ' n']]],
   least: int = LEAST,
   cluster: Integer[np.ndarray, ' n'] | None = None,
-) -> list[dict]:
+) -> list[Row]:
   """A row a slice, the surest first: rows, error rate, that outside, p.
 
   Args:
@@ -91,7 +92,12 @@ def worst(
   return sorted(rows, key=lambda r: (r['adjusted'], -r['error rate']))
 
 
-def _over_clusters(p, masks, bad, cluster) -> np.ndarray:
+def _over_clusters(
+  p: np.ndarray,
+  masks: list[tuple[np.ndarray, np.ndarray]],
+  bad: np.ndarray,
+  cluster: np.ndarray | None,
+) -> np.ndarray:
   """The larger of each p and that over clusters, where p may be sure at all."""
   if cluster is None:
     return p
@@ -102,7 +108,9 @@ def _over_clusters(p, masks, bad, cluster) -> np.ndarray:
   return p
 
 
-def _counted(masks, kinds, bad, wrong) -> tuple[np.ndarray, ...]:
+def _counted(
+  masks: list[np.ndarray], kinds: np.ndarray, bad: np.ndarray, wrong: np.ndarray
+) -> tuple[np.ndarray, ...]:
   """Rows, wrong rows and sum of wrong of every mask and pair of attributes."""
   k = len(masks)
   out = np.zeros((3, k, k))

@@ -12,6 +12,7 @@ from fairjax.metrics import groups
 from fairjax.metrics.inference import extremes, row_weights
 
 POINTS = np.linspace(0, 1, 101)
+MOST = 2000  # scores between which thresholds are tried
 SHOWN = {  # name in the table of measures: its gap's rates
   'dp': ('selection_rate',),
   'eqopp1': ('tpr',),
@@ -64,7 +65,10 @@ def choose(
   Of equally good ones the middle: what lies between two scores is all alike.
   """
   everyone = np.ones((1, len(labels)), bool)
-  points = np.unique(np.r_[POINTS, _middles(scores)])
+  values = np.unique(scores)
+  if len(values) > MOST:
+    values = np.quantile(values, np.linspace(0, 1, MOST))
+  points = np.unique(np.r_[POINTS, (values[1:] + values[:-1]) / 2])
   counts = groups.confusion(labels, scores, everyone, points, weight)[:, :, 0]
   tn, fp, fn, tp = counts.sum(0).astype(np.float64).T
   if rule != 'accuracy' and not ((tn + fp)[0] and (fn + tp)[0]):
@@ -80,10 +84,3 @@ def choose(
     worth = tn + tp
   best = np.flatnonzero(worth >= worth.max() - 1e-12)
   return float(points[best[len(best) // 2]])
-
-
-def _middles(scores: np.ndarray, most: int = 2000) -> np.ndarray:
-  values = np.unique(scores)
-  if len(values) > most:
-    values = np.quantile(values, np.linspace(0, 1, most))
-  return np.asarray((values[1:] + values[:-1]) / 2)

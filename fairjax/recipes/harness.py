@@ -79,5 +79,5 @@ def _mean(table: pd.DataFrame, row: dict, how: RowSample) -> dict:
   own = (table['metric'] == row['metric']) & (table['part'] == row['part'])
   values = table.loc[own, 'value'].to_numpy()
   shares = ((values >= 0) & (values <= 1)).all()
-  bounds = intervals.SHARES if shares else clusters.REALS
+  bounds = intervals.SHARES if shares else intervals.REALS
   return {'seeds': [], **clusters.mean(values, None, how, bounds=bounds)[0]}

@@ -135,7 +135,7 @@ def interval(
   if not np.isfinite(centre):
     return of_value(d, note='the lists are apart without overlap')
   variance, count = _jackknife(lambda i, j: _z(x[i], y[j]), words)
-  reach = clusters.reach(variance**0.5, count - 2, options.level)
+  reach = float(clusters.reach(variance**0.5, count - 2, options.level))
   scale = _largest(len(x), len(y))
   low, high = scale * np.tanh(centre - reach), scale * np.tanh(centre + reach)
   return of_value(d, low, high)

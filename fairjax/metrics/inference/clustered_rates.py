@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from fairjax.metrics import groups, measures
+from fairjax.metrics import groups
 from fairjax.metrics.inference import resampling, row_weights
 from fairjax.metrics.inference.sample import RowSample
 
@@ -39,7 +39,7 @@ def drawn(
   `unit` is the weight of a row where rows have weights (row_weights.py); their
   clusters are then as many as they are effectively.
   """
-  above, below = _fraction_parts(counts)
+  above, below = groups.fractions(counts.astype(np.float64))
   row = _row(above, below, unit)
   top, all_ = above.sum(0) + 0.5 * row, below.sum(0) + row
   centre = _logit(top / all_)
@@ -75,19 +75,6 @@ def drawn(
   return out
 
 
-def _fraction_parts(
-  counts: Float[np.ndarray, 'm s k g1 four'],
-) -> tuple[np.ndarray, np.ndarray]:
-  """What each cluster adds to the two sides of every rate."""
-  above, below = (
-    np.stack(
-      [counts @ np.array(pair[side]) for pair in measures.rates().values()], -1
-    ).astype(np.float64)
-    for side in (0, 1)
-  )
-  return above, below
-
-
 def _row(
   above: Float[np.ndarray, 'm s k g1 rate'],
   below: Float[np.ndarray, 'm s k g1 rate'],
@@ -112,7 +99,7 @@ def straight(
   as Student's t: of two rates of .02 over 8 clusters the logit's long tails
   made every interval hold 0.
   """
-  above, below = _fraction_parts(counts)
+  above, below = groups.fractions(counts.astype(np.float64))
   row = _row(above, below, unit)
   above, below = above.sum(0), below.sum(0)
   centre = (above + 0.5 * row) / (below + row)

@@ -8,16 +8,17 @@ binomial test.
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
+from numpy.typing import ArrayLike
 from scipy import special
 
 from fairjax.core.errors import UserError, shown
 from fairjax.metrics.inference import row_weights, tails
-from fairjax.metrics.inference.estimates import of_value
+from fairjax.metrics.inference.estimates import Estimate, Function, of_value
 from fairjax.metrics.inference.intervals import REALS, RowSample, link, unlink
 
 FEW = 8  # clusters below which an interval is said to be a rough one
@@ -34,9 +35,7 @@ def of_texts(texts: Sequence[str]) -> Integer[np.ndarray, ' n'] | None:
   return distinct(pd.factorize(np.array(plain, object))[0])
 
 
-def distinct(
-  cluster: Sequence | np.ndarray,
-) -> Integer[np.ndarray, ' n'] | None:
+def distinct(cluster: ArrayLike) -> Integer[np.ndarray, ' n'] | None:
   """Codes of the values of a column; None where no two rows share one.
 
   A row without a value ('', None, NaN) is a cluster of its own.
@@ -97,7 +96,8 @@ def connected(
   at = np.concatenate(codes), np.tile(np.arange(n), len(known))
   size = n + first
   graph = sparse.coo_array((np.ones(len(at[0])), at), (size, size))
-  return csgraph.connected_components(graph, directed=False)[1][:n]
+  _, code = csgraph.connected_components(graph, directed=False)
+  return np.asarray(code[:n])
 
 
 def by_any(
@@ -145,7 +145,7 @@ def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
   ]
 
 
-def share(hits: int, count: int, options: RowSample) -> dict:
+def share(hits: int, count: int, options: RowSample) -> Estimate:
   """hits / count with the exact interval of Clopper and Pearson (1934)."""
   if not count:
     return of_value(None, note='no items')
@@ -155,10 +155,10 @@ def share(hits: int, count: int, options: RowSample) -> dict:
 
 
 def share_right(
-  right: Sequence | np.ndarray,
+  right: ArrayLike,
   cluster: Integer[np.ndarray, ' n'] | None,
   options: RowSample,
-) -> dict:
+) -> Estimate:
   """The share of right items: exact, or over clusters where there are some."""
   right = np.asarray(right)
   if cluster is None:
@@ -178,20 +178,18 @@ def binomial(hits: int, count: int, p: float = 0.5) -> float | None:
   return float(min(1.0, 2 * min(below, above)))
 
 
-Factor = Sequence[
-  Sequence | np.ndarray
-]  # codes of each item; of a pair, two of them
+Factor = Sequence[ArrayLike]  # codes of each item; of a pair, two of them
 
 
 def resampled(
-  sums: Sequence | np.ndarray,
+  sums: ArrayLike,
   factors: Sequence[Factor],
-  measure: Callable[[np.ndarray], np.ndarray],
+  measure: Function,
   options: RowSample,
   null: float | None = None,
   bounds: tuple[float, float] = REALS,
-  edges: Sequence | np.ndarray | None = None,
-) -> tuple[dict, float | None]:
+  edges: ArrayLike | None = None,
+) -> tuple[Estimate, float | None]:
   """A function of totals, with interval and two-sided p over clusters.
 
   The jackknife: with θ₋ᵢ without cluster i, on the scale of a logit g where
@@ -225,14 +223,14 @@ def resampled(
   if edges is not None:
     extra = np.asarray(edges, np.float64)
     total = total + extra.sum(0) / 2
-  link = lambda t: _line(measure(t), bounds)
+  line: Function = lambda t: _line(measure(t), bounds)
   with np.errstate(invalid='ignore', divide='ignore'):
-    centre = float(link(total))
-    rows = ((link(total - sums) - centre) ** 2).sum() * (1 - 1 / len(sums))
-    rows += ((link(total + extra) - centre) ** 2).sum() / 2
+    centre = float(line(total))
+    rows = ((line(total - sums) - centre) ** 2).sum() * (1 - 1 / len(sums))
+    rows += ((line(total + extra) - centre) ** 2).sum() / 2
     variance, least = 0.0, math.inf
     for factor in factors:
-      own, count = _without(sums, total, factor, link)
+      own, count = _without(sums, total, factor, line)
       variance, least = variance + own, min(least, count)
   if least < 2:
     return of_value(value, note='one cluster, so no interval'), None
@@ -249,14 +247,14 @@ def resampled(
   return of_value(value, min(low, value), max(high, value)), p
 
 
-def reach(error, free, level: float):
+def reach(error: ArrayLike, free: ArrayLike, level: float) -> np.ndarray:
   """Half the width of an interval: Student's t times a standard error."""
-  return error * tails.t_ppf((1 + level) / 2, free)
+  return np.asarray(error * tails.t_ppf((1 + level) / 2, free))
 
 
-def two_sided(t, free):
+def two_sided(t: ArrayLike, free: ArrayLike) -> np.ndarray:
   """The p of Student's t as far from 0, to either side."""
-  return 2 * tails.t_sf(np.abs(t), free)
+  return np.asarray(2 * tails.t_sf(np.abs(t), free))
 
 
 def jeffreys(hits: float, count: float, level: float) -> tuple[float, float]:
@@ -269,7 +267,7 @@ def jeffreys(hits: float, count: float, level: float) -> tuple[float, float]:
 
 def student(
   value: float, error: float, free: int | float, options: RowSample
-) -> tuple[dict, float]:
+) -> tuple[Estimate, float]:
   """A difference with Student's interval, and the p of its being 0."""
   half = float(reach(error, free, options.level))
   p = float(two_sided(value / error, free))
@@ -303,11 +301,13 @@ def excess(
   return float(tails.t_sf(t, free)), float(two_sided(t, free))
 
 
-def _line(x, bounds: tuple[float, float]):
-  return link(np.asarray(x, np.float64), bounds)
+def _line(x: ArrayLike, bounds: tuple[float, float]) -> np.ndarray:
+  return np.asarray(link(np.asarray(x, np.float64), bounds))
 
 
-def _without(sums, total, factor, measure) -> tuple[float, float]:
+def _without(
+  sums: np.ndarray, total: np.ndarray, factor: Factor, measure: Function
+) -> tuple[float, float]:
   """The jackknife's variance over the things of a factor, and how many equal
   ones tell as much.
   """
@@ -332,12 +332,12 @@ def _without(sums, total, factor, measure) -> tuple[float, float]:
 
 
 def mean(
-  values: Sequence | np.ndarray,
-  cluster: Sequence | np.ndarray | None,
+  values: ArrayLike,
+  cluster: ArrayLike | list[list[np.ndarray]] | None,
   options: RowSample,
   null: float | None = None,
   bounds: tuple[float, float] = REALS,
-) -> tuple[dict, float | None]:
+) -> tuple[Estimate, float | None]:
   """The mean over items, undefined ones left out, over clusters.
 
   `cluster` is a code of each item, None where items are independent, or a list
@@ -370,7 +370,13 @@ def mean(
   )
 
 
-def _unanimous(value, factors, options, null, bounds) -> tuple:
+def _unanimous(
+  value: float,
+  factors: Sequence[Factor],
+  options: RowSample,
+  null: float | None,
+  bounds: tuple[float, float],
+) -> tuple[Estimate, float | None]:
   units = min(len(np.unique(np.concatenate(factor))) for factor in factors)
   width, hits = bounds[1] - bounds[0], units if value == bounds[1] else 0
   one = share(hits, units, options)
@@ -381,7 +387,7 @@ def _unanimous(value, factors, options, null, bounds) -> tuple:
   return of_value(value, *ends), p
 
 
-def _edges(values: np.ndarray, bounds: tuple[float, float]):
+def _edges(values: np.ndarray, bounds: tuple[float, float]) -> Any:
   if not len(values):
     return None
   if math.isfinite(bounds[0]) and math.isfinite(bounds[1]):

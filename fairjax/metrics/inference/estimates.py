@@ -20,6 +20,8 @@ from fairjax.metrics.inference import tails
 
 Estimate = dict[str, Any]
 Estimates = dict[str, Estimate]  # by the names of measures
+Row = dict[str, Any]  # of a table: words, numbers and estimates
+Function = Callable[[np.ndarray], np.ndarray]  # of totals [..., k], as a rule
 STILL = 'no draw of rows differs: no interval'
 FEW = ' are too few for an interval'
 VAGUE = 0.98  # share of its range from which on an interval says nothing

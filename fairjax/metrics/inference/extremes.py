@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from fairjax.metrics.inference import intervals
+from fairjax.metrics.inference.estimates import Estimate, Function
 
 # The least of 1, 1.5, 2 at which intervals of a least, a largest and a ratio
 # of rates cover for up to 12 groups that are alike (tests/coverage.py).
@@ -40,8 +41,8 @@ def of_range(
   """
   known = ~np.isnan(noise)
   top, low = near(noise, centre) & known, near(noise, -centre) & known
-  most = lambda where: np.where(where, noise, -np.inf).max(0)
-  least = lambda where: np.where(where, noise, np.inf).min(0)
+  most: Function = lambda where: np.where(where, noise, -np.inf).max(0)
+  least: Function = lambda where: np.where(where, noise, np.inf).min(0)
   two = known.sum(0) > 1
   with np.errstate(invalid='ignore'):
     ends = least(top) - most(low), most(top) - least(low)
@@ -62,7 +63,7 @@ def gap_of(
   noise: Float[np.ndarray, 'resample s g'] | None,
   options: intervals.RowSample,
   largest: float = 1.0,
-) -> dict:
+) -> Estimate:
   """The estimate of the gap between groups, from draws of their errors."""
   bound = null = None
   if noise is not None:
@@ -80,20 +81,16 @@ def groups_first(
 
 def size(ends: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
   """A bound of the error's size from its least and largest value."""
-  return np.maximum(np.abs(ends[0]), np.abs(ends[1]))
+  return np.asarray(np.maximum(np.abs(ends[0]), np.abs(ends[1])))
 
 
 def near(noise: Any, centre: Any) -> Bool[np.ndarray, 'g 1 *rest']:
   """Which groups may have the largest value."""
-  spread = _spread(noise)
-  high = np.where(np.isfinite(centre), centre, -np.inf)
-  at = np.expand_dims(high.argmax(0), 0)
-  apart = np.hypot(spread, np.take_along_axis(spread, at, 0))
-  return high >= np.take_along_axis(high, at, 0) - SURE * apart
-
-
-def _spread(noise: Any) -> Float[np.ndarray, 'g 1 *rest']:
   known = np.isfinite(noise)
   count = np.maximum(known.sum(1, keepdims=True), 1)
   own = np.where(known, noise, 0)
-  return np.sqrt((own * own).sum(1, keepdims=True) / count)
+  spread = np.sqrt((own * own).sum(1, keepdims=True) / count)
+  high = np.where(np.isfinite(centre), centre, -np.inf)
+  at = np.expand_dims(high.argmax(0), 0)
+  apart = np.hypot(spread, np.take_along_axis(spread, at, 0))
+  return np.asarray(high >= np.take_along_axis(high, at, 0) - SURE * apart)

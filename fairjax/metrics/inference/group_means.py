@@ -23,6 +23,7 @@ from fairjax.metrics.inference import (
   resampling,
   row_weights,
 )
+from fairjax.metrics.inference.estimates import Estimate, Function
 from fairjax.metrics.inference.intervals import SHARES, RowSample
 
 STREAM = 0xC2  # of random numbers
@@ -38,7 +39,7 @@ def drawn(
   """The means of the groups, and draws of them."""
   code = options.units(len(values))
   m = int(code.max(initial=-1)) + 1
-  per = lambda x: np.stack(
+  per: Function = lambda x: np.stack(
     [np.bincount(code[one], x[one], minlength=m) for one in members], 1
   )
   sums, counts = per(values), per(np.ones(len(values)))
@@ -70,7 +71,7 @@ def gap(
   draws: Float[np.ndarray, 'resample g'],
   options: RowSample,
   largest: float = 1.0,
-) -> dict:
+) -> Estimate:
   """The largest difference of two groups' means, with what chance shows."""
   noise = draws[:, None] - means if len(draws) else None
   return extremes.gap_of(means[None], noise, options, largest)
@@ -82,7 +83,7 @@ def difference(
   other: Bool[np.ndarray, ' n'],
   options: RowSample,
   bounds: tuple[float, float] = SHARES,
-) -> dict:
+) -> Estimate:
   """The mean of `one` less that of `other`, and the p of its being 0.
 
   A cluster that has rows of both is one item: what its rows share is in neither
@@ -114,7 +115,7 @@ def distance(
   one: Bool[np.ndarray, ' n'],
   other: Bool[np.ndarray, ' n'],
   options: RowSample,
-) -> dict:
+) -> Estimate:
   """Wasserstein-1 of two groups' distributions in [0, 1], as a gap.
 
   ∫ |F − G| is a seminorm of F − G, so the distance from the truth is at most
@@ -134,8 +135,9 @@ def distance(
     at = np.searchsorted(grid, values[rows])
     np.add.at(totals[:, k], (items.item[rows], at), 1.0)
   below = np.cumsum(totals, -1)  # the last is the count
-  share = lambda t: t[..., :GRID] / np.maximum(t[..., GRID:], 1e-9)
-  apart = lambda t: share(t[..., 0, :]) - share(t[..., 1, :])
+  apart: Function = lambda t: np.diff(
+    t[..., :GRID] / np.maximum(t[..., GRID:], 1e-9), axis=-2
+  )[..., 0, :]
   weights = resampling.draw(items, options.resamples, options.seed)[:, :m]
   flat = weights @ below.reshape(m, -1).astype(np.float32)
   flat = flat.reshape(-1, 2, GRID + 1)
@@ -150,6 +152,5 @@ def distance(
       for end in (0.0, 1.0):
         more = rng.standard_gamma(0.5, options.resamples)
         flat[:, k] += np.outer(more, np.append(grid >= end, 1.0))
-  drawn_ = apart(flat)
-  noise = np.abs(drawn_ - apart(below.sum(0))).mean(-1)
+  noise = np.abs(apart(flat) - apart(below.sum(0))).mean(-1)
   return intervals.of_gap(value, noise[:, None], options)

@@ -57,8 +57,6 @@ REALS = (-math.inf, math.inf)
 POSITIVE = (0.0, math.inf)
 SHARES = (0.0, 1.0)
 TOLERANCE = 1e-6  # what rounding in float32 may leave of no difference
-
-
 DEFAULTS = RowSample()
 
 

@@ -144,6 +144,14 @@ def blocks(n: int, how: RowSample) -> Items:
   return Items(item, size, False, first, units)
 
 
+def weights(
+  rows: int, how: RowSample
+) -> tuple[Items, Float[np.ndarray, 'resample item'] | None]:
+  """Blocks of so many rows, and their `draw`, of RANKS resamples at most."""
+  items, count = blocks(rows, how), min(how.resamples, RANKS)
+  return items, draw(items, count, how.seed) if count else None
+
+
 def draw(
   items: Items, resamples: int, seed: int
 ) -> Float[np.ndarray, 'resample item']:

@@ -21,12 +21,13 @@ gives, the targets of each text put beside the groups' words of another.
 
 import collections
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float
 
 from fairjax.metrics.inference import clusters, estimates, intervals
+from fairjax.metrics.inference.estimates import Estimate, Function
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import similarity
 
@@ -44,7 +45,6 @@ COMMON = frozenset(
   would you your yours yourself yourselves""".split()
 )
 
-Numbers = np.ndarray | np.floating
 Words = Mapping[str, frozenset[str]]  # group: its words, in small letters
 
 
@@ -53,13 +53,13 @@ def association(
   groups: Words,
   targets: Sequence[str],
   options: RowSample,
-) -> dict:
+) -> Estimate:
   """association_bias, with what chance gives ('null') and its p."""
   own, beside = counted(texts, groups, targets)
   sizes = np.array([len(words) for words in groups.values()])
   measure = association_of(len(targets), sizes)
   columns = (own[:, :, None] * beside[:, None, :]).reshape(len(texts), -1)
-  one, _ = _by_clusters(columns, measure, options, (0.0, 1.0))
+  one = _by_clusters(columns, measure, options, (0.0, 1.0))
   if one['value'] is None:
     return one
   if one['high'] is not None:  # one group alone is as far as it goes
@@ -75,7 +75,9 @@ def association(
   return one | {'null': float(np.nanmean(null)), **p}
 
 
-def counted(texts, groups, targets) -> tuple[np.ndarray, np.ndarray]:
+def counted(
+  texts: Sequence[str], groups: Words, targets: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
   """How often each target, and words of each group, are in each text."""
   own = np.zeros((len(texts), len(targets)))
   beside = np.zeros((len(texts), len(groups)))
@@ -99,8 +101,8 @@ def _times(words: tuple[str, ...], some: tuple[str, ...]) -> int:
   return sum(words[at : at + size] == some for at in starts)
 
 
-def association_of(targets: int, sizes: np.ndarray) -> Callable:
-  def measure(sums: Float[np.ndarray, '*rest k']) -> Numbers:
+def association_of(targets: int, sizes: np.ndarray) -> Function:
+  def measure(sums: Float[np.ndarray, '*rest k']) -> np.ndarray:
     shares = sums.reshape(*sums.shape[:-1], targets, len(sizes)) / sizes
     with np.errstate(invalid='ignore', divide='ignore'):
       shares = shares / shares.sum(-1, keepdims=True)
@@ -115,7 +117,7 @@ def cooccurrence(
   groups: Words,
   targets: Sequence[str],
   options: RowSample,
-) -> dict:
+) -> Estimate:
   """cooccurrence_bias of two groups."""
   if len(groups) != 2:
     return estimates.of_value(None, note='it is of two groups')
@@ -123,7 +125,7 @@ def cooccurrence(
   columns = np.array([_cooccurring(text, groups, places) for text in texts])
   k = len(targets)
 
-  def measure(sums: Float[np.ndarray, '*rest k']) -> Numbers:
+  def measure(sums: Float[np.ndarray, '*rest k']) -> np.ndarray:
     near_each = sums[..., : 2 * k].reshape(*sums.shape[:-1], 2, k)
     whole, count = sums[..., 2 * k : 2 * k + 2], sums[..., 2 * k + 2 :]
     with np.errstate(invalid='ignore', divide='ignore'):
@@ -133,11 +135,12 @@ def cooccurrence(
       far = np.abs(np.log10(ratio[..., 0, :] / ratio[..., 1, :]))
     return intervals.chance(np.where(np.isfinite(far), far, np.nan), -1)
 
-  one, _ = _by_clusters(columns, measure, options, intervals.POSITIVE)
-  return one
+  return _by_clusters(columns, measure, options, intervals.POSITIVE)
 
 
-def _cooccurring(text: str, groups: Words, places: Mapping[str, int]) -> list:
+def _cooccurring(
+  text: str, groups: Words, places: Mapping[str, int]
+) -> list[float]:
   """c(w, g) of each group and target; c(·, g); n of each group; N."""
   words = [w for w in map(_plain, similarity.words(text)) if w]
   sides = list(groups.values())
@@ -162,11 +165,14 @@ def _plain(word: str) -> str:
   return re.sub(r'^[^A-Za-z<>$]+|[^A-Za-z<>$]+$', '', word)
 
 
-def _by_clusters(columns, measure, options, bounds):
+def _by_clusters(
+  columns: np.ndarray,
+  measure: Function,
+  options: RowSample,
+  bounds: tuple[float, float],
+) -> Estimate:
   code = options.units(len(columns))
-  with np.errstate(invalid='ignore', divide='ignore'):
-    value = measure(columns.sum(0))
-  if not np.isfinite(value):
-    note = 'no target stands beside words of the groups'
-    return estimates.of_value(None, note=note), None
-  return clusters.resampled(columns, [[code]], measure, options, None, bounds)
+  one, _ = clusters.resampled(columns, [[code]], measure, options, None, bounds)
+  if one['value'] is None:
+    one['note'] = 'no target stands beside words of the groups'
+  return one

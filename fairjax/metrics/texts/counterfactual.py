@@ -15,6 +15,7 @@ are resampled alike, so their differences are paired.
   source_bleu   BLEU-4 against the source
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,10 +26,9 @@ from rapidfuzz.distance import Levenshtein
 from fairjax.metrics import paired
 from fairjax.metrics.inference import intervals, ratios
 from fairjax.metrics.inference.estimates import Estimates
+from fairjax.metrics.inference.ratios import Values
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import rewrites
-
-Values = ratios.Values
 
 
 class Sums(NamedTuple):
@@ -155,16 +155,15 @@ def group_rates(
   return Sums(rows, _group_gaps, (-1.0, 1.0), (high, low))
 
 
-def _cells(sums: np.ndarray) -> np.ndarray:
-  """[label 1 or 0, group 1 or 0, (texts, chosen, chosen as twin), *b]."""
-  return np.moveaxis(sums, -1, 0).reshape(2, 2, 3, *sums.shape[:-1])
-
-
-def _group_gaps(sums: np.ndarray) -> Values:
-  cells = _cells(sums)
-  rate = _share(cells[:, :, 1], cells[:, :, 0])
+def _group_gaps(
+  sums: np.ndarray, name: str = 'group', wordings: tuple[int, ...] = (1,)
+) -> Values:
+  # Label 1 or 0, group 1 or 0; texts, those chosen, those chosen as the twin.
+  cells = np.moveaxis(sums, -1, 0).reshape(2, 2, 3, *sums.shape[:-1])
+  chosen = cells[:, :, wordings].sum(2)
+  rate = _share(chosen, len(wordings) * cells[:, :, 0])
   gap = rate[:, 0] - rate[:, 1]
-  return {'group_tprd': gap[0], 'group_fprd': gap[1]}
+  return {f'{name}_tprd': gap[0], f'{name}_fprd': gap[1]}
 
 
 def content(groups: Sums) -> Sums:
@@ -177,14 +176,8 @@ def content(groups: Sums) -> Sums:
   that of the rest of the texts (other occupations, other persons), as Oaxaca
   and Blinder part a gap of wages.
   """
-
-  def compute(sums: np.ndarray) -> Values:
-    cells = _cells(sums)
-    rate = _share(cells[:, :, 1] + cells[:, :, 2], 2 * cells[:, :, 0])
-    gap = rate[:, 0] - rate[:, 1]
-    return {'content_tprd': gap[0], 'content_fprd': gap[1]}
-
-  return groups._replace(compute=compute)
+  both = functools.partial(_group_gaps, name='content', wordings=(1, 2))
+  return groups._replace(compute=both)
 
 
 def sizes(gaps: Sums) -> Sums:
@@ -231,12 +224,7 @@ def transfer(
   `attribute` is the source's, `chance` P(attribute 1) of the rewrite.
   """
   other = (chance >= 0.5) != (attribute == 1)
-  rows = np.stack([np.ones(len(other)), other], -1)[None]
-  return Sums(
-    rows,
-    lambda s: {'transfer_accuracy': _share(s[..., 1], s[..., 0])},
-    edges=(np.array([1, 1]), np.array([1, 0])),
-  )
+  return means({'transfer_accuracy': other})
 
 
 def changes(sources: Sequence[str], rewrites: Sequence[str]) -> Sums:

@@ -152,5 +152,5 @@ def fairscore(
   how: RowSample,
 ) -> Estimates:
   """The three shares, each with its interval."""
-  each = outcomes(labels, original, perturbed)
-  return {name: share(each[name], how) for name in MEASURES}
+  each = outcomes(labels, original, perturbed).items()
+  return {name: share(events, how) for name, events in each}

@@ -20,7 +20,7 @@ the total variation, half the sum over classes.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
@@ -34,7 +34,12 @@ from fairjax.metrics.inference import (
   significance,
   tails,
 )
-from fairjax.metrics.inference.estimates import estimate
+from fairjax.metrics.inference.estimates import (
+  Estimate,
+  Estimates,
+  Row,
+  estimate,
+)
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import fairscore
 
@@ -56,22 +61,16 @@ class EditScores(NamedTuple):
 
 
 def of_rows(edit: EditScores, rows: Integer[np.ndarray, ' m']) -> EditScores:
-  """The edit of some of the rows."""
-  return EditScores(
-    edit.edited[rows],
-    edit.scores[:, rows],
-    edit.controlled[rows],
-    edit.control[:, rows],
-    edit.side[rows],
-  )
+  """The edit of some of the rows; scores have the seeds before them."""
+  return EditScores(*(x[rows] if x.ndim == 1 else x[:, rows] for x in edit))
 
 
 class Flips(NamedTuple):
   """What `measure` gives."""
 
-  measures: dict[str, dict]  # of everyone
-  groups: dict[str, dict[str, dict]]
-  quantiles: list[dict]  # of the change of score
+  measures: Estimates  # of everyone
+  groups: dict[str, Estimates]
+  quantiles: list[Row]  # of the change of score
 
 
 def decisions(
@@ -80,7 +79,7 @@ def decisions(
 ) -> Integer[np.ndarray, 's n']:
   """The decisions at the thresholds (one, or one a seed) of the originals."""
   if scores.ndim == 3:
-    return scores.argmax(-1)
+    return np.asarray(scores.argmax(-1))
   line = np.broadcast_to(np.asarray(limits, np.float64), len(scores))
   return (scores >= line.astype(scores.dtype)[:, None]).astype(np.int64)
 
@@ -91,7 +90,7 @@ def change(
 ) -> Float[np.ndarray, 's n']:
   """|p − p′|; of many classes the total variation."""
   apart = np.abs(after - before)
-  return apart.sum(-1) / 2 if apart.ndim == 3 else apart
+  return np.asarray(apart.sum(-1) / 2 if apart.ndim == 3 else apart)
 
 
 def measure(
@@ -118,9 +117,9 @@ def measure(
   known = edit.edited
   flip = (d != swapped)[:, known]
   binary = scores.ndim == 2
-  y = None if labels is None else labels[known]
+  y = labels[known] if labels is not None and binary else None
   own = options.of(known)
-  out, by_group = _rates('flips', flip, y, members[:, known], own, binary)
+  out, by_group = _rates('flips', flip, y, members[:, known], own)
   if binary:
     up = (d < swapped)[:, known]
     for name, one in (('flips_up', up), ('flips_down', flip & ~up)):
@@ -139,20 +138,23 @@ def measure(
   return Flips(out, groups, quantiles(scores, edit, options.weight))
 
 
-def _rates(name, flip, labels, members, options, binary=True) -> tuple:
+def _rates(
+  name: str,
+  flip: np.ndarray,
+  labels: np.ndarray | None,
+  members: np.ndarray,
+  options: RowSample,
+) -> tuple[Estimates, Sequence[Estimate]]:
   """A share of rows, of each label and of each group: a flip is a decision."""
-  n = flip.shape[1]
-  seeds = len(flip)
+  seeds, n = flip.shape
   if not options.rows(np.ones(n, bool)):
     empty = estimate(np.full(seeds, np.nan), note='no row was edited')
     return {name: empty}, [empty] * len(members)
-  truth = None
-  if labels is not None and binary:
-    truth = (labels > 0).astype(np.int64)
+  truth = None if labels is None else (labels > 0).astype(np.int64)
   table, rates = counts.decided(truth, flip.astype(np.int64), members, options)
   everyone = counts.of_group(table, rates, -1, options)
   out = {name: everyone['selection_rate']}
-  if labels is not None and binary:
+  if labels is not None:
     out[f'{name}_positive'] = everyone['tpr']
     out[f'{name}_negative'] = everyone['fpr']
   return out, [
@@ -161,7 +163,13 @@ def _rates(name, flip, labels, members, options, binary=True) -> tuple:
   ]
 
 
-def _against_control(d, swapped, edit: EditScores, limits, options) -> dict:
+def _against_control(
+  d: np.ndarray,
+  swapped: np.ndarray,
+  edit: EditScores,
+  limits: float | Sequence[float],
+  options: RowSample,
+) -> Estimates:
   """Flips under the control, and by how much the swap flips more."""
   rows = edit.controlled
   after = decisions(edit.control, limits)[:, rows]
@@ -176,7 +184,13 @@ def _against_control(d, swapped, edit: EditScores, limits, options) -> dict:
   return {**control, 'excess_flips': excess}
 
 
-def _by_wording(d, swapped, edit: EditScores, labels, options) -> dict:
+def _by_wording(
+  d: np.ndarray,
+  swapped: np.ndarray,
+  edit: EditScores,
+  labels: np.ndarray,
+  options: RowSample,
+) -> Estimates:
   """TPRD and FPRD: the female wording less the male one, row by row."""
   female = np.where(edit.side > 0, d, swapped)
   male = np.where(edit.side > 0, swapped, d)
@@ -189,9 +203,8 @@ def _by_wording(d, swapped, edit: EditScores, labels, options) -> dict:
     out[name] = row_means.difference(apart[:, rows], own, note)
     # What a person reads: of 100 such rows, how many in either wording.
     if rows.any():
-      share = lambda x, rows=rows, own=own: float(own.mean(x[:, rows]).mean())
-      out[name]['female'] = share(female)
-      out[name]['male'] = share(male)
+      for side, x in (('female', female), ('male', male)):
+        out[name][side] = float(own.mean(x[:, rows]).mean())
       out[name]['rows'] = int(rows.sum())
   return out
 
@@ -205,7 +218,7 @@ def by_value(
   limits: float | Sequence[float],
   options: RowSample,
   least: int = 10,
-) -> list[dict]:
+) -> list[Row]:
   """TPRD and FPRD of each value of an axis: rows in its wording less others.
 
   `wording` is the place in `values` of the one value that a text names, and
@@ -216,7 +229,7 @@ def by_value(
   """
   d, swapped = decisions(scores, limits), decisions(edit.scores, limits)
   own, twin = wording
-  out: list[dict[str, Any]] = []
+  out: list[Row] = []
   for k, value in enumerate(values):
     sign = np.where(edit.edited, (own == k) * 1 - (twin == k), 0)
     sure = (own >= 0) & (twin >= 0)
@@ -245,7 +258,7 @@ def quantiles(
   scores: np.ndarray,
   edit: EditScores,
   weight: Float[np.ndarray, ' n'] | None = None,
-) -> list[dict]:
+) -> list[Row]:
   """Of the signed change of score: all seeds of the edited rows together."""
   if scores.ndim == 3:
     return []
@@ -257,21 +270,18 @@ def quantiles(
     changes = (after - scores)[:, rows]
     own = row_weights.taken(weight, rows)
     if changes.size and (own is None or own.any()):
-      values = _quantile(changes, own)
+      values = np.quantile(changes, QUANTILES)
+      if own is not None:
+        flat, each = (
+          changes.ravel(),
+          np.broadcast_to(own, changes.shape).ravel(),
+        )
+        values = np.quantile(
+          flat, QUANTILES, method='inverted_cdf', weights=each
+        )
       row = {f'{q:.0%}': float(v) for q, v in zip(QUANTILES, values)}
       out.append({'edit': name, 'rows': int(rows.sum()), **row})
   return out
-
-
-def _quantile(
-  values: Float[np.ndarray, 's n'], weight: Float[np.ndarray, ' n'] | None
-) -> np.ndarray:
-  if weight is None:
-    return np.quantile(values, QUANTILES)
-  each = np.broadcast_to(weight, values.shape).ravel()
-  return np.quantile(
-    values.ravel(), QUANTILES, method='inverted_cdf', weights=each
-  )
 
 
 def by_word(
@@ -281,7 +291,7 @@ def by_word(
   limits: float | Sequence[float],
   options: RowSample,
   least: int = 10,
-) -> list[dict]:
+) -> list[Row]:
   """Which words carry the flips: rows of each word, its flips, and a test.
 
   `words` are those that the swap exchanged in each row. The test of a word is
@@ -304,7 +314,7 @@ def by_word(
     for word in dict.fromkeys(words[row]):
       rows_of.setdefault(word, []).append(row)
   total, flipped = int(edit.edited.sum()), int(flip[edit.edited].sum())
-  out: list[dict[str, Any]] = []
+  out: list[Row] = []
   for word, listed in rows_of.items():
     if len(listed) < least:
       continue
@@ -324,7 +334,7 @@ def by_word(
         inside = np.isin(np.flatnonzero(edit.edited), rows)
         bad = flip[edit.edited].astype(float)
         p = max(p, clusters.excess(bad, inside, code)[1])
-    one: dict[str, Any] = {
+    one: Row = {
       'word': word,
       'rows': len(rows),
       'flips': float(flip[rows].mean()),
@@ -346,7 +356,7 @@ def compare(
   ours: tuple[np.ndarray, EditScores, float | Sequence[float]],
   theirs: tuple[np.ndarray, EditScores, float | Sequence[float]],
   options: RowSample,
-) -> list[dict]:
+) -> list[Row]:
   """Flips of two models under the same swap: ours − theirs, a row a pair.
 
   Each of `ours` and `theirs` is (scores, edit, limits) of the same rows.
@@ -354,12 +364,8 @@ def compare(
   sides = []
   for scores, edit, limits in (ours, theirs):
     d = decisions(scores, limits)
-    sides.append(
-      (
-        d != decisions(edit.scores, limits),
-        d != decisions(edit.control, limits),
-      )
-    )
+    flip = d != decisions(edit.scores, limits)
+    sides.append((flip, d != decisions(edit.control, limits)))
   edited, both = ours[1].edited, ours[1].controlled
   plain = [one.astype(float)[:, edited] for one, _ in sides]
   over = [(one.astype(float) - two)[:, both] for one, two in sides]

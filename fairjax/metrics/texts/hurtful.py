@@ -13,7 +13,6 @@ import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Bool
 
 from fairjax.core.errors import UserError
@@ -45,14 +44,11 @@ def read(path: str) -> frozenset[str]:
         f'{path} has no row of level {LEVEL}; write it so, or leave the column '
         'level out'
       )
-  words = frozenset(plain(str(word)) for word in frame[name] if _is_word(word))
+  given = map(str, frame[name].dropna())
+  words = frozenset(plain(word) for word in given if _words(word))
   if not words:
     raise UserError(f'{path} holds no words; give one a line')
   return words
-
-
-def _is_word(word: object) -> bool:
-  return not pd.isna(word) and bool(_words(str(word)))
 
 
 def plain(word: str) -> str:

@@ -77,10 +77,11 @@ def edits(old: Words, new: Words) -> dict[tuple[int, int], Words]:
   return out
 
 
-def change_counts(source: Words, target: Words, written: Words) -> list[int]:
-  """Places we changed, the target changed, both alike; wrong and all places.
+def counts(source: Words, target: Words, written: Words) -> list[int]:
+  """The row of one text, as `measures` reads it.
 
-  Then 1 where all is exact, 1 where there is a change, 1 where both hold.
+  1; places we changed, the target changed, both alike; wrong and all places; 1
+  where all is exact, 1 where there is a change, 1 where both hold; BLEU's.
   """
   ours, theirs = edits(source, written), edits(source, target)
   right = sum(theirs.get(place) == what for place, what in ours.items())
@@ -90,16 +91,8 @@ def change_counts(source: Words, target: Words, written: Words) -> list[int]:
   exact = list(written) == list(target)
   changes = bool(theirs)
   return [
-    *(len(ours), len(theirs), right, wrong, len(source)),
+    *(1, len(ours), len(theirs), right, wrong, len(source)),
     *(exact, changes, exact and changes),
-  ]
-
-
-def counts(source: Words, target: Words, written: Words) -> list[int]:
-  """The row of one text, as `measures` reads it."""
-  return [
-    1,
-    *change_counts(source, target, written),
     *bleu_counts(written, target),
   ]
 

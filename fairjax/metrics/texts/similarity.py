@@ -18,8 +18,6 @@ from rapidfuzz.distance import LCSseq
 from fairjax.metrics.texts.rewrites import ORDER, ngrams
 
 EPSILON = 0.1  # matches of an order that has none
-
-
 SENTENCE = re.compile(r'(?<=[.!?])(?<!\b[a-z]\.)["\')\]]*\s+')
 TITLES = re.compile(r'\b(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|e\.g|i\.e)\.\s*$')
 
@@ -84,15 +82,9 @@ def stems(text: str) -> list[str]:
 
 
 def rouge_l(one: str, other: str) -> float:
-  """F of the longest common subsequence of two texts' stems."""
+  """F of the longest common subsequence of two texts' stems: 2 L / (n + m)."""
   a, b = stems(one), stems(other)
-  if not a or not b:
-    return 0.0
-  common = LCSseq.similarity(a, b)
-  if not common:
-    return 0.0
-  precision, recall = common / len(b), common / len(a)
-  return 2 * precision * recall / (precision + recall)
+  return 2 * LCSseq.similarity(a, b) / max(len(a) + len(b), 1)
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:

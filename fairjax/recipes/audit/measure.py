@@ -24,7 +24,7 @@ from fairjax.metrics import (
 )
 from fairjax.metrics import groups as group_rates
 from fairjax.metrics.assess import assess
-from fairjax.metrics.inference import row_weights, significance
+from fairjax.metrics.inference import resampling, row_weights, significance
 from fairjax.metrics.inference.intervals import RowSample, options_of
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
@@ -213,7 +213,7 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   if labels is not None and not model.hard:
     of = labels, scores
     end = given.sample, given.least
-    drawn = calibration.weights(len(table), given.sample)
+    drawn = resampling.weights(len(table), given.sample)
     _add(out, lambda members: calibration.measure(*of, members, *end, drawn))
     out.reliability = calibration.reliability(*of, *first, given.sample)
   _beside_reference(out)
