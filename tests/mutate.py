@@ -1,4 +1,4 @@
-"""Mutants of fairjax/metrics and of readers of tables: do tests see them?
+"""Mutants of measures, methods, scores and readers: do tests see them?
 
   python tests/mutate.py [COUNT [SEED [PART OF A PATH]]]
 
@@ -22,14 +22,17 @@ import time
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-TABLES = ['tests/data/tables', 'tests/test_doors.py']
-DOORS = ['tests/test_mistakes.py', 'tests/chaos/test_odd_arguments.py']
+READERS = 'answers files hygiene inputs join labels readers splits'.split()
+TABLES = [
+  *('tests/data/tables', 'tests/test_doors.py', 'tests/test_mistakes.py'),
+  'tests/chaos/test_odd_arguments.py',
+]
 ROOMS = {  # sources, and the tests that are to see their mutants
   'fairjax/metrics/**/*.py': ['tests/metrics'],
-  'fairjax/data/tables/answers.py': TABLES,
-  'fairjax/data/tables/files.py': TABLES,
-  'fairjax/data/tables/inputs.py': [*TABLES, *DOORS],
-  'fairjax/data/tables/join.py': TABLES,
+  'fairjax/methods/*.py': ['tests/methods'],
+  'fairjax/scores/*.py': ['tests/scores'],
+  'fairjax/train/step.py': ['tests/train'],
+  **{f'fairjax/data/tables/{name}.py': TABLES for name in READERS},
 }
 # Loaded once, before the forks.
 LOADED = 'pandas', 'scipy.stats', 'sklearn.metrics', 'jax', 'hypothesis'

@@ -13,7 +13,7 @@ from fairjax import main
 from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
-from fairjax.data.tables import answers, inputs
+from fairjax.data.tables import answers
 from fairjax.report import findings, words
 
 N = 60
@@ -441,16 +441,6 @@ def test_a_class_to_detect_is_label_1_whatever_its_number(names):
   turned = NAMED.assign(label=1 - Y)
   other = audit(Model(), turned, labels='0=1,1=0', swaps=())()
   assert other['auc']['value'] == result['auc']['value']
-
-
-def test_labels_by_name_are_those_of_the_model():
-  """`score` named arguments that it has not."""
-  rows = pd.DataFrame({'text': ['a', 'b'], 'label': ['toxic', 'ok']})
-  named = inputs.table(rows, ['ok', 'toxic'])
-  assert named['label'].tolist() == [1, 0]
-  assert inputs.table(rows)['label'].tolist() == [1, 0]
-  with pytest.raises(UserError, match="label 'toxic', and the classes of the"):
-    inputs.table(rows, ['fine', 'bad'])
 
 
 def test_scores_are_read_from_tables_by_their_names():

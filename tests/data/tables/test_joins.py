@@ -176,14 +176,6 @@ def test_decisions_of_any_type_are_labels_or_asked_about(labels, said):
   assert p['auc']['value'] == pytest.approx(AUC)
 
 
-def test_decisions_of_other_numbers_than_the_labels_are_asked_about():
-  decided = (P >= 0.5).astype(int)
-  with pytest.raises(UserError, match='0 is none of them'):
-    fairjax.assess(Y + 1, decided, pos_label=2)
-  right = fairjax.assess(Y + 1, decided + 1, pos_label=2, n_resamples=0)
-  assert right['accuracy']['value'] == ACCURACY
-
-
 def test_reversed_scores_and_percents_divided_twice_are_said():
   found = fairjax.thresholds(Y, 1 - P, SEX, n_resamples=20, min_group=1)
   for said in (found.after.warnings[0], repr(found), found._repr_html_()):

@@ -36,6 +36,9 @@ READERS = {
   'texts': inputs.texts,
   'table': lambda frame, *more: inputs.table(pd.DataFrame(frame), *more),
   'join': joined,
+  'without_key': lambda data, one: join.without_key(
+    pd.DataFrame(data), one=pd.DataFrame(one)
+  ),
 }
 
 
