@@ -9,7 +9,9 @@ import pytest
 
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
-from fairjax.data.tables import answers, inputs, join
+from fairjax.data.tables import answers, inputs, join, labels
+
+LABELS = 'class_order number_of offensive only_negated side titles'.split()
 
 
 def of_values(given, rows, classes=(), positive=1, stacked=True):
@@ -28,6 +30,12 @@ def joined(frame, table, attrs=()):
   return join.rows(frame, table)
 
 
+def numbered(cells, rule='', name='label'):
+  table = pd.DataFrame({'label': cells})
+  found = labels.number({'train': table}, rule, name)
+  return found, table['label'], table.attrs['classes']
+
+
 READERS = {
   'of_values': of_values,
   'of_table': of_table,
@@ -36,6 +44,8 @@ READERS = {
   'texts': inputs.texts,
   'table': lambda frame, *more: inputs.table(pd.DataFrame(frame), *more),
   'join': joined,
+  'number': numbered,
+  **{one: getattr(labels, one) for one in LABELS},
   'without_key': lambda data, one: join.without_key(
     pd.DataFrame(data), one=pd.DataFrame(one)
   ),
