@@ -77,7 +77,7 @@ def rows(
       found = clusters.mean(100 * hit, sides, options, null, (0.0, 100.0))
     else:
       found = of_value(None, note='no row has vectors'), None
-    row = f'sembias_{kind}', part, real.sum(), *found, null
+    row = f'sembias_{kind}', part, int(real.sum()), *found, null
     out.append(
       result_rows.row(*row, 't of the jackknife over both kinds of pairs')
     )

@@ -190,8 +190,8 @@ def count(
   """
   kinds = len(z.values)
   cells, place = np.unique(fold * kinds + z.row, return_inverse=True)
-  total = np.bincount(z.row * classes + label, minlength=kinds * classes)
-  total = total.reshape(kinds, classes)
+  flat = np.bincount(z.row * classes + label, minlength=kinds * classes)
+  total = flat.reshape(kinds, classes)
   fold_count = np.bincount(
     place * classes + label, minlength=len(cells) * classes
   )

@@ -110,8 +110,8 @@ def choose(
   """
   r, t = unit.shape
   row = np.arange(r)[:, None]
-  lengths = np.bincount((row * t + unit)[unit >= 0], minlength=r * t)
-  lengths = lengths.reshape(r, t)
+  flat = np.bincount((row * t + unit)[unit >= 0], minlength=r * t)
+  lengths = flat.reshape(r, t)
   key = np.where(unit >= 0, draw.random((r, t))[row, unit], 2.0)  # 2: last
   column = np.argsort(key, axis=1, kind='stable')  # a unit stays together
   unit = np.take_along_axis(unit, column, 1)

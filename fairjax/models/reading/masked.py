@@ -172,7 +172,7 @@ def _over(
       # Dispatched, not waited for.
       parts.append(evaluate(module, params, on_device, np.maximum(which, 0)))
       where.append(which)
-      add((which >= 0).sum())
+      add(int((which >= 0).sum()))
   values, copy = np.concatenate(placement.fetch(parts)), np.concatenate(where)
   out = np.empty((len(copies.text), *values.shape[1:]), values.dtype)
   out[copy[copy >= 0]] = values[copy >= 0]
