@@ -24,6 +24,9 @@ Rule = Callable[[str, int, int], Row | None]
 def _is_fixed(text: str, start: int, end: int) -> bool:
   """Whether a word is part of such a name or phrase: Lady Gaga, Queen."""
   low = text[start:end].lower()
+  if low.removesuffix('s') in ('king', 'queen'):
+    if found('no_monarch', text, start):
+      return True
   if low in SETS.stage_names and text[start].isupper():
     if next_word(text, end)[0] in SETS.musical:
       if last_word(text, start).lower() in _BEFORE:
@@ -59,10 +62,8 @@ def noun(row: Row) -> Rule:
         return None
     if low in SETS.houses and word[0].isupper() and _is_house(text, end):
       return None
-    if low == 'man':
-      if found('man_part', text, start, end) and (
-        text[end] not in ',!' or (before == '' and word == 'Man')
-      ):
+    if low == 'man' and found('man_part', text, start, end):
+      if text[end] not in ',!' or (not before and word == 'Man'):
         return None
     if surname and word[1:].islower() and word[0].isupper():
       if text[start - 1 : start] == '-' and start > 1:  # Spider-Man
@@ -125,24 +126,14 @@ def _is_of_an_estate(text: str, start: int, end: int) -> bool:
 
 def lady(text: str, start: int, end: int) -> Row | None:
   """lord as a title, in my lady and of the manor; else gentleman."""
-  if _is_of_an_estate(text, start, end):
-    return LORD
-  return title(LORD, LADY)(text, start, end)
+  estate = _is_of_an_estate(text, start, end)
+  return LORD if estate else title(LORD, LADY)(text, start, end)
 
 
 def lord(text: str, start: int, end: int) -> Row | None:
   """lady in the same places; the Lord of a prayer stays."""
-  if _is_of_an_estate(text, start, end):
-    return LORD
-  return title(LORD, None)(text, start, end)
-
-
-def ladies(text: str, start: int, end: int) -> Row:
-  return LORDS if found('lords', text, start, end) else LADIES
-
-
-def lords(text: str, start: int, end: int) -> Row | None:
-  return LORDS if found('lords', text, start, end) else None
+  estate = _is_of_an_estate(text, start, end)
+  return LORD if estate else title(LORD, None)(text, start, end)
 
 
 def god(text: str, start: int, end: int) -> Row | None:
@@ -171,8 +162,8 @@ RULES: dict[str, Rule] = {
   'hers': lambda text, start, end: ALONE,
   'lady': lady,
   'lord': lord,
-  'ladies': ladies,
-  'lords': lords,
+  'ladies': lambda *at: LORDS if found('lords', *at) else LADIES,
+  'lords': lambda *at: LORDS if found('lords', *at) else None,
   'god': god,
   'miss': title(MISTER, None),
   'mister': title(MISTER, ('mister', 'missus', 'mx')),

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 
+from fairjax.pairs.swapping import fixed_names
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.word_sets import SETS
@@ -126,7 +127,8 @@ class Listed:
       low = unicodedata.normalize('NFC', low)
     pattern, phrases = self.phrases.get(low, (None, ()))
     match = pattern and pattern.match(text, start)
-    if match and match.lastindex:
+    fixed = match and fixed_names.has(text, start, low, small=False)
+    if match and match.lastindex and not fixed:
       entry = self.entries[phrases[match.lastindex - 1]]
       if isinstance(entry, str):
         entry = match_case(match[0], entry)
@@ -146,7 +148,9 @@ class Listed:
 
 def _one_of(phrases: list[str], before: str) -> re.Pattern:
   """Finds the first of the phrases that stands there, each a group."""
-  each = '|'.join(f'({re.escape(phrase)})' for phrase in phrases)
+  # Of ladies' the mark is an owner's, but not of 'ladies'.
+  free = lambda phrase: r'(?<![‘\x27])' if phrase[-1] in "'’" else ''
+  each = '|'.join(f'({free(one)}{re.escape(one)})' for one in phrases)
   body = each.replace("'", "['’]")
   return re.compile(rf'{before}(?:{body})(?!\w)', re.IGNORECASE)
 

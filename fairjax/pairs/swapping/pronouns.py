@@ -31,16 +31,19 @@ _JUDGED = SETS.make | SETS.judge
 _PAST = SETS.past_forms - SETS.past_forms_too - {'thought', 'felt', 'saw'}
 _BARE = SETS.bare_verbs - SETS.nouns_too
 _BEFORE_OBJECTS = SETS.determiners - {'that', 'this'}
+_STATES = SETS.adjectives | SETS.states
+_ONWARD = SETS.directions | SETS.numbers | {'to'}
 _ATTRIBUTES = SETS.adjectives - SETS.states_only
+_NOUNS = SETS.ed_nouns | SETS.suffix_nouns
 _SUFFIXES = tuple('ful less able ible ous ive ish ier ic ed'.split())
 
 
 def his(text: str, start: int, end: int) -> Row:
   """her for a possessive, hers where it stands alone."""
   after = next_word(text, end)
-  if _acts(text, *after):
-    return ALONE
-  return ALONE if _stands_alone(text, start, end, 'her', after) else POSSESSIVE
+  alone = _acts(text, start, *after)
+  alone = alone or _stands_alone(text, start, end, 'her', after)
+  return ALONE if alone else POSSESSIVE
 
 
 def her(text: str, start: int, end: int) -> Row:
@@ -62,12 +65,22 @@ def her(text: str, start: int, end: int) -> Row:
   return POSSESSIVE
 
 
-def _acts(text: str, word: str, stop: int, hyphen: bool) -> bool:
-  """his mentioned the strike, so his got the prize: no noun can follow."""
+def _acts(text: str, start: int, word: str, stop: int, hyphen: bool) -> bool:
+  """his mentioned the strike; hers was gone, his untouched: no noun follows."""
   done = word.endswith('ed') and word not in SETS.ed_nouns
-  if hyphen or not (done or word in _PAST):
+  acts = done or word in _PAST
+  if hyphen or not (acts or word in SETS.states or _either(word)):
     return False
-  return next_word(text, stop)[0] in _BEFORE_OBJECTS
+  after = next_word(text, stop)[0]
+  if acts and after in _BEFORE_OBJECTS:
+    return True
+  before = last_word(text, start).lower()
+  joined = not before or before in SETS.contrasting
+  if not joined or text[stop : stop + 1] == ',' or not _closes(text, stop):
+    return False
+  if acts and not after:  # but his thrived.
+    return True
+  return after not in ('and', 'or') and bool(found('ellipse', text, start))
 
 
 def _paired(text: str, start: int, end: int, partner: str, word: str) -> bool:
@@ -83,9 +96,8 @@ def _paired(text: str, start: int, end: int, partner: str, word: str) -> bool:
   if word not in ('', 'and', 'or'):
     return False
   after = found('both', text, start, end)
-  if after and after[1].lower() == partner:
-    return True
-  return bool(found('owners', text, start, end))
+  other = after and after[1].lower() == partner
+  return bool(other or found('owners', text, start, end))
 
 
 def _stands_alone(
@@ -145,9 +157,8 @@ def _is_reduced(text: str, start: int, word: str, stop: int) -> bool:
     return False
   if word in ('named', 'called') or word in _PAST:  # a friend of his drove
     return True
-  if word in ('taken', 'written', 'known', 'made') or word.endswith('ed'):
-    return _closes(text, stop)
-  return False
+  done = word in ('taken', 'written', 'known', 'made') or word.endswith('ed')
+  return done and _closes(text, stop)
 
 
 def _either(word: str) -> bool:
@@ -178,15 +189,15 @@ def _object_of(
   if word != word.lower():  # "called her Ada", not "her Majesty"
     if verb in SETS.tell and after in SETS.finite:
       return True
-    return verb in SETS.naming and verb not in SETS.make
+    taught = verb in SETS.give and word.lower() in SETS.tongues
+    return (taught and closes) or verb in _NAMED
   if verb in _NAMED and found('quoted', text, end, end):
     return True
   if word in ('back', 'home'):
     if verb.startswith('help'):  # onto the pavement, but "her back and neck"
       return after in SETS.directions or after in ('to', 'in', 'on')
-    if verb in SETS.give and after in SETS.determiners:
-      return True  # give her back her allotment
-    return verb in SETS.move
+    given = verb in SETS.give and after in SETS.determiners
+    return given or verb in SETS.move  # give her back her allotment
   if verb in SETS.wish:
     return True
   if verb in _SEEN and _graded(word):  # let her quietly finish
@@ -203,15 +214,13 @@ def _object_of(
       return word in SETS.numbers or after in SETS.amounts
     return verb in SETS.take and after in SETS.times
   if verb in SETS.give and not (verb in SETS.tell and word in SETS.shown):
-    if word in SETS.gifts and closes:
-      return True
-    if after in SETS.gifts and not word.endswith('est'):  # her greatest fame
-      return True
+    ended = word in SETS.gifts and closes
+    if ended or (after in SETS.gifts and not word.endswith('est')):
+      return True  # but her greatest fame
   if verb in SETS.take and word in SETS.times:
     return True
-  if verb in SETS.naming and (word in SETS.roles or word == 'names'):
-    return closes
-  if verb in SETS.rank and word in SETS.ordinals:
+  named = verb in SETS.naming and word in SETS.roles
+  if named or (verb in SETS.rank and word in SETS.ordinals):
     return closes
   if word in SETS.captive:
     return verb in _MOVED
@@ -220,9 +229,8 @@ def _object_of(
     return helped or word not in SETS.nouns_too or _is_act(word, text, stop)
   if verb in SETS.filming and word in SETS.bare_verbs:
     return after in _BEFORE_OBJECTS
-  if verb in _CHANGED:
-    if _is_state(verb, word, text, stop):
-      return True
+  if verb in _CHANGED and _is_state(verb, word, text, stop):
+    return True
   return verb in KEEP and _does(verb, word, closes)
 
 
@@ -239,14 +247,12 @@ def _is_act(word: str, text: str, stop: int) -> bool:
     return True
   if low in _BEFORE_OBJECTS and not found('some_day', text, stop, stop):
     return True
-  if word in SETS.seeming and (low in SETS.adjectives or low in SETS.states):
+  if word in SETS.seeming and low in _STATES:
     return True  # made her look old
   if word in SETS.things_too:  # "made her mark."
     return False
   if word in SETS.motions:
-    if low in SETS.directions or low in SETS.numbers or low.isdigit():
-      return True
-    if low == 'to':
+    if low in _ONWARD or low.isdigit():
       return True
   if low == 'in' and word in SETS.sounds:
     return True
@@ -315,12 +321,17 @@ def _is_state(verb: str, word: str, text: str, stop: int) -> bool:
       return False
   if not _closes(text, stop):
     return False
+  then, stop, _ = next_word(text, stop)
+  if then in ('and', 'or', 'but'):  # found her strict and fond brother
+    more, stop, _ = next_word(text, stop)
+    if more in _STATES and not _closes(text, stop):
+      return False
   if graded and verb in SETS.make:
     return True
-  if word in SETS.adjectives or word in SETS.states:
+  if word in _STATES:
     return True
   # A suffix tells an adjective only after verbs that ask for one.
-  asked = verb in _JUDGED and word not in SETS.ed_nouns
+  asked = verb in _JUDGED and word not in _NOUNS
   return asked and word.endswith(_SUFFIXES)
 
 

@@ -68,10 +68,8 @@ def winobias(folder: str | os.PathLike) -> Pairs:
     sides = []
     for bias in ('pro', 'anti'):
       path = pathlib.Path(folder) / f'{bias}_stereotyped_{kind}.dev.txt'
-      lines = readers.text(path).splitlines()
-      sides.append(
-        [re.sub(r'^\d+ |[\[\]]', '', line).strip() for line in lines]
-      )
+      plain = re.sub(r'(?m)^\d+ |[\[\]]', '', readers.text(path))
+      sides.append([*map(str.strip, plain.splitlines())])
     for a, b in zip(*sides):
       pairs += [(a, b), (b, a)]
   return pairs
@@ -255,18 +253,9 @@ def compared(
       yield old[i] if stands else '', gold.get(place), mine.get(place)
 
 
-def score(
-  pairs: Pairs,
-  ours: Sequence[str],
-  counts: Callable[[str], bool] = lambda word: True,
-  places: bool = False,
-) -> Score:
-  """Changed words of `ours` against the twins.
-
-  `counts` says which (original) words are scored; with `places` a changed
-  word is right wherever the twin changed it too, to whatever it did.
-  """
-  return Score(*text_counts(pairs, ours, counts, places).sum(0).tolist())
+def score(pairs: Pairs, ours: Sequence[str], *how) -> Score:
+  """Changed words of `ours` against the twins; `how` as for `text_counts`."""
+  return Score(*text_counts(pairs, ours, *how).sum(0).tolist())
 
 
 def text_counts(
@@ -275,7 +264,11 @@ def text_counts(
   counts: Callable[[str], bool] = lambda word: True,
   places: bool = False,
 ) -> np.ndarray:
-  """The counts of a Score of each text by itself: [n, 5]."""
+  """The counts of a Score of each text by itself: [n, 5].
+
+  `counts` says which (original) words are scored; with `places` a changed
+  word is right wherever the twin changed it too, to whatever it did.
+  """
   rows = []
   for pair, own in zip(pairs, ours):
     here = [p for p in compared([pair], [own]) if counts(p[0])]

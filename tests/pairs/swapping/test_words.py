@@ -2,7 +2,6 @@
 
 import pathlib
 import re
-import unicodedata
 
 import numpy as np
 import pytest
@@ -137,11 +136,6 @@ def test_blocks_do_not_matter(monkeypatch):
   whole = dictionary.swap(texts)
   monkeypatch.setattr(scan, 'BLOCK', 100)
   assert dictionary.swap(texts) == whole
-
-
-def test_decomposed_letters_stay_decomposed():
-  text = unicodedata.normalize('NFD', 'her fiancée')
-  assert OPPOSITE([text]).texts == [unicodedata.normalize('NFD', 'his fiancé')]
 
 
 def test_pronouns_alone_on_pairs_written_by_hand():
