@@ -98,9 +98,8 @@ def assess(
     members = np.zeros((0, len(labels)), bool)
   sample = intervals.RowSample(
     *(confidence_level, n_resamples, random_state),
-    clusters.given(cluster, len(labels)),
-    row_weights.given(_listed(sample_weight), len(labels)),
-  )
+    weight=row_weights.given(_listed(sample_weight), len(labels)),
+  ).over(clusters.given(cluster, len(labels)))
   options: dict[str, Any] = {
     'threshold': threshold,
     'options': sample,
@@ -181,8 +180,8 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
     )
   if not a.options['options'].resamples:
     raise UserError(
-      'n_resamples is 0, and a comparison is made of resamples; assess both '
-      'with some'
+      'a comparison is made of resamples, and there are none: n_resamples is '
+      '0, or one cluster has most of the rows'
     )
   options = {k: v for k, v in a.options.items() if k != 'threshold'}
   options['threshold'] = a.options['threshold'], b.options['threshold']
@@ -325,7 +324,7 @@ def _weighted(
     found = groups.memberships({'group': list(column)})
     row_weights.check_groups(weight, found.members, found.names)
   code = clusters.given(_listed(cluster), rows)
-  return intervals.RowSample(seed=seed, cluster=code, weight=weight)
+  return intervals.RowSample(seed=seed, weight=weight).over(code)
 
 
 def _one_column(

@@ -157,7 +157,13 @@ def clustered(rng, how, groups, p=0.5, icc=0.1, dominant=False, seeds=1):
   contrast, *_ = contrasts.differences(
     None, hit, side[None], ['a'], 'rest', sample
   )
+  # Another run, of the same chance but in other clusters.
+  chance = unequal(rng, groups, p, icc, size=(1, 2))[1][code]
+  other, coin = rng.random(hit.shape) < chance * each, rng.random(len(code)) < p
+  ours, theirs = ((right == coin).astype(float) for right in (hit, other))
+  two = paired.compare(coin.astype(int), ours, theirs, options=sample)[0]
   return {
+    'two runs': ends(two['difference'], 0.0, two['p'], 0.0),
     'share (benchmarks)': ends(share, of_first, test, null),
     'rate (assess)': ends(counts.of_group(table, rates, -1, how)['tpr'], p),
     'gap (assess)': ends(gap, 1.0, gap['p'], 1.0),

@@ -209,7 +209,8 @@ def _of_either_side(
   out = {'p': p, 'p_at_floor': False}
   if p <= 1 - options.level:
     return out
-  low, high = intervals.middle(drawn, options.level)
+  tail = (1 - options.level) / 2
+  low, high = resampling.quantile(drawn, (tail, 1 - tail))
   return out | {
     'low': float(min(one['low'], low, 0)),
     'high': float(max(one['high'], high, 0)),

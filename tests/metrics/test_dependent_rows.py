@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import fairjax
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data import load_tables
@@ -326,10 +327,10 @@ def test_few_clusters_or_one_that_is_most_of_them_are_told():
   one = np.concatenate([np.zeros(90, int), np.arange(1, 11)])
   (told,) = clusters.warnings(one)  # 1 / (.9² + 10 · .01²)
   assert 'one of 11 clusters has 90% of the rows' in told
-  assert told.endswith(
-    'as much as 1.2 equal clusters; of fewer than two no interval can be '
-    'relied on'
-  )
+  assert told.endswith('than two there are no intervals and no p values')
+  label, score = np.arange(100) % 2, np.linspace(0.2, 0.9, 100)
+  found = fairjax.assess(label, score, label, cluster=one)
+  assert found['auc']['low'] is None and 'p' not in found['dp']
   (told,) = clusters.warnings(np.concatenate([[0] * 20, [1] * 16, range(2, 7)]))
   assert told.endswith('2.5 equal clusters; intervals over so few are rough')
   two = np.concatenate([np.repeat(np.arange(10), 9), np.arange(10, 20)])

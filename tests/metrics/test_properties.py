@@ -161,9 +161,8 @@ def of_three(label, scores) -> tuple:
 def measured(label, scores, group, weight=None, more=True, **other) -> dict:
   """{(where, measure): numbers} of points and of intervals in closed form."""
   members, names, kinds, *_ = groups.memberships({'group': group, **other})
-  if weight is not None:
-    weight = row_weights.given(weight, len(label))
-  how = RowSample(resamples=0, weight=weight)
+  own = None if weight is None else row_weights.given(weight, len(label))
+  how = RowSample(resamples=0, weight=own)
   asked, found = {'options': how, 'min_group': 1}, []
   three = of_three(label, scores)
   for of, data in (('', (label, scores)), (' of three', three)):
@@ -171,10 +170,10 @@ def measured(label, scores, group, weight=None, more=True, **other) -> dict:
     parts = {'': one['quality'] | one['fairness'], **one['groups']}
     found.append((of, parts))
   if more:
-    own = [g for g, kind in enumerate(kinds) if kind == 'group']
-    one = members[own], [names[g] for g in own], how
+    at = [g for g, kind in enumerate(kinds) if kind == 'group']
+    one = members[at], [names[g] for g in at], how
     found.append(('', of_an_audit(label, scores, *one)))
-    found.append((' chosen', of_thresholds(label, scores, group, weight)))
+    found.append((' chosen', of_thresholds(label, scores, group, own)))
   if more and weight is None:  # of texts, whose rows have no weights
     found.append((' of texts', of_texts(label, scores, group)))
   return {

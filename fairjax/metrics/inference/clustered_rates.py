@@ -136,6 +136,6 @@ def heavy(number: np.ndarray | np.floating, options: RowSample) -> np.ndarray:
   part = (rng.permutation(options.resamples) + 0.5) / max(options.resamples, 1)
   number = np.asarray(number)
   kinds, where = np.unique(number, return_inverse=True)
-  free = kinds - 1.0
+  free = np.maximum(kinds - 1.0, 1.0)
   each = np.sqrt(free / (2 * special.gammaincinv(free / 2, part[:, None])))
   return np.asarray(each.astype(np.float32)[:, where.reshape(number.shape)])

@@ -138,7 +138,7 @@ def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
     return [warning] if count < FEW else []
   rough = 'intervals over so few are rough'
   if worth < 2:
-    rough = 'of fewer than two no interval can be relied on'
+    rough = 'of fewer than two there are no intervals and no p values'
   return [
     f'one of {count:,} clusters has {share.max():.0%} of the rows: all tell as '
     f'much as {worth:.1f} equal clusters; {rough}'

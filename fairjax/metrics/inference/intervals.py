@@ -33,7 +33,7 @@ tests/coverage.py has the coverage and the level of all of this.
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -472,11 +472,6 @@ def difference(
   if not beyond:
     p = _tail(abs(value), at_null)
   return Difference(*ends(value, far, near, width), p, not beyond)
-
-
-def middle(draws: Float[np.ndarray, ' resample'], level: float) -> list[Any]:
-  """The ends of that share of the draws."""
-  return quantile(draws, ((1 - level) / 2, (1 + level) / 2))
 
 
 def ends(

@@ -181,7 +181,7 @@ def drawn(
       out[:, :m] = rng.standard_gamma(items.size, shape, np.float32)
       out[:, :m] /= items.size.astype(np.float32)
     elif items.clusters:
-      a = shape_of(items.clusters)
+      a = shape_of(float(row_weights.equal_clusters(items.size)))
       # Gamma(1) by its own name: rows with weights are many, and it is fast.
       alike = items.weight is not None and a > ALIKE
       out[:, :m] = (
@@ -196,7 +196,7 @@ def drawn(
     yield some, out
 
 
-def shape_of(clusters: int | float) -> float:
+def shape_of(clusters: float) -> float:
   """a of the Gamma(a) that weights of so many clusters are drawn from."""
   if clusters > BLOCKS:
     return 1.0

@@ -91,8 +91,7 @@ def equal_clusters(size: Num[np.ndarray, 'm *rest']) -> Float[Any, '*rest']:
   G clusters held half of the rows, intervals held the truth in .90.
   """
   size = np.asarray(size, np.float64)
-  equal = effective(size.sum(0), (size * size).sum(0))
-  return np.maximum(np.round(equal, 1), 2.0)
+  return np.round(effective(size.sum(0), (size * size).sum(0)), 1)
 
 
 def unit(

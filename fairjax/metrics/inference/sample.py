@@ -31,8 +31,15 @@ class RowSample(NamedTuple):
     return self._replace(**dict(zip(('cluster', 'weight'), own)))
 
   def over(self, cluster: Integer[np.ndarray, ' n'] | None) -> 'RowSample':
-    """The sample whose rows belong together like this."""
-    return self._replace(cluster=cluster)
+    """The sample whose rows belong together like this.
+
+    What fewer than two equal clusters tell has no interval: none is drawn.
+    """
+    if cluster is None or not len(cluster):
+      return self._replace(cluster=cluster)
+    size = np.unique(cluster, return_counts=True)[1]
+    few = row_weights.equal_clusters(size) < 2
+    return self._replace(cluster=cluster, resamples=self.resamples * (not few))
 
   def rows(self, chosen: Bool[np.ndarray, ' n']) -> float:
     """How many rows of a mask there are, effectively."""
