@@ -352,6 +352,9 @@ def test_thresholds_are_those_of_a_loop():
   labels, scores, sex, _ = made(seeds=2)
   members = np.stack([sex == 'f', sex == 'm'])
   found = thresholds.sweep(labels, scores, members)
+  assert {*found} == {'accuracy', 'selection_rate', *thresholds.SHOWN}
+  alone = thresholds.sweep(None, scores, members)
+  assert {*alone} == {'selection_rate', 'dp'}
   for k in (0, 37, 50, 100):
     d = scores >= thresholds.POINTS[k]
     assert found['accuracy'][k] == pytest.approx((d == labels).mean())
@@ -439,7 +442,7 @@ def test_a_gate_that_is_no_rule_is_one_sentence(rule):
 def test_a_gate_that_names_no_measure_is_one_sentence():
   with pytest.raises(UserError, match="did you mean 'flips'"):
     gate.names('flisp>0.1', KNOWN)
-  with pytest.raises(UserError, match='does not measure'):
+  with pytest.raises(UserError, match='not measure; there are auc, dp'):
     gate.names('happiness>0.1', KNOWN)
 
 

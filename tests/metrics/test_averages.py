@@ -64,3 +64,4 @@ def test_a_part_that_is_undefined_is_said():
 def test_a_ratio_says_what_chance_gives_where_that_is_known():
   found = [estimates.of_ratio(np.array([0.8]), 0.1, at) for at in (0.9, None)]
   assert found[0]['null'] == 0.9 and 'null' not in found[1]
+  assert 'rate 0' in estimates.of_ratio(np.zeros(1), 0.1)['note']

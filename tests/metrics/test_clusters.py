@@ -20,6 +20,8 @@ def test_shares_are_those_of_scipy(hits, count):
   exact = stats.binomtest(hits, count)
   ends = exact.proportion_ci(0.95, 'exact')
   found = clusters.share(hits, count, OPTIONS)
+  right = np.arange(count) < hits
+  assert clusters.share_right(right, None, OPTIONS) == found
   np.testing.assert_allclose([found['low'], found['high']], list(ends))
   p = clusters.binomial(hits, count)
   assert (p < 0.05) == (not found['low'] <= 0.5 <= found['high'])
@@ -60,6 +62,7 @@ def test_shares_of_few_clusters_are_the_logit_jackknife():
   hits = np.concatenate([np.arange(b) < a for a, b in zip(k, n)])
   cluster = np.repeat(np.arange(m), n.astype(int))
   found, p = clusters.mean(hits, cluster, OPTIONS, 0.5, (0.0, 1.0))
+  assert clusters.share_right(hits, cluster, OPTIONS) == found
   line = logit(top / all_)
   assert logit(found['low']) == pytest.approx(line - reach)
   assert logit(found['high']) == pytest.approx(line + reach)

@@ -113,4 +113,4 @@ def test_a_difference_of_rows_alone_is_of_a_cluster_each():
   assert paired['value'] == pytest.approx(0.3)
   assert paired['p'] < 0.01 < free['p'] < 0.05
   nobody = group_means.difference(values, one & other, other, HOW)
-  assert nobody['value'] is None
+  assert nobody['value'] is None and nobody['note'] == 'no rows'

@@ -39,6 +39,8 @@ def test_variance_is_split_into_what_seeds_share_and_what_they_do_not():
   assert part.own == pytest.approx(values.var(ddof=1) / s, rel=1e-6)
   assert part.shared == pytest.approx(rows, rel=0.03)
   assert intervals.shrunken(part).var() == pytest.approx(rows, rel=0.03)
+  one = values[:1], draws[:, :1]  # what errs alike in both runs is no noise
+  assert not intervals.difference_noise([one, one], HOW).any()
 
 
 def test_seeds_that_agree_leave_what_the_rows_leave():

@@ -221,6 +221,7 @@ def test_calibration_contrasts_costs_and_thresholds(case):
     return out
 
   assert_same(found(np.arange(N), w), found(often, None))
+  assert row_weights.unit(0.0, 0.0) == 1  # of no rows
 
 
 def test_a_comparison_is_of_weighted_values(case):

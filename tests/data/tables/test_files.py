@@ -109,10 +109,11 @@ def test_splits_are_seeded_stratified_and_keep_equal_texts_together():
 
 
 def test_splits_of_rows_without_text_are_their_own():
-  text = pd.Series([None] * 100)
-  label = pd.Series([0] * 100)
-  which = splits.assign(text, label, ('train', 'valid', 'test'), seed=0)
-  assert pd.Series(which).value_counts().tolist() == [80, 10, 10]
+  text, label = pd.Series(['a'] + [None] * 99), pd.Series([0] * 100)
+  three = ('train', 'valid', 'test')
+  each = [splits.assign(text, label, three, seed) for seed in range(9)]
+  assert pd.Series(each[0]).value_counts().tolist() == [80, 10, 10]
+  assert not all(one[0] == one[2] for one in each)
 
 
 def test_ids_name_the_row_of_the_file(tmp_path):
@@ -252,8 +253,9 @@ def test_the_terms_of_groups_are_read_before_training(tmp_path):
 
 def test_what_was_read_otherwise_is_among_the_warnings(tmp_path):
   path = write(tmp_path, 'a.csv', rows().replace(',', ';'))
-  _, report, _ = load_tables(config_for(path))
-  assert 'semicolons' in report['warnings'][0]
+  twin = write(tmp_path, 'b.csv', rows().replace(',', ';'))
+  _, report, _ = load_tables(config_for(path, twin_path=str(twin)))
+  assert sum('semicolons' in one for one in report['warnings']) == 2
 
 
 def written_by(writers: int, rows_each: int) -> pd.DataFrame:

@@ -103,22 +103,6 @@ def test_confidence_beside_a_predicted_label_is_read_as_that():
   assert named['auc']['value'] == AUC
 
 
-def test_scores_that_never_fall_below_one_half_are_asked_about():
-  rows = pd.DataFrame({'probability': np.maximum(P, 1 - P)})
-  with pytest.raises(UserError, match=r'no score below 0.5.*p_LABEL'):
-    audit(rows)
-  high = pd.DataFrame({'p_1': 0.5 + P / 2})  # of class 1: it says so
-  assert audit(high, scores='p_1')['auc']['value'] == AUC
-  low = pd.DataFrame({'p_0': 1 - P})
-  assert audit(low, scores='p_0')['auc']['value'] == pytest.approx(AUC)
-
-
-def test_scores_that_contradict_their_decisions_are_asked_about():
-  rows = pd.DataFrame({'prediction': (P >= 0.5).astype(int), 'score': 1 - P})
-  with pytest.raises(UserError, match='say the opposite'):
-    audit(rows, scores='score')
-
-
 class Named:
   def __init__(self, *names):
     self.classes_ = np.array(names)
