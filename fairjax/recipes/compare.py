@@ -61,7 +61,7 @@ def run(e: Experiment) -> Results:
   pairs += [(chosen[0], name) for name in e.config.method.compare[1:]]
   e.tests = stages.compare(e.config, e.sets, e.chances, pairs)
   return e.results(
-    title=f'Methods on {e.config.data.name} with {e.config.model}',
+    title=f'Methods on {stages.data_of(e.config)} with {e.config.model}',
     notes=notes(remarks, e.tests),
   )
 

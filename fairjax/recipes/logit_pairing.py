@@ -54,7 +54,7 @@ def run(e: Experiment) -> Results:
   focus, *others = (*list(fits)[2:], NONE, CDA)
   e.compare([(focus, other) for other in others], focus)
   return e.results(
-    title=f'Counterfactual logit pairing on {config.data.name}',
+    title=f'Counterfactual logit pairing on {stages.data_of(config)}',
     facts={'rows': n, 'pairs': len(pair)},
   )
 

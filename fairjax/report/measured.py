@@ -34,7 +34,7 @@ def warnings(results: Results, kind: str = 'warnings') -> list[str]:
   for (name, warning), who in order:
     names = ', '.join(who) if len(who) < 3 else f'{len(who)} contenders'
     of = of_set(name) if len(who) == every else f'{of_set(name)}, {names}'
-    out.append(f'{of}: {warning}')
+    out.append(f'{of}: {words.in_classes(results, warning)}')
   return out
 
 
@@ -99,15 +99,11 @@ def contenders(results: Results) -> list[dict]:
   if len(results.contenders) < 2:
     return []
   body: list[dict] = []
+  keys: list[str] = []
   for name in results.set_names():
-    if rows := side_by_side(results, name):
-      body += _one_set(name, rows)
-  keys = [
-    key
-    for contender in results.contenders
-    for name in results.set_names()
-    for key in results.measured(contender, name)
-  ]
+    rows = side_by_side(results, name)
+    body += _one_set(name, rows) if rows else []
+    keys += [key for row in rows for key in row if key != 'contender']
   # Of the contenders' own runs, those below this one's folder only.
   pages = {
     name: one['page']
@@ -280,6 +276,7 @@ def _scores(
   group = rows['group'].fillna('').astype(str).to_numpy()
   if one.get('groups') and not {*group} - {''} <= {*one['groups']}:
     group = np.full(len(group), '', object)
+  group = pd.Series(group).map({g: words.group(g) for g in {*group}}).to_numpy()
   names, counts = np.unique(group[group != ''], return_counts=True)
   largest = names[np.argsort(-counts, kind='stable')][: len(figures.COLOURS)]
   by = {g: (label[group == g], score[:, group == g]) for g in largest}

@@ -91,6 +91,7 @@ def by_people(results: Results) -> Results:
   every = '|'.join(map(re.escape, sorted(names, key=len, reverse=True)))
   spelt = re.compile(rf'(?<!\S)({every})(?!\S)')
   # A note begins with the contender it is about; later it may be a word.
+  shown = lambda words: names.get(words, words)
   opens = re.compile(rf'^(?:diet )?({every})(?=[:,])')
   contenders = {}
   for name, one in results.contenders.items():
@@ -112,14 +113,15 @@ def by_people(results: Results) -> Results:
       for one in results.verdicts
     ],
     notes=[opens.sub(lambda m: names[m[1]], n) for n in results.notes],
-    sections=_renamed(results.sections, names),
+    sections=worded(results.sections, lambda _, v: shown(v), shown),
   )
 
 
-def _renamed(part: Any, names: Mapping[str, str]) -> Any:
-  """A section's tables and pictures, whose cells and keys may be names."""
+def worded(part: Any, text, key=lambda k: k, under: str = '') -> Any:
+  """A section's parts in other words: text(key, words) of what is under a key,
+  and key(key) of the key itself."""
   if isinstance(part, Mapping):
-    return {names.get(k, k): _renamed(v, names) for k, v in part.items()}
+    return {key(k): worded(v, text, key, k) for k, v in part.items()}
   if isinstance(part, list | tuple):
-    return [_renamed(one, names) for one in part]
-  return names.get(part, part) if isinstance(part, str) else part
+    return [worded(one, text, key, under) for one in part]
+  return text(under, part) if isinstance(part, str) else part

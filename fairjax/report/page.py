@@ -54,11 +54,13 @@ def report(folder: str | os.PathLike) -> str:
     **_start(results, folder) if results else {'results': None},
   )
   if results is not None:
+    # A recipe's captions and axes in the names of the classes.
+    of = lambda k, v: words.in_classes(results, v) if k in CAPTIONS else v
     claims = verdict.sections(results)
     sections += [
       *measured.contenders(results),
       *([] if results.focus else claims),
-      *in_classes(results, results.sections),
+      *names.worded(results.sections, of),
       *measured.in_full(results, run_archive.predicted(folder)),
       *measured.tests(results),
       *(claims if results.focus else []),
@@ -78,20 +80,6 @@ def report(folder: str | os.PathLike) -> str:
   html = page(names.opened(_title(results, folder)), sections, pictures)
   artefacts.keep_only(pictures.folder, '.png', pictures.names)
   return html
-
-
-def in_classes(results: Results, part: Any) -> Any:
-  """A recipe's parts, captions and axes in the names of the classes."""
-  if isinstance(part, list):
-    return [in_classes(results, one) for one in part]
-  if not isinstance(part, Mapping):
-    return part
-  return {
-    k: words.in_classes(results, v)
-    if k in CAPTIONS and isinstance(v, str)
-    else in_classes(results, v)
-    for k, v in part.items()
-  }
 
 
 def first_screen(

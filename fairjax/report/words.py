@@ -50,7 +50,8 @@ STATES = {
 }
 SIDES = 'negative', 'positive'
 SIDE = re.compile(
-  r'(?<!alse )(?<!rue )(?<![\w‘’\'"])(negative|positive)(s?)\b'
+  r'(?<= label )[01]\b|(?<=decides )[01](?= for every)|'
+  r'(?<!alse )(?<!rue )(?<!label is )(?<![\w‘’\'"])(negative|positive)(s?)\b'
   r'(?! average| influence|[’\'"])'
 )
 ONE = re.compile(r'(?<![\d.,])1 points\b')
@@ -128,13 +129,15 @@ def in_classes(results: Results, text: str) -> str:
   'False positive rate: share of ‘ok’ rows found ‘toxic’'
   >>> in_classes(two, "the column 'positive', a positive average gap")
   "the column 'positive', a positive average gap"
+  >>> in_classes(two, "'a' (9 of label 1); Seed 0 decides 0 for every row")
+  "'a' (9 of label ‘toxic’); Seed 0 decides ‘ok’ for every row"
   """
   both = sides(results)
   if both == SIDES:
     return text
 
   def called(match: re.Match) -> str:
-    one = both[SIDES.index(match[1])]
+    one = both[SIDES.index(match[1]) if match[1] else int(match[0])]
     return f'{one} rows' if match[2] else one
 
   return SIDE.sub(called, text)

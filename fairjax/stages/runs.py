@@ -143,6 +143,12 @@ def versions(config: Config) -> dict:
   return made
 
 
+def data_of(config: Config) -> str:
+  """What the data are called: a file by its own name."""
+  own = config.data.name == 'file' and pathlib.Path(config.data.path).name
+  return own or config.data.name
+
+
 def results(config: Config, **parts) -> Results:
   """Results of this config; too few resamples for its level are noted."""
   own = {

@@ -260,7 +260,7 @@ def test_description_says_what_a_score_measures(tmp_path):
   )
   top = found['ends']['ge']['top'][0]
   assert top['ge'] == words.max()
-  said = ' '.join(score_page.warnings(found))
+  said = ' '.join(score_page.warnings(found, {}))
   assert 'one class only (class 0; seeds 0)' in said
   assert 'AUC of 0.510' in said
   assert 'el2n separates the labels (AUC 1.000)' in said
@@ -275,7 +275,7 @@ def test_description_says_what_a_score_measures(tmp_path):
   # A healthy scoring model is not warned of.
   scores.attrs |= {'predicted': [[30, 30]] * 2, 'auc': [0.9, 0.9]}
   scores['el2n'] = rng.random(n)
-  assert score_page.warnings(describe.describe(scores, rows)) == []
+  assert score_page.warnings(describe.describe(scores, rows), {}) == []
 
 
 def test_a_constant_score_has_no_correlation():

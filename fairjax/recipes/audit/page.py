@@ -32,6 +32,7 @@ def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
   fairness = focus.set['fairness']
   error, worst = focus.set['quality'].get('ece', {}), fairness.get('ece_max')
   each = {'everyone': focus.set['quality'], **focus.set['groups']}
+  off = furthest_off(every, focus.set['groups']) if every else ()
   return written.sections(
     'audit.txt',
     swaps=swaps,
@@ -57,7 +58,7 @@ def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
     and results.figure(
       *('reliability', 'reliability', ''),
       share=words.in_classes(of, 'share positive'),
-      groups={g: every[g] for g in furthest_off(every, focus.set['groups'])},
+      groups={words.group(g): every[g] for g in off},
     ),
     share=words.in_classes(of, 'Share of rows that are positive'),
     null=error.get('null'),

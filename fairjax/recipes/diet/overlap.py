@@ -54,8 +54,9 @@ def run(e: Experiment) -> Results:
   if len(names(scores)) > 1:
     studies['scores'] = rank_overlap.between(scores, 'ge')
   positive = config.measures.positive
+  where = f'{stages.data_of(config)} with {config.model}'
   return e.results(
-    title=f'Overlap of rankings on {config.data.name} with {config.model}',
+    title=f'Overlap of rankings on {where}',
     verdicts=verdicts(config, studies),
     sections=[
       *(study(name, rows) for name, rows in studies.items()),

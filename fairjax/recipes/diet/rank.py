@@ -289,7 +289,7 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
     'takes all of these twins, whatever the ranking'
   )
   return e.results(
-    title=f'Diets on {config.data.name} with {config.model}',
+    title=f'Diets on {stages.data_of(config)} with {config.model}',
     focus=ours,
     verdicts=claims.verdicts(e, inputs.scores, ours) + rises,
     notes=[*notes, *experiment.alike(key_of), twins],

@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairjax import results
 from fairjax.data.tables import labels
-from fairjax.report import names, written
+from fairjax.report import names, words, written
 from fairjax.scores import describe
 
 SAME = 0.99  # an AUC against the label from which a score is the label
@@ -19,7 +19,11 @@ def section(
 ) -> dict:
   """What each score goes with, and the rows at either end."""
   found = describe.describe(scores, table, positive)
-  blur = labels.offensive(table.attrs.get('classes', ()))
+  classes = table.attrs.get('classes', ())
+  of = results.Results(classes=list(classes), pos_label=positive)
+  named = dict(enumerate(classes))
+  said = [words.in_classes(of, one) for one in warnings(found, named)]
+  blur = labels.offensive(classes)
   called = {name: names.SCORES.get(name, name) for name in found['auc']}
   rows = [
     {
@@ -30,17 +34,17 @@ def section(
     }
     for name in called
   ]
+  own = lambda row: row | {'label': named.get(row['label'], row['label'])}
   ends = {
-    f'{end}_{k}': results.texts(of[end], blur=blur)
+    f'{end}_{k}': results.texts([*map(own, of[end])], blur=blur)
     for k, of in enumerate(found['ends'].values())
     for end in ('top', 'bottom')
   }
-  own = {'each': rows, 'called': [*called.values()]}
-  own |= {'warnings': warnings(found)}
-  return written.sections('scores.txt', **found, **ends, **own)[0]
+  shown = {'each': rows, 'called': [*called.values()], 'warnings': said}
+  return written.sections('scores.txt', **found, **ends, **shown)[0]
 
 
-def warnings(found: Mapping) -> list[str]:
+def warnings(found: Mapping, named: Mapping[int, str]) -> list[str]:
   """What a reader of the scores must know first, in sentences."""
   model = found['model']
   known = {n: a for n, a in found['auc'].items() if a is not None}
@@ -51,7 +55,7 @@ def warnings(found: Mapping) -> list[str]:
   return written.lines(
     'score_warnings.txt',
     seeds=[*alone],
-    classes=sorted({*alone.values()}),
+    classes=[named.get(k, f'class {k}') for k in sorted({*alone.values()})],
     learned=learned if learned < LITTLE else None,
     labels={n: a for n, a in known.items() if max(a, 1 - a) > SAME},
     alike=[n for n, rows in ends.items() if len({r[n] for r in rows}) == 1],

@@ -20,6 +20,7 @@ from fairjax.models import Bundle
 from fairjax.models.families import chances
 from fairjax.models.folders.folder import load
 from fairjax.recipes.perturbation import paired_file
+from fairjax.report import names
 from fairjax.results import Results
 from fairjax.stages import Experiment, audited
 from fairjax.train import mesh
@@ -42,9 +43,9 @@ def run(e: Experiment) -> Results:
       )
     decided[name] = paired_file.decisions(config, model, params, pairs)
   sections = paired_file.measure(e, pairs, decided)
-  data = pathlib.Path(config.fairscore.path or config.data.path).name
+  data = pathlib.Path(config.fairscore.path).name or stages.data_of(config)
   return e.results(
-    title=f'Fairscore of {list(decided)[-1]} on {data or config.data.name}',
+    title=f'Fairscore of {list(decided)[-1]} on {data}',
     focus=list(decided)[-1],
     tests=stages.adjusted(e.tests),
     sections=sections,
@@ -56,9 +57,10 @@ def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
   device_mesh, out = mesh.make(config.mesh, 1), {}
   for path in (config.audit.against, config.model):
     if path:
-      # The end of the folder's path that no other has.
-      parts = pathlib.Path(path).parts
-      ends = ('/'.join(parts[-k:]) for k in range(1, len(parts) + 1))
+      # The run of a seed; the end of the folder's path that no other has.
+      parts = pathlib.Path(path).absolute().parts
+      ends = ['/'.join(parts[-k:]) for k in range(1, len(parts) + 1)]
+      ends[:0] = [names.named('/'.join(parts))] * ends[0].startswith('seed_')
       name = next((end for end in ends if end not in out), '')
       if not name:
         raise UserError(

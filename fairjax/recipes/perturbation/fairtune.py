@@ -110,7 +110,7 @@ def measured(e: Experiment) -> Results:
   sections = paired_file.measure(e, pairs, decided)
   e.tests = stages.adjusted(e.tests)
   return e.results(
-    title=f'fairtuning of {config.model} on {config.data.name}',
+    title=f'fairtuning of {config.model} on {stages.data_of(config)}',
     facts=facts(e, tables, perturbed, pairs, fits),
     sections=[*shares(perturbed), *sections],
   )

@@ -232,7 +232,7 @@ def preserved(some: Some, by: str, name: str) -> dict:
   before, after = (made[k] == labels for k in ('text', 'perturbed'))
   return {
     'perturber': by,
-    'trained on': name,
+    'model': name,
     'rows': len(labels),
     'accuracy, original text': some.share(before),
     'accuracy, perturbed text': some.share(after),
@@ -246,7 +246,8 @@ def _by_part(some: Some, by: str) -> list[dict]:
   for column in ('axis', 'attribute'):
     for value in sorted({*some.pairs[column]} - {''}):
       part = some.where((some.pairs[column] == value).to_numpy())
-      line = {'perturber': by, column: value, 'rows': len(part.pairs)}
+      line = {'perturber': by, 'axis': '', 'attribute': '', column: value}
+      line['rows'] = len(part.pairs)
       for name, own in part.decided.items():
         have = (part.pairs['control'] != '').to_numpy()
         line[f'{name} fairscore'] = part.share(own['flips'])

@@ -92,6 +92,15 @@ def blank(
   return figure, list(grid[:panels])
 
 
+def square(x: str, y: str) -> tuple['Figure', 'Axes']:
+  """A share against a share, with the dotted line where both are equal."""
+  figure, (axes,) = blank(1, 1, 3.6)
+  axes.plot([0, 1], [0, 1], ':', color=PALE, lw=1)
+  axes.set(xlabel=name(x, 48), ylabel=name(y, 36), aspect='equal')
+  axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+  return figure, axes
+
+
 def name(text: Any, longest: int = 28) -> str:
   """A name that fits beside a plot, in at most three lines.
 

@@ -18,6 +18,7 @@ from fairjax.report.pictures.figures import (
   name,
   named_rows,
   of_series,
+  square,
   styled,
   tall,
 )
@@ -85,8 +86,7 @@ def reliability(
   share: str = 'share positive',
 ) -> 'Figure':
   """Share positive against mean score, bin by bin: {group: its bins}."""
-  figure, (axes,) = blank(1, 1, 3.6)
-  axes.plot([0, 1], [0, 1], ':', color=PALE, lw=1.2)
+  figure, axes = square('mean score of a bin', share)
   for k, (title, rows) in enumerate(groups.items()):
     x = [row['mean score'] for row in rows]
     y, reach = bounds([row['share positive'] for row in rows])
@@ -96,14 +96,7 @@ def reliability(
       **of_series(k) | {'ms': 4, 'lw': 1.2, 'elinewidth': 0.7, 'capsize': 2},
       label=name(title),
     )
-  axes.set(
-    xlabel='mean score of a bin',
-    ylabel=name(share, 48),
-    xlim=(-0.02, 1.02),
-    ylim=(-0.02, 1.02),
-    aspect='equal',
-  )
-  axes.legend(loc='upper left')
+  legend(axes, 2, below=True)
   return figure
 
 

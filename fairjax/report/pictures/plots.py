@@ -19,6 +19,7 @@ from fairjax.report.pictures.figures import (
   name,
   named_rows,
   of_series,
+  square,
   styled,
   tall,
 )
@@ -76,8 +77,7 @@ def roc(
   The line is the mean over seeds, the band their range; the name shows the
   area under the curve.
   """
-  figure, (axes,) = blank(1, 1, 3.6)
-  axes.plot([0, 1], [0, 1], ':', color=PALE, lw=1)
+  figure, axes = square(false, true)
   grid = np.linspace(0, 1, 201)
   for k, (title, (label, scores)) in enumerate(sets.items()):
     label = np.asarray(label).astype(bool)
@@ -94,13 +94,6 @@ def roc(
       axes.fill_between(
         grid, lines.min(0), lines.max(0), alpha=0.18, color=COLOURS[k % 6], lw=0
       )
-  axes.set(
-    xlabel=name(false, 48),
-    ylabel=name(true, 36),
-    xlim=(-0.01, 1.01),
-    ylim=(-0.01, 1.01),
-    aspect='equal',
-  )
   axes.legend(loc='lower right', title='area', title_fontsize=9)
   return figure
 
