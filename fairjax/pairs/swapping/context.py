@@ -25,7 +25,8 @@ def _is_fixed(text: str, start: int, end: int) -> bool:
   """Whether a word is part of such a name or phrase: Lady Gaga, Queen."""
   low = text[start:end].lower()
   if low.removesuffix('s') in ('king', 'queen'):
-    if found('no_monarch', text, start):
+    near = text[max(0, start - 200) : start + 200].lower()
+    if any(map(near.__contains__, SETS.games)) and found('game', text, start):
       return True
   if low in SETS.stage_names and text[start].isupper():
     if next_word(text, end)[0] in SETS.musical:

@@ -41,9 +41,9 @@ _SUFFIXES = tuple('ful less able ible ous ive ish ier ic ed'.split())
 def his(text: str, start: int, end: int) -> Row:
   """her for a possessive, hers where it stands alone."""
   after = next_word(text, end)
-  alone = _acts(text, start, *after)
-  alone = alone or _stands_alone(text, start, end, 'her', after)
-  return ALONE if alone else POSSESSIVE
+  if _acts(text, start, *after):
+    return ALONE
+  return ALONE if _stands_alone(text, start, end, 'her', after) else POSSESSIVE
 
 
 def her(text: str, start: int, end: int) -> Row:
@@ -69,7 +69,7 @@ def _acts(text: str, start: int, word: str, stop: int, hyphen: bool) -> bool:
   """his mentioned the strike; hers was gone, his untouched: no noun follows."""
   done = word.endswith('ed') and word not in SETS.ed_nouns
   acts = done or word in _PAST
-  if hyphen or not (acts or word in SETS.states or _either(word)):
+  if hyphen or not (acts or word in _STATES):
     return False
   after = next_word(text, stop)[0]
   if acts and after in _BEFORE_OBJECTS:
