@@ -326,9 +326,7 @@ def _is_state(verb: str, word: str, text: str, stop: int) -> bool:
     more, stop, _ = next_word(text, stop)
     if more in _STATES and not _closes(text, stop):
       return False
-  if graded and verb in SETS.make:
-    return True
-  if word in _STATES:
+  if word in _STATES or (graded and verb in SETS.make):
     return True
   # A suffix tells an adjective only after verbs that ask for one.
   asked = verb in _JUDGED and word not in _NOUNS
