@@ -107,11 +107,11 @@ def unless_vague(
 
 
 def too_wide(value: Mapping[str, Any]) -> str:
-  """Why an interval says nothing that is the whole range of a share; or ''."""
+  """Why an interval says nothing that is all of [0, 1], or ±½ of an AEG."""
   low, high = value.get('low'), value.get('high')
-  if low is None or high is None or not (0 <= low and high <= 1):
+  if low is None or high is None or high - low <= VAGUE:
     return ''
-  if high - low <= VAGUE:
+  if not ((0 <= low and high <= 1) or max(-low, high) <= 0.5):
     return ''
   return too_few([v for v in value.get('seeds', ()) if v is not None])
 
