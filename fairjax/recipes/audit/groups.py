@@ -185,11 +185,12 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
 
 
 def _copies(table: pd.DataFrame) -> list[str]:
-  """A sentence where most rows without a text are equal to another."""
+  """A sentence where most rows equal another, and not for want of values."""
   own = table.drop(columns='id', errors='ignore')
   own.attrs = {}  # pandas copies them for every column
-  n, repeats = len(table), int(own.astype(str).duplicated().sum())
-  if repeats < n / 2:
+  own = own.astype(str)
+  n, repeats = len(table), int(own.duplicated().sum())
+  if repeats < n / 2 or own.nunique().max() < 30:
     return []
   return [
     f'{repeats:,} of {n:,} rows are equal to another row in every column; if '
@@ -202,8 +203,7 @@ def _terms(path: str, table: pd.DataFrame) -> tuple[list[str], np.ndarray]:
   terms = read_terms(path, 'audit.groups')
   if 'text' not in table:
     raise UserError(
-      f"audit.groups has 'terms:{path}', but the data has no text to find "
-      'terms in'
+      f"audit.groups has 'terms:{path}', but the data has no texts for them"
     )
   masks = term_members(list(table['text']), terms)
   have = np.any(masks, axis=1)
