@@ -236,14 +236,11 @@ def notes(table: pd.DataFrame, rows: np.ndarray, config: Config) -> list[str]:
   result = facts(table, rows, keep_equal)
   equal = int((~schema.has_twin(table)).sum())
   sentences = [
-    f'diet {options.ranking}: {result["rows"]} rows and {result["twins"]} '
-    f'twins of {len(table)} rows, {result["of CDA"]:.0%} of what all rows '
-    f'with all twins holds; {equal} rows have no twin that differs'
-    + (
-      f', and {result["equal twins"]} such twins were added too'
-      if keep_equal
-      else ''
-    )
+    f'diet {options.ranking}: {result["rows"]:,} rows and {result["twins"]:,} '
+    f'twins of {len(table):,} rows, {result["of CDA"]:.0%} of what all rows '
+    f'with all twins holds; {equal:,} rows have no twin that differs'
+    + f', and {result["equal twins"]:,} such twins were added too'
+    * keep_equal
   ]
   size = quotas.part(len(table), options.counterfactual)
   rule = RANKINGS[options.ranking][1].split()[0]

@@ -142,7 +142,7 @@ def group_table(results: Results) -> str:
       [g, values.get('rows', ''), *(_cell(values.get(k)) for k in keys)]
       for g, values in groups.items()
     ]
-    heads = ['group', 'rows', *(measures.label(k) for k in keys)]
+    heads = ['group', 'rows', *(words.label(results, k) for k in keys)]
     if keys:
       out.append({'title': name, 'heads': heads, 'rows': rows})
   return render.template('tables.tex').render(tables=out) if out else ''
@@ -165,5 +165,6 @@ def card(results: Results) -> str:
     found=' '.join(words.lines(results)),
     level=tables.percent(results.level),
     is_rate=measures.is_rate,
+    in_classes=lambda text: words.in_classes(results, text),
     plural=tables.plural,
   )

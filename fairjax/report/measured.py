@@ -11,7 +11,7 @@ from fairjax.data.tables import answers
 from fairjax.metrics import measures
 from fairjax.metrics.inference import significance
 from fairjax.report import tables, words, written
-from fairjax.report.names import of_set
+from fairjax.report.names import of_set, opened
 from fairjax.report.pictures import figures, plots
 from fairjax.report.render import drawn
 from fairjax.report.tables import plural
@@ -158,8 +158,7 @@ def heading(key: str) -> str:
   attribute = key.rpartition('/')[0]
   limit = key.rpartition(' at ')[2] if ' at ' in key else ''
   words = measures.label(key)
-  if limit and limit not in words:
-    words += f' at {limit}'
+  words += f' at {limit}' * (limit not in words)
   return f'{attribute}: {words}' if attribute else words
 
 
@@ -184,7 +183,7 @@ def in_full(results: Results, predictions: pd.DataFrame | None) -> list[dict]:
       'test_set.txt',
       name=name,
       called=of_set(name),
-      focus=len(results.contenders) > 1 and results.focus,
+      focus=len(results.contenders) > 1 and opened(results.focus),
       level=tables.percent(results.level),
       most=MOST_GROUPS,
       **_numbers(results, one),

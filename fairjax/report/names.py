@@ -118,8 +118,7 @@ def by_people(results: Results) -> Results:
 
 
 def worded(part: Any, text, key=lambda k: k, under: str = '') -> Any:
-  """A section's parts in other words: text(key, words) of what is under a key,
-  and key(key) of the key itself."""
+  """Parts in other words: text(k, words) of what is under k, key(k) of k."""
   if isinstance(part, Mapping):
     return {key(k): worded(v, text, key, k) for k, v in part.items()}
   if isinstance(part, list | tuple):

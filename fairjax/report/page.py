@@ -257,13 +257,16 @@ def _contenders(results: Results, name: str) -> list[dict]:
     if key != 'auc':  # as the sentences say it: points between groups
       values = {c: findings.gap_of(v, 100) for c, v in values.items()}
       what, better = words.gap_called(results, key) + ', points', 'left'
-    order = sorted(values, key=lambda c: -values[c]['value'])
-    order = order if key == 'auc' else order[::-1]
+    level_of = lambda c: values[c]['value']
+    order = sorted(values, key=level_of, reverse=key == 'auc')
+    every = len(values) == len(results.contenders)
+    some = 'every contender' if every else 'the contenders that have one'
+    ends = any(map(tables.has_ends, values.values()))
+    level = f', with {tables.percent(results.level)} intervals' * ends
     label = f'{what}; {better} is {"better" if key == "auc" else "fairer"}'
     plot = plots.forest({c: values[c] for c in order}, label, zero=None)
     caption = (
-      f'{what[:1].upper()}{what[1:]}, of every contender on '
-      f'{names.of_set(name)}, with {tables.percent(results.level)} intervals.'
+      f'{what[:1].upper()}{what[1:]}, of {some} on {names.of_set(name)}{level}.'
     )
     return [drawn('answer', plot, caption)]
   return []

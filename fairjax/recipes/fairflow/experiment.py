@@ -23,6 +23,7 @@ from fairjax.recipes.fairflow import counterfactual_words as moves
 from fairjax.recipes.fairflow.algorithm import TITLES, Attribute, Contender
 from fairjax.recipes.rewriting import counterfactual_texts
 from fairjax.report import written
+from fairjax.report.names import NAMES
 from fairjax.report.pictures import plots
 from fairjax.report.tables import plural
 from fairjax.report.words import ranking
@@ -198,7 +199,7 @@ def top_votes(
   each = {}
   for name, one in right.items():
     title, value = TITLES[name], fairscore.share(one, how.over(pair))
-    each[title] = value
+    each[NAMES.get(title, title)] = value
     e.add(title, WORDS, {'rows': len(pair), 'quality': {'top_vote': value}})
     seeds = ', '.join(str(int(k)) for k in one.sum(1))
     facts = {'settings, half by half': chosen[name], 'words right': seeds}

@@ -58,9 +58,9 @@ def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
   for path in (config.audit.against, config.model):
     if path:
       # The run of a seed; the end of the folder's path that no other has.
-      parts = pathlib.Path(path).absolute().parts
-      ends = ['/'.join(parts[-k:]) for k in range(1, len(parts) + 1)]
-      ends[:0] = [names.named('/'.join(parts))] * ends[0].startswith('seed_')
+      whole = pathlib.Path(path).absolute()
+      ends = ['/'.join(whole.parts[-k:]) for k in range(1, len(whole.parts))]
+      ends[:0] = [names.named(str(whole))] * whole.name.startswith('seed_')
       name = next((end for end in ends if end not in out), '')
       if not name:
         raise UserError(
