@@ -148,9 +148,7 @@ def by_quota(
   """n of `order`, of each name a share as large as its error, or as many."""
   _, cell = np.unique(names[order], return_inverse=True)
   sizes = np.bincount(cell)
-  share = np.bincount(cell, wrong) / np.maximum(sizes, 1)
-  if wrong is None:
-    share = 1 / np.maximum(sizes, 1)
+  share = (1 if wrong is None else np.bincount(cell, wrong)) / sizes
   return quotas.pick(order, cell, quotas.quotas(sizes, share, n), rng)
 
 

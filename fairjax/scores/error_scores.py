@@ -64,7 +64,7 @@ def pvi(
 ) -> Float[np.ndarray, '*s n']:
   """Bits that a text adds to what the labels' shares say of its own."""
   own = log_softmax(logits.astype(np.float64), axis=-1)
-  share = np.bincount(label, minlength=logits.shape[-1]) / max(len(label), 1)
+  share = np.bincount(label, minlength=logits.shape[-1]) / len(label)
   bits = own[..., np.arange(len(label)), label] - np.log(share[label])
   return bits / np.log(2)
 

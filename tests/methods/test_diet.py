@@ -173,6 +173,8 @@ def test_quotas_at_the_ends():
   assert list(quotas.quotas(sizes, np.array([0, 0]), 20)) == [5, 15]
   assert list(quotas.quotas(sizes, np.array([0.4, 0]), 20)) == [10, 10]
   assert list(quotas.quotas(sizes, np.array([1, 1]), 99)) == [10, 30]
+  few = np.array([8, 3, 7])
+  assert list(quotas.quotas(few, np.array([6, 0, 3]), 16)) == [8, 1, 7]
 
 
 def test_more_of_what_a_probe_gets_wrong_and_as_many_of_each_cell():

@@ -88,6 +88,10 @@ def test_inlp_leaves_what_is_not_there():
   rng = np.random.default_rng(0)
   x, z = rng.normal(size=(800, 10)), rng.integers(0, 2, 800)
   assert inlp.fit(x, z).rank == 0
+  for n in [2, 3, 5] * 40:
+    gain = rng.normal(1, 0.5, n)
+    p = stats.ttest_1samp(gain, 0, alternative='greater').pvalue
+    assert inlp._helps(gain) == (p < 0.05)
 
 
 def test_sentence_direction_is_that_of_a_pca():

@@ -8,6 +8,7 @@ from fairjax.methods.project import (
   DEFINING,
   equalise,
   known,
+  needs,
   neutralise,
   remove_gender,
   subspace,
@@ -62,6 +63,16 @@ def test_one_dimension_is_the_papers_formula():
   v = v - (v @ g[0]) * g[0]
   z = np.sqrt(1 - v @ v) * np.sign((a - b) @ g[0])
   np.testing.assert_allclose(out[:2], [z * g[0] + v, -z * g[0] + v])
+
+
+def test_a_pair_is_its_first_two_words():
+  words = ['he', 'she', 'actor', 'actress', 'guild']
+  vectors = np.random.default_rng(5).normal(size=(5, 6))
+  pairs = [('he', 'she')], [('actor', 'actress', 'guild')]
+  out = remove_gender(words, vectors, *pairs)
+  basis = subspace(unit(vectors), np.array([[0, 1]]))
+  np.testing.assert_allclose(out[4] @ basis.T, 0, atol=1e-12)
+  assert {'he', 'she'} <= {*needs()} and 'they' not in needs()
 
 
 def test_real_vectors(shared):

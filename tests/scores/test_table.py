@@ -260,6 +260,8 @@ def test_description_says_what_a_score_measures(tmp_path):
   )
   top = found['ends']['ge']['top'][0]
   assert top['ge'] == words.max()
+  few = describe.describe(scores[:6], rows)['ends']['ge']
+  assert len(few['top']) == len(few['bottom']) == 3
   said = ' '.join(score_page.warnings(found, {}))
   assert 'one class only (class 0; seeds 0)' in said
   assert 'AUC of 0.510' in said

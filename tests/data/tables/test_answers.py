@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from fairjax.config import Config
-from fairjax.core.errors import UserError
 from fairjax.data.tables import answers, audit_table
 
 CLASSES = ('fine', 'toxic')
@@ -54,15 +53,12 @@ def test_ids_that_look_like_row_numbers_are_ids(start):
   np.testing.assert_array_equal(one.scores[0, :, 1], frame['score'])
 
 
-def test_ids_on_one_side_are_row_numbers_or_refused():
+def test_ids_on_one_side_are_row_numbers():
   table = data()  # has none of its own
   frame = scores(table)
   shuffled = frame.sample(frac=1, random_state=3)
   one = read(shuffled, table)  # they are the numbers of the rows
   np.testing.assert_array_equal(one.scores[0, :, 1], frame['score'])
-  names = frame.assign(id=[f'c{i}' for i in range(len(frame))])
-  with pytest.raises(UserError, match=r'and the data has none to join them by'):
-    read(names, table)
 
 
 def test_probabilities_are_checked_in_one_place():

@@ -88,21 +88,6 @@ def test_a_column_whose_index_is_in_another_order_is_refused(name):
   SERIES[name](pd.Series)  # in the same order it is fine
 
 
-CONFIDENT = {
-  'predicted_label': (P >= 0.5).astype(int),
-  'probability': np.maximum(P, 1 - P),
-}
-
-
-def test_confidence_beside_a_predicted_label_is_read_as_that():
-  """AUC .462."""
-  found = audit(pd.DataFrame(CONFIDENT))
-  assert found['auc']['value'] == AUC
-  assert 'read as confidence in that label' in notes(found)
-  named = audit(pd.DataFrame(CONFIDENT), scores='probability')
-  assert named['auc']['value'] == AUC
-
-
 class Named:
   def __init__(self, *names):
     self.classes_ = np.array(names)

@@ -89,12 +89,12 @@ def test_the_positive_class_is_named_or_refused(tmp_path):
   tables, _, _ = load_tables(config_for(tmp_path, ['BAD', 'NOT_BAD']))
   assert labels.positive(tables, 1) == 'BAD'
   assert labels.positive(tables, 0) == 'NOT_BAD'
-  assert labels.titles(['False', '2'], 'spam') == ['spam = False', 'spam = 2']
-  assert labels.titles(['ok', '1'], 'spam') == ['ok', '1']
   for wrong in (-1, 2):
     with pytest.raises(UserError, match=r'measures\.pos_label') as error:
       labels.positive(tables, wrong)
     assert "1 'BAD'" in str(error.value) and str(wrong) in str(error.value)
+  bad = {'test': tables['train'].query('label == 1')}
+  assert "0 is 'NOT_BAD' (0 rows)" in labels.sentence(bad, 1)
   said = labels.sentence(tables, 1)
   assert "0 is 'NOT_BAD'" in said and "positive is 'BAD'" in said
 
