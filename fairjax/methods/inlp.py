@@ -56,7 +56,7 @@ def fit(
     gain = np.concatenate([each[0][best[1]], each[1][best[0]]])
     model = models[int(means.argmax())]
     gains.append(float(gain.mean()))
-    if choose and not _helps(gain):
+    if choose and not helps(gain):
       break
     wider = span(np.concatenate([basis, _rows(model, basis)], axis=1))
     # Nothing was added, or nothing would be left.
@@ -106,7 +106,7 @@ def _gain(model, x: np.ndarray, z: np.ndarray) -> np.ndarray:
   return len(z) / (len(count) * count[z]) * (np.log(len(count)) + logs)
 
 
-def _helps(gain: np.ndarray) -> bool:
+def helps(gain: np.ndarray) -> bool:
   """Whether the mean gain is above 0, at 5 %."""
   error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0.0
   if not error:

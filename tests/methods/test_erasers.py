@@ -91,7 +91,7 @@ def test_inlp_leaves_what_is_not_there():
   for n in [2, 3, 5] * 40:
     gain = rng.normal(1, 0.5, n)
     p = stats.ttest_1samp(gain, 0, alternative='greater').pvalue
-    assert inlp._helps(gain) == (p < 0.05)
+    assert inlp.helps(gain) == (p < 0.05)
 
 
 def test_sentence_direction_is_that_of_a_pca():
