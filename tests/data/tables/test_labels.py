@@ -63,12 +63,8 @@ def test_another_task_is_refused_with_a_remedy_that_works(row, tmp_path):
 
 def test_a_rule_names_classes_and_may_join_words(tmp_path):
   config = config_for(tmp_path, ['No', 'no', 'yes'], labels='No=0,no=0,yes=1')
-  tables, report, _ = load_tables(config)
+  tables, _, _ = load_tables(config)
   assert labels.class_names(tables) == ('No/no', 'yes')
-  config = config_for(tmp_path, ['0.2', '0.7'], labels='>0.5')
-  tables, report, _ = load_tables(config)
-  assert labels.class_names(tables) == ('label <= 0.5', 'label > 0.5')
-  assert report['labels'] == '>0.5'
 
 
 def test_a_rule_for_a_class_that_no_row_has(tmp_path):

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
-from fairjax.data.tables import answers, inputs, join, labels
+from fairjax.data.tables import answers, files, inputs, join, labels
 
 LABELS = 'class_order number_of offensive only_negated side titles'.split()
 
@@ -42,6 +43,7 @@ READERS = {
   'predicted': inputs.predicted,
   'columns': inputs.columns,
   'texts': inputs.texts,
+  'known': lambda frame: files.columns(pd.DataFrame(frame), Config().data),
   'table': lambda frame, *more: inputs.table(pd.DataFrame(frame), *more),
   'join': joined,
   'number': numbered,
