@@ -13,6 +13,7 @@ import pandas as pd
 
 from fairjax import results, stages
 from fairjax.config import Config, changed
+from fairjax.data.tables import labels
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import reweight
 from fairjax.metrics import measures
@@ -119,9 +120,7 @@ def notes(tables_of: Mapping, about: Mapping, tests: list[dict]) -> list[str]:
 def deviations(one: Mapping, rate: str) -> dict[str, float]:
   """Figure 1 of Zhang et al.: {term: its rate − that of all rows}."""
   whole = one['quality'].get(rate, {}).get('value')
-  of = {
-    t: group.get(rate, {}).get('value') for t, group in one['groups'].items()
-  }
+  of = {t: g.get(rate, {}).get('value') for t, g in one['groups'].items()}
   if whole is None:
     return {}
   return {t: value - whole for t, value in of.items() if value is not None}
@@ -153,8 +152,9 @@ def _weights(about: Mapping, tables: Tables, weights: pd.DataFrame) -> dict:
   """What the page shows of the weights and their terms."""
   label = reweight.fitted_rows(tables).set_index('id')['label']
   weight = weights.set_index('id')['weight'].loc[label.index]
+  named = labels.class_names(tables)
   by_label = {
-    f'label {c}': weight[(label == c).array].to_numpy()
+    f'label {named[c]}': weight[(label == c).array].to_numpy()
     for c in np.unique(label)
   }
   terms = sorted(about['terms'], key=lambda t: -abs(t['gap']))[:MOST_TERMS]
