@@ -1,5 +1,7 @@
 """Calibration, contrasts, conditional gaps, costs, slices, thresholds, gate."""
 
+import contextlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
 import fairjax
-from fairjax.core.errors import UserError
+from fairjax.core.errors import Failed, Undecided, UserError
 from fairjax.data.word_tables import table_rows
 from fairjax.metrics import (
   calibration,
@@ -423,6 +425,9 @@ def test_a_gate_is_decided_by_its_interval(rule, state, codes):
     facts = gate.facts(rule, {'quality': KNOWN, 'fairness': {}}, side)
     assert facts['gate'] == (F if state == U and code == 1 else state)
     assert facts['gate, exit code'] == str(code)
+    ends = {1: pytest.raises(Failed), 3: pytest.raises(Undecided)}
+    with ends.get(code, contextlib.nullcontext()):
+      gate.stop(facts)
 
 
 def test_a_gate_says_why_it_is_undecided():

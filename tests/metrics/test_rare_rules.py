@@ -75,6 +75,8 @@ def test_bounds_of_largest_rates_are_alike_on_either_side():
     np.testing.assert_array_equal(low[kind], -high[kind])
   apart = (draws - centre)[..., :-1, :] - (draws - centre)[..., -1:, :]
   np.testing.assert_allclose(high['sum'], np.abs(apart).sum(-2))
+  still = groups.reduce_noise(centre[None], centre)
+  assert not any(one.any() for side in still for one in side.values())
 
 
 def test_an_interval_reaches_0_where_the_exact_test_does_not_refute_it():

@@ -155,21 +155,6 @@ def test_twin_file_pairs_by_row_and_other_columns_are_kept(tmp_path):
   assert report['splits']['train']['twins'] == len(tables['train'])
 
 
-RULES = word_tables.table_rows(__file__, 'label_rules.csv')
-
-
-@pytest.mark.parametrize(('cells', 'rule', 'expected'), RULES)
-def test_labels(tmp_path, cells, rule, expected):
-  each = enumerate(cells.split())
-  text = 'text,label\n' + ''.join(f't{i},{c}\n' for i, c in each)
-  path = write(tmp_path, 'a.csv', text)
-  same = str(path)
-  config = config_for(path, labels=rule, valid_path=same, test_path=same)
-  tables, report, _ = load_tables(config)
-  assert tables['train']['label'].tolist() == [*map(int, expected.split())]
-  assert report['labels'] == rule or isinstance(report['labels'], dict)
-
-
 def test_limit_is_a_seeded_draw_of_each_split(tmp_path):
   path = write(tmp_path, 'a.csv', rows(200))
   full, _, _ = load_tables(config_for(path))

@@ -63,7 +63,8 @@ def test_another_task_is_refused_with_a_remedy_that_works(row, tmp_path):
 
 def test_a_rule_names_classes_and_may_join_words(tmp_path):
   config = config_for(tmp_path, ['No', 'no', 'yes'], labels='No=0,no=0,yes=1')
-  tables, _, _ = load_tables(config)
+  tables, report, _ = load_tables(config)
+  assert report['labels'] == {'No': 0, 'no': 0, 'yes': 1}
   assert labels.class_names(tables) == ('No/no', 'yes')
 
 
