@@ -274,6 +274,7 @@ def test_description_says_what_a_score_measures(tmp_path):
   rows.attrs['classes'] = ['ok', 'Toxic comment']  # hidden until asked for
   hidden = shown(score_page.section(scores, rows))
   assert hidden.count(' checked') == 2 * len(found['ends'])
+  assert 'puts ‘Toxic comment’ rows first' in hidden
   # A healthy scoring model is not warned of.
   scores.attrs |= {'predicted': [[30, 30]] * 2, 'auc': [0.9, 0.9]}
   scores['el2n'] = rng.random(n)

@@ -8,7 +8,7 @@ Thresholds of groups narrow it without training: they are chosen on half of the
 rows and judged on the other half (metrics/group_thresholds.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -44,20 +44,20 @@ NUMBERS = {
 def sections(
   model: AuditedModel,
   focus: Measured,
-  classes: Sequence[str],
+  of: results.Results,
   train: pd.DataFrame | None,
 ) -> list[dict]:
   """The page's: training rows behind a gap, if there are any, thresholds."""
-  out = [] if train is None else _of_training(model, focus, classes, train)
+  out = [] if train is None else _of_training(model, focus, of, train)
   if (found := focus.equalized) is not None:
-    out += thresholds_section(found, next(iter(focus.given.groups.columns)))
+    out += thresholds_section(found, of, focus.given.groups)
   return out
 
 
 def _of_training(
   model: AuditedModel,
   focus: Measured,
-  classes: Sequence[str],
+  of: results.Results,
   train: pd.DataFrame,
 ) -> list[dict]:
   """The rows of most influence, what would mitigate it, and the method."""
@@ -80,9 +80,10 @@ def _of_training(
   return written.sections(
     'causes.txt',
     gap=found[0],
+    rate=words.label(of, found[0].beside['rate']),
     share=_share(ranked['influence'].to_numpy()),
     **{'top': TOP, 'rows': len(ranked)},
-    texts=results.texts(rows, ('text',), blur=labels.offensive(classes)),
+    texts=results.texts(rows, ('text',), blur=labels.offensive(of.classes)),
     **{'path': config.audit.training, 'model': model.name},
     correlations=correlations.to_dict('records'),
   )
@@ -218,7 +219,7 @@ def _change(test: Mapping) -> str:
   return f'{number} points{words.bracketed(one, show)}'
 
 
-def thresholds_section(found: Equalized, kind: str) -> list[dict]:
+def thresholds_section(found: Equalized, of: results.Results, groups) -> list:
   """What becomes of the gap, and what it costs."""
   rate, shown, criterion = EQUALIZED[found.rule.criterion]
   name = CRITERIA[found.rule.criterion]
@@ -236,9 +237,9 @@ def thresholds_section(found: Equalized, kind: str) -> list[dict]:
     parity=_change(found.comparison[name]),
     rows=[
       {
-        kind: group,
+        next(iter(groups.columns)): group,
         'threshold': f'{limit:.3g}',
-        f'{shown}, before': f'{before[rate][group]:.1%}',
+        f'{words.in_classes(of, shown)}, before': f'{before[rate][group]:.1%}',
         'after': f'{after[rate][group]:.1%}',
         'right, before': f'{before["accuracy"][group]:.1%}',
         'right, after': f'{after["accuracy"][group]:.1%}',

@@ -18,11 +18,9 @@ WORST = 8  # slices, words and differences in an open table
 RATE = f'{significance.SURE:.0%}'
 
 
-def sections(focus: Measured, classes: Sequence[str]) -> list[dict]:
-  """Each part that there is something to say of."""
+def sections(focus: Measured, of: results.Results) -> list[dict]:
+  """Each part that there is something to say of; `of` names the classes."""
   given, every = focus.given, focus.reliability
-  positive = given.config.measures.positive
-  of = results.Results(classes=list(classes), pos_label=positive)
   controls = ', '.join(given.groups.controls)
   swaps = []
   for name in focus.edits:

@@ -105,6 +105,7 @@ def audit(
   if model.hard and not names and model.name in config.audit.scores:
     names = [f'not {model.name}', model.name]  # a column of decisions: ‘hired’
   data, positive = _data(config), config.measures.positive
+  named = Results(classes=list(names), pos_label=positive)
   results = stages.results(
     config,
     data=data,
@@ -134,9 +135,9 @@ def audit(
       ],
       positive=names[positive] if positive < len(names) else '',
     ),
-    sections=audit_page.sections(focus, names),
+    sections=audit_page.sections(focus, named),
   )
-  results.sections += audit_causes.sections(model, focus, names, train)
+  results.sections += audit_causes.sections(model, focus, named, train)
   results.facts |= gate.facts(rule, focus.set, on)
   return results, measured
 
