@@ -118,6 +118,7 @@ class Series:
     self.told = ctypes.CDLL(None).what_was
     self.told.restype = ctypes.POINTER(Told)
     self.calm = functools.cache(self.calm_run)
+    (place / 'cache').mkdir(exist_ok=True)
     faults.sources(place)
     lines = [f'{i},{(i * 7 % 120) / 120}' for i in range(120)]
     (place / 'scores.csv').write_text('id,score\n' + '\n'.join(lines))
