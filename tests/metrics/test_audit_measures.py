@@ -483,7 +483,7 @@ def test_a_group_of_one_row_is_in_no_gap_of_a_users_measure():
     labels,
     scores[0],
     sex,
-    metrics={'wrong': lambda y, d: (y != d).mean()},
+    metrics={'wrong': lambda y, d, y_prob=None: (y != d).mean()},
     n_resamples=50,
   )
   wrong = (scores[0] >= 0.5) != labels
