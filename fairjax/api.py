@@ -168,16 +168,20 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
       isinstance(one, Assessment),
       *(name, one, 'a result of `assess` is needed'),
     )
-  if len(a.labels) != len(b.labels) or (a.labels != b.labels).any():
-    raise UserError(
-      'the two assessments have different labels; compare predictions of the '
-      'same rows in the same order'
-    )
-  if a.group_names != b.group_names or (a.members != b.members).any():
-    raise UserError(
-      'the two assessments compare different groups; give both the same '
-      'columns of groups'
-    )
+  samples = [one.options['options'] for one in (a, b)]
+  weights = [np.nan_to_num(np.asarray(one.weight, float)) for one in samples]
+  least = [one.options['min_group'] for one in (a, b)]
+  rows = 'compare predictions of the same rows in the same order'
+  columns = 'give both the same columns of groups'
+  for kept, remedy, *sides in (
+    ('have different labels', rows, a.labels, b.labels),
+    ('compare different groups', columns, a.group_names, b.group_names),
+    ('compare different groups', columns, a.members, b.members),
+    ('have different weights', 'give both the same sample_weight', *weights),
+    ('have different min_group', 'give both the same', *least),
+  ):
+    if not np.array_equal(*sides):
+      raise UserError(f'the two assessments {kept}; {remedy}')
   if not a.options['options'].resamples:
     raise UserError(
       'a comparison is made of resamples, and there are none: n_resamples is '
@@ -185,18 +189,6 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
     )
   options = {k: v for k, v in a.options.items() if k != 'threshold'}
   options['threshold'] = a.options['threshold'], b.options['threshold']
-  if a.options['min_group'] != b.options['min_group']:
-    raise UserError(
-      'the two assessments leave groups out below different min_group; give '
-      'both the same'
-    )
-  samples = [one.options['options'] for one in (a, b)]
-  ours, theirs = (np.asarray(one.weight, float) for one in samples)
-  if not np.array_equal(ours, theirs, equal_nan=True):
-    raise UserError(
-      'the two assessments have different weights; give both the same '
-      'sample_weight'
-    )
   both = clusters.connected(*(one.cluster for one in samples))
   options['options'] = samples[0].over(both)
   tests: list[dict[str, Any]] = []

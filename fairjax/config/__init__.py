@@ -195,6 +195,8 @@ def validate(config: Config) -> None:
     raise UserError(
       f'method.direction is {way!r}; it must be one of {", ".join(GENDERED)}'
     )
+  if config.net.init == 'frozen' and not recipe.remade:
+    raise UserError("net.init 'frozen' is of recipe train; leave it at auto")
   if config.net.precision == 'int8' and not recipe.writes:
     able = [name for name, one in ignored_knobs.rows().items() if one.writes]
     raise UserError(

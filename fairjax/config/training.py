@@ -22,7 +22,7 @@ _rates = rule(
 class Net:
   """Options of the model named by `Config.model`."""
 
-  init: str = knob('auto', one_of('auto', 'pretrained', 'random'))
+  init: str = knob('auto', one_of('auto', 'pretrained', 'frozen', 'random'))
   dropout: tuple[float, ...] = knob((), _rates)
   precision: str = knob(
     'auto',

@@ -35,6 +35,7 @@ class Bundle:
   longest: int = 0  # tokens of a text that are read
   reads: Callable | None = None  # texts -> what is read of them; None: as is
   labels: tuple[str, ...] = ()  # the names of a classifier's classes
+  stays: Callable | None = None  # () -> an encoder that is not trained
   can: str = ''  # what the module is for, of families/family.py: CAPABILITIES
   options: Any = None  # how the folder wants it to decode
   config: Mapping[str, Any] = dataclasses.field(default_factory=dict)

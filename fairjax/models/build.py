@@ -19,6 +19,7 @@ from fairjax.data.batching import tokens
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
 from fairjax.models import Bundle, families, of_module, special
+from fairjax.models.families.encoder import Encoder
 from fairjax.models.folders import hf, hub
 from fairjax.models.layers.places import blank_batch
 from fairjax.models.words import lstm, text_cnn, word_level
@@ -69,7 +70,7 @@ def classifier(
     precision(config),
     classes=classes,
   )
-  return from_folder(
+  model = from_folder(
     module,
     folder,
     tokenizer=tokenizer,
@@ -77,6 +78,12 @@ def classifier(
     labels=labels or _labels(folder, classes),
     can='classify',
   )
+  if config.net.init != 'frozen':
+    return model
+  if not isinstance(families.body_of(module), Encoder):
+    raise UserError(f"{config.model} is no BERT; leave net.init at 'auto'")
+  head = lambda s: {k: v for k, v in model.init(s).items() if k != 'encoder'}
+  return model.replace(init=head, stays=lambda: model.init(0)['encoder'])
 
 
 def _labels(folder: pathlib.Path | None, classes: int) -> tuple[str, ...]:
@@ -95,11 +102,7 @@ def word_classifier(
   """A model of whole words, with vectors from a file or learned."""
   net = config.net
   kind, length, rate = WORD_MODELS[config.model]
-  if net.init == 'pretrained':
-    raise UserError(
-      f'model {config.model!r} has no pretrained weights but its word vectors; '
-      'leave --config.net.init at auto'
-    )
+  model_folder(config)  # which refuses the weights of one
   if net.remove_gender and not net.glove:
     raise UserError(
       'net.remove_gender takes a gender direction out of word vectors, but '
@@ -190,7 +193,7 @@ def model_folder(config: Config) -> pathlib.Path | None:
   """Where the pretrained weights are, or None for random ones."""
   words = config.model in WORD_MODELS
   if words or config.model in families.SIZES or config.net.init == 'random':
-    if config.net.init == 'pretrained':
+    if config.net.init in ('pretrained', 'frozen'):
       raise UserError(
         f'model {config.model!r} has no pretrained weights; name a model '
         'folder, or leave --config.net.init at auto'

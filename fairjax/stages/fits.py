@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import softmax
 
-from fairjax.config import Config, seed_list
+from fairjax.config import Config, Mesh, seed_list
 from fairjax.core import announce, artefacts, cache
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, tokens
@@ -63,9 +63,22 @@ def pool(model: Bundle, table: pd.DataFrame, column: str = 'text'):
       'the ends of longer ones are cut'
     )
   weight = table['weight'] if 'weight' in table else np.ones(len(table))
-  return batches.Pool(
+  pool = batches.Pool(
     ids, table['label'].to_numpy(np.int32), np.asarray(weight, np.float32)
   )
+  if model.stays:
+    pool = pool._replace(states=_states(model, model.stays(), pool))
+  return pool
+
+
+def _states(model: Bundle, own: dict, pool: batches.Pool) -> np.ndarray:
+  """What the encoder that stays says of each text at its first place [n, d]."""
+  encoder, one = model.module.encoder, mesh.make(Mesh(), 1)
+  reads = lambda p, batch, _: encoder.apply({'params': p}, batch, None, True)
+  reader = Bundle(None, reads, encoder)
+  params = mesh.put_state(one, jax.tree.map(lambda leaf: leaf[None], own))
+  shape = batches.layout_of_sweep(pool.tokens.lengths, 32)
+  return loop.predict(reader, params, pool, one, 32, shape)[0, :, 0]
 
 
 def pools(model: Bundle, tables: Tables) -> tuple[batches.Pool, batches.Pool]:
@@ -139,6 +152,7 @@ def write_models(
   params = mesh.to_host(params)
   if not mesh.is_main():
     return
+  stays = {'encoder': model.stays()} if model.stays else {}
   with tempfile.TemporaryDirectory() as files:
     tokens.save_tokenizer(model.tokenizer, files, model.longest)
     names = sorted(pathlib.Path(files).iterdir())
@@ -155,7 +169,7 @@ def write_models(
       target = folder / f'seed_{seed}' / below
       # The fit's classes exclude each other, whatever it began from.
       config = {k: v for k, v in model.config.items() if k != 'problem_type'}
-      hf.save(target, model.module, one, names, config, model.labels)
+      hf.save(target, model.module, stays | one, names, config, model.labels)
 
 
 def probabilities(

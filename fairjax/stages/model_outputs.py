@@ -11,13 +11,13 @@ from scipy.special import softmax
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
-from fairjax.data.batching import batches, tokens
+from fairjax.data.batching import tokens
 from fairjax.data.tables import schema
 from fairjax.models import Bundle
 from fairjax.scores import TRACKED
 from fairjax.scores.grand import grand
 from fairjax.stages import fits
-from fairjax.train import loop
+from fairjax.train import decisions, loop
 
 
 class Predictions:
@@ -61,12 +61,7 @@ class Predictions:
       ours = tokens.take(self.pool.tokens, rows)
       differ = np.flatnonzero(_differ(ours, pool.tokens))
       if len(differ):  # other scores are exactly 0, however batches are padded
-        pool = batches.Pool(
-          tokens.take(pool.tokens, differ),
-          pool.label[differ],
-          pool.weight[differ],
-        )
-        result[:, rows[differ]] = self._predict(pool)
+        result[:, rows[differ]] = self._predict(decisions.part(pool, differ))
     return result
 
   @functools.cached_property

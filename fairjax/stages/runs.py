@@ -110,16 +110,11 @@ def leave(
 def software() -> dict:
   """The versions that numbers depend on; what needs no jax to be asked."""
   root = pathlib.Path(fairjax.__file__).parent.parent
-  git = ['git', '-C', str(root)]
+  git = lambda *words: subprocess.check_output(
+    ['git', '-C', str(root), *words], text=True, stderr=subprocess.DEVNULL
+  ).strip()
   try:
-    commit = subprocess.check_output(
-      [*git, 'rev-parse', 'HEAD'], text=True, stderr=subprocess.DEVNULL
-    ).strip()
-    changed = bool(
-      subprocess.check_output(
-        [*git, 'status', '--porcelain'], text=True, stderr=subprocess.DEVNULL
-      ).strip()
-    )
+    commit, changed = git('rev-parse', 'HEAD'), bool(git('status', '--short'))
   except (OSError, subprocess.CalledProcessError):
     commit, changed = '', False
   return {

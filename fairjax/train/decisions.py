@@ -108,7 +108,8 @@ def narrow(model: Bundle, precision: str) -> Bundle | None:
 
 def part(pool: Pool, rows: np.ndarray) -> Pool:
   weight = np.ones(len(rows), np.float32)
-  return Pool(tokens.take(pool.tokens, rows), pool.label[rows], weight)
+  states = None if pool.states is None else pool.states[rows]
+  return Pool(tokens.take(pool.tokens, rows), pool.label[rows], weight, states)
 
 
 def differences(

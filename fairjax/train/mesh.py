@@ -35,7 +35,7 @@ ROWS = (  # have a row axis
   'changed',  # of pairs that are rewritten
 )
 EXAMPLES = (  # one value an example, a batch or a vector: each device has all
-  *('head_index', 'example', 'label', 'weight', 'document', 'group'),
+  *('head_index', 'example', 'label', 'weight', 'document', 'group', 'states'),
   *('share', 'pair_share', 'judged_share', 'push'),
   *('vector', 'first', 'second', 'side'),  # of words
 )

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import load_file
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
@@ -24,12 +25,10 @@ def rows():
   said = np.array(['kind and good', 'awful, nasty'])
   y = rng.integers(0, 2, 200)
   who = rng.choice(['she', 'he'], 200)
-  texts = [
-    f'{a} is {said[b]} in row {i}' for i, (a, b) in enumerate(zip(who, y))
-  ]
-  return pd.DataFrame(
-    {'text': texts, 'y': np.array(['fine', 'toxic'])[y], 'who': who}
-  )
+  order = enumerate(zip(who, y))
+  texts = [f'{a} is {said[b]} in row {i}' for i, (a, b) in order]
+  names = np.array(['fine', 'toxic'])[y]
+  return pd.DataFrame({'text': texts, 'y': names, 'who': who})
 
 
 @pytest.mark.parametrize('method', ['none', 'weights', 'diet'])
@@ -55,6 +54,18 @@ def test_it_is_cloned_cross_validated_and_put_in_a_pipeline(rows):
   assert found.min() > 0.9
   with pytest.raises(NotFittedError):
     clone(model).predict(rows.text)
+
+
+def test_an_encoder_that_stays_gets_a_new_head(rows, tmp_path):
+  places = [tmp_path / name / 'export' / 'seed_0' for name in 'ab']
+  stays = {'model': str(places[0]), 'options': {'net.init': 'frozen'}}
+  turned = np.where(rows.y == 'fine', 'toxic', 'fine')  # what no head knows yet
+  for name, given, y in ('a', {}, rows.y), ('b', stays, turned):
+    model = fairjax.FairClassifier('none', folder=f'{tmp_path / name}', **TINY)
+    assert model.set_params(**given).fit(rows.text, y).score(rows.text, y) > 0.9
+  known, made = (load_file(at / 'model.safetensors') for at in places)
+  other = {n.rpartition('.')[0] for n in known if (known[n] != made[n]).any()}
+  assert other == {'bert.pooler.dense', 'classifier'}
 
 
 def test_each_method_has_a_config_that_its_knobs_belong_to():

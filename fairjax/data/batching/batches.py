@@ -17,6 +17,7 @@ Keys of a batch (a stacked one has leading axes: seeds, then micro-batches)
   head_index                 int32 [b]: the example's flat index into [r, m]
   example                   int32 [b]: row of the pool, -1 for padding
   label, weight             int32 and float32 [b]; weight 0 for padding
+  states                    float32 [b, d], only where the encoder stays
 """
 
 import collections
@@ -48,6 +49,7 @@ class Pool(NamedTuple):
   tokens: Ragged
   label: np.ndarray  # int32 [n]
   weight: np.ndarray  # float32 [n], or [s, n]: each seed's own
+  states: np.ndarray | None = None  # float32 [n, d]: what an encoder said
 
 
 def of_texts(texts: Ragged) -> Pool:
@@ -197,6 +199,10 @@ def batch_of(pool: Pool, plan: Plan, layout: Layout, step: int) -> dict:
   }
   if pool.tokens.types is not None:
     batch['types'] = spread(pool.tokens.types.take(source))
+  if pool.states is not None:
+    states = np.zeros((stack * b, pool.states.shape[1]), np.float32)
+    states[real] = pool.states[row]
+    batch['states'] = states.reshape(*lead, b, -1)
   return batch
 
 

@@ -165,9 +165,7 @@ def options(
 
 
 def number(value: Any) -> bool:
-  return isinstance(value, int | float | np.integer | np.floating) and not (
-    isinstance(value, bool)
-  )
+  return whole(value) or isinstance(value, float | np.floating)
 
 
 def whole(value: Any) -> bool:

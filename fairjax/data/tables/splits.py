@@ -32,7 +32,7 @@ def assign(
   missing = key < 0  # rows without text are alone: each its own key
   key[missing] = key.max(initial=-1) + 1 + np.arange(missing.sum())
   if cluster is not None:
-    key = _connected(key, pd.factorize(cluster)[0])
+    key = connected(key, pd.factorize(cluster)[0])
   _, first, key = np.unique(key, return_index=True, return_inverse=True)
   size = np.bincount(key)
   stratum = pd.factorize(label)[0][first]
@@ -48,7 +48,7 @@ def assign(
   return np.array(splits)[place[key]]
 
 
-def _connected(key: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+def connected(key: np.ndarray, cluster: np.ndarray) -> np.ndarray:
   """One number for all rows that keys (from 0) or clusters (-1: none) join."""
   from scipy.sparse import coo_array, csgraph
 

@@ -7,16 +7,19 @@ independent items has the exact (Clopper-Pearson) interval and the exact
 binomial test.
 """
 
+import functools
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Bool, Float, Integer
 from numpy.typing import ArrayLike
 from scipy import special
 
 from fairjax.core.errors import UserError, shown
+from fairjax.data.tables import splits
 from fairjax.metrics.inference import row_weights, tails
 from fairjax.metrics.inference.estimates import Estimate, Function, of_value
 from fairjax.metrics.inference.intervals import REALS, RowSample, link, unlink
@@ -84,20 +87,9 @@ def connected(
   known = [one for one in clusters if one is not None]
   if len(known) < 2:
     return known[0] if known else None
-  from scipy import sparse
-  from scipy.sparse import csgraph
-
-  n = len(known[0])
-  first, codes = 0, []
-  for one in known:
-    code = np.unique(one, return_inverse=True)[1]
-    codes.append(n + first + code)
-    first += int(code.max(initial=-1)) + 1
-  at = np.concatenate(codes), np.tile(np.arange(n), len(known))
-  size = n + first
-  graph = sparse.coo_array((np.ones(len(at[0])), at), (size, size))
-  _, code = csgraph.connected_components(graph, directed=False)
-  return np.asarray(code[:n])
+  codes = (np.unique(one, return_inverse=True)[1] for one in known)
+  joined = functools.reduce(splits.connected, codes)
+  return np.asarray(pd.factorize(joined)[0])  # numbered by their first rows
 
 
 def by_any(

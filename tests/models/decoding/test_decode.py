@@ -52,10 +52,13 @@ def ragged(texts):
 
 
 def rows_of(found):
-  return [
-    one.tolist()
-    for one in np.split(found.tokens.flat, found.tokens.offsets[1:-1])
-  ]
+  texts = np.split(found.tokens.flat, found.tokens.offsets[1:-1])
+  return [one.tolist() for one in texts]
+
+
+def written(module, params, texts, options, slots):
+  found = decode_texts.generate(module, params, ragged(texts), options, slots)
+  return rows_of(found)
 
 
 def prompts(count, seed, low=1, high=14):
@@ -111,15 +114,9 @@ def test_bart_writes_what_transformers_writes(models, name):
   net, module, params = models['bart']
   options = {'max_length': MOST} | CASES[name]
   texts = prompts(PROMPTS, seed=len(name))
-  found = decode_texts.generate(
-    module,
-    decode_texts.ready(module, params),
-    ragged(texts),
-    Options(**options),
-    slots=8,
-  )
-  ours, peer = rows_of(found), theirs(net, texts, options)
-  assert ours == peer
+  ready = decode_texts.ready(module, params)
+  ours = written(module, ready, texts, Options(**options), slots=8)
+  assert ours == theirs(net, texts, options)
   assert len({len(row) for row in ours}) > 1
 
 
@@ -135,15 +132,10 @@ def test_bart_writes_what_transformers_writes(models, name):
 def test_gpt2_writes_what_transformers_writes(models, case):
   net, module, params = models['gpt2']
   texts = prompts(9, seed=11)
-  found = decode_texts.generate(
-    module,
-    decode_texts.ready(module, params),
-    ragged(texts),
-    Options(**case),
-    slots=4,
-  )
+  ready = decode_texts.ready(module, params)
+  ours = written(module, ready, texts, Options(**case), slots=4)
   # One at a time: a padded prompt would count for min and n-grams there.
-  assert rows_of(found) == [theirs(net, [t], case)[0] for t in texts]
+  assert ours == [theirs(net, [t], case)[0] for t in texts]
 
 
 FOLDERS = small.cases(__file__, 'folder_options.json')
@@ -170,11 +162,8 @@ def test_a_folder_says_how_it_decodes(models, name, tmp_path):
     data_tokens.train_tokenizer(['a car'], 41), tmp_path
   )
   model = folder.language_model(Config(model=str(tmp_path)))
-  found = decode_texts.generate(
-    model.module, model.params, ragged(texts), model.options, slots=4
-  )
-  assert rows_of(found) == peer
-  assert (rows_of(found)[0][0] == 5) == (name == 'start')
+  ours = written(model.module, model.params, texts, model.options, slots=4)
+  assert ours == peer and (ours[0][0] == 5) == (name == 'start')
   # Old folders say it in config.json.
   said = (tmp_path / 'generation_config.json').read_text()
   (tmp_path / 'generation_config.json').unlink()
@@ -244,9 +233,7 @@ def test_slots_company_and_order_do_not_matter(models, beams):
   _, module, params = models['bart']
   texts, params = prompts(9, seed=1), decode_texts.ready(module, params)
   options = Options(max_length=MOST, num_beams=beams)
-  whole = rows_of(  # by a program of the tests above
-    decode_texts.generate(module, params, ragged(texts), options, slots=8)
-  )
+  whole = written(module, params, texts, options, slots=8)  # compiled above
   few = jax.devices()[: 2 if beams == 1 else 1]  # each compiles its own
   other = decode_texts.generate(
     module, params, ragged(texts[::-1]), options, slots=2, devices=few
@@ -267,11 +254,8 @@ def test_weights_cast_once_write_the_same(models):
   assert layer['norm']['bias'].dtype == layer['norm']['scale'].dtype
   assert layer['norm']['scale'].dtype == np.float32
   assert narrow['bias'].dtype == np.float32  # added to float32 scores
-  run = lambda p: rows_of(
-    decode_texts.generate(
-      module, p, ragged(prompts(4, seed=1)), Options(max_length=9), slots=4
-    )
-  )
+  texts, options = prompts(4, seed=1), Options(max_length=9)
+  run = lambda p: written(module, p, texts, options, slots=4)
   assert run(narrow) == run(params)
 
 
@@ -300,11 +284,10 @@ def test_where_compiling_is_dear_few_programs_write_the_same(monkeypatch):
   ]
   programs = (decode_slots.admit, decode_slots.advance)
   before = [one._cache_size() for one in programs]
-  options = Options(max_length=48)
-  found = decode_texts.generate(module, params, ragged(texts), options, 3)
+  ours = written(module, params, texts, Options(max_length=48), slots=3)
   made = [one._cache_size() - b for one, b in zip(programs, before)]
   assert made == [2, 2]  # 32 and 64 tokens
-  assert rows_of(found) == repeated(texts)
+  assert ours == repeated(texts)
 
 
 def test_buckets_keep_every_row_and_fill_slots():
