@@ -171,22 +171,17 @@ def read_rows(path: str | os.PathLike) -> list[dict[str, Any]]:
 
   A file that does not exist has no rows.
   """
-  path = pathlib.Path(path)
-  if not path.exists():
+  if not os.path.exists(path):
     return []
-  lines = read_text(path).split('\n')
-  rows = []
-  for k, line in enumerate(lines):
-    if not line:
-      continue
+  rows, lines = [], read_text(path).split('\n')
+  for k, line in enumerate(lines, 1):
     try:
-      rows.append(strict_json.parse(line))
+      rows += [strict_json.parse(line)] if line else []
     except ValueError as error:
-      if k == len(lines) - 1:  # cut short by a kill
-        break
-      raise UserError(
-        f'{path} row {k + 1} is not JSON; remove that row or the file'
-      ) from error
+      if k < len(lines):  # the last is cut short by a kill
+        raise UserError(
+          f'{path} row {k} is not JSON; remove that row or the file'
+        ) from error
   return rows
 
 
@@ -196,24 +191,34 @@ def write_table(path: str | os.PathLike, table: pd.DataFrame) -> None:
     table.to_parquet(part, index=False, write_page_checksum=True)
 
 
-def read_table(path: str | os.PathLike) -> pd.DataFrame:
+@contextlib.contextmanager
+def _readable(path: str | os.PathLike, kind: str) -> Iterator[None]:
   paths.refuse_pipe(path)
   try:
-    return pd.read_parquet(path, page_checksum_verification=True)
+    yield
   except FileNotFoundError as error:
     raise UserError(f'{path} does not exist') from error
-  except Exception as error:  # pyarrow has many kinds for one fact
-    raise UserError(
-      f'{path} is not a readable parquet file: {brief(error)}'
-    ) from error
+  except Exception as error:  # pyarrow and zip have many kinds for one fact
+    why = f'{path} is not a readable {kind} file: {brief(error)}'
+    raise UserError(why) from error
+
+
+def read_table(path: str | os.PathLike) -> pd.DataFrame:
+  with _readable(path, 'parquet'):
+    return pd.read_parquet(path, page_checksum_verification=True)
+
+
+def read_arrays(path: str | os.PathLike) -> Any:
+  """The array of a .npy file, or those of an .npz by name."""
+  with _readable(path, 'numpy'):
+    found = np.load(path)
+    return found if isinstance(found, np.ndarray) else dict(found)
 
 
 def _plain(value: Any) -> Any:
   """JSON for the few kinds of value that json does not know."""
-  if isinstance(value, np.ndarray):
+  if isinstance(value, np.ndarray | np.generic):
     return value.tolist()
-  if isinstance(value, np.generic):
-    return value.item()
   if dataclasses.is_dataclass(value) and not isinstance(value, type):
     return dataclasses.asdict(value)
   if isinstance(value, os.PathLike):

@@ -291,7 +291,8 @@ def cached(
           found = artefacts.finished(path, made_from, reuse) is not None
           again += found
           make = lambda path, piece=piece: write(path, piece)
-          out.append(stages.stage(path, made_from, make, np.load, reuse=reuse))
+          own = path, made_from, make, artefacts.read_arrays
+          out.append(stages.stage(*own, reuse=reuse))
         else:
           out.append(ask(piece))
         add(len(piece))

@@ -194,7 +194,7 @@ class Experiment:
         with artefacts.atomic(path) as temporary:
           np.savez(temporary, allow_pickle=False, **chances)
 
-    place, read = f'answers/{made_from}.npz', lambda path: dict(np.load(path))
+    place, read = f'answers/{made_from}.npz', artefacts.read_arrays
     if export:
       artefacts.seal_path(self.folder / place).unlink(missing_ok=True)
     return self._made(place, made_from, make, read)

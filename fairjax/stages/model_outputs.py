@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 from scipy.special import softmax
 
 from fairjax.config import Config
+from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import schema
@@ -79,7 +80,7 @@ class Predictions:
       )
     chance, correct = [], []
     for epoch in sorted(self.tracks):
-      logits = np.load(self.tracks[epoch])
+      logits = artefacts.read_arrays(self.tracks[epoch])
       every = np.arange(len(self.label))
       chance.append(softmax(logits, axis=-1)[:, every, self.label])
       correct.append(logits.argmax(-1) == self.label)

@@ -223,7 +223,7 @@ def over_epochs(
   snapshots = tuple(step for step in when if step)
   own = folder / 'probe_epochs'
   fit = _fit(run, model, tables, own, log, snapshots, track)
-  tracked = [np.load(path) for _, path in sorted(fit.tracks.items())]
+  tracked = [artefacts.read_arrays(x) for _, x in sorted(fit.tracks.items())]
   result = {}
   for epoch, step in zip(epochs, when):
     params, _ = _weights(config, model, fit, epoch, step)

@@ -277,16 +277,9 @@ def cached_encode(
       digest.update(len(data).to_bytes(8, 'little') + data)  # ab, c ≠ a, bc
   file = pathlib.Path(cache) / f'tokens-{digest.hexdigest()[:24]}.npz'
   if file.is_file():
-    try:
-      with np.load(file, allow_pickle=False) as arrays:
-        return Ragged(
-          arrays['flat'],
-          arrays['offsets'],
-          arrays['types'] if 'types' in arrays else None,
-          arrays['cut'],
-        )
-    except Exception:  # zip has a checksum, and many kinds of errors
-      pass  # a damaged cache is made anew
+    with contextlib.suppress(UserError):  # a damaged cache is made anew
+      kept = artefacts.read_arrays(file)
+      return Ragged(*map(kept.get, ('flat', 'offsets', 'types', 'cut')))
   ragged = encode(tokenizer, texts, max_length, pairs)
   contents = {k: v for k, v in ragged._asdict().items() if v is not None}
   with contextlib.suppress(artefacts.CannotWrite):  # a full disk

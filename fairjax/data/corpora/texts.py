@@ -136,7 +136,7 @@ def store(source: TextFiles, tokenizer: Tokenizer) -> Store:
       artefacts.write_json(part / 'counts.json', counts)
 
   def read(folder: pathlib.Path) -> Store:
-    offsets = np.load(folder / 'offsets.npy', allow_pickle=False)
+    offsets = artefacts.read_arrays(folder / 'offsets.npy')
     if not offsets[-1]:
       raise _nothing(source)
     return Store(

@@ -268,7 +268,7 @@ def merge(e: Experiment, inputs: Inputs, fair: str, every, keys) -> Results:
   found = chosen | {c['title']: c for c in cells[: len(BASELINES)]}
   for name, cell in found.items():
     path = cell_path(e.folder, keys[cell['cell']])
-    e.chances[name] = dict(np.load(path / PREDICTIONS))
+    e.chances[name] = artefacts.read_arrays(path / PREDICTIONS)
     facts = {k: v for k, v in cell.items() if k not in UNTOLD}
     sets = {one: cell['sets'][one] for one in names}
     e.contenders[name] = {'sets': sets, 'facts': facts}

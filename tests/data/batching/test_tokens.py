@@ -17,6 +17,7 @@ from tokenizers import (
 )
 
 from fairjax.config import Config
+from fairjax.core import artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.batching.tokens import Ragged
@@ -203,14 +204,15 @@ def test_a_damaged_cache_is_made_anew(tmp_path):
   first = tokens.cached_encode(tokenizer, ['ab'], 16, cache=tmp_path)
   (file,) = tmp_path.iterdir()
   whole = file.read_bytes()
-  flipped = [
-    whole[:k] + bytes([whole[k] ^ 129]) + whole[k + 1 :]
-    for k in range(len(whole))
-  ]
+  flip = lambda k: whole[:k] + bytes([whole[k] ^ 129]) + whole[k + 1 :]
+  flipped = map(flip, range(len(whole)))
   for damage in (b'', b'PK\x03\x04 no', whole[:200], *flipped):
     file.write_bytes(damage)
     again = tokens.cached_encode(tokenizer, ['ab'], 16, cache=tmp_path)
     np.testing.assert_array_equal(first.flat, again.flat)
+  file.write_bytes(b'')
+  with pytest.raises(UserError, match='is not a readable numpy file'):
+    artefacts.read_arrays(file)
 
 
 @settings(max_examples=50, deadline=None)
