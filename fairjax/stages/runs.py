@@ -54,9 +54,10 @@ def begin(
     artefacts.sweep(folder)
     keep_config(config, folder)
     path = folder / 'versions.json'
-    before = artefacts.read_json(path) if path.exists() else {}
     known = {'seconds': 0.0, 'answers': []}  # by earlier commands here
-    known |= {key: before[key] for key in known if key in before}
+    with contextlib.suppress(UserError):  # there is none, or a torn one
+      before = artefacts.read_json(path)
+      known |= {key: before[key] for key in known if key in before}
     artefacts.write_json(path, versions(config) | known)
 
 
@@ -199,9 +200,8 @@ def write_predictions(
 def file_name(name: str) -> str:
   """A contender's name as that of a file or folder."""
   safe = re.sub(r'[^\w.=+-]+', '-', name)
-  if len(safe.encode()) > 200:  # most systems take 255 bytes
-    safe = f'{safe[:50]}-{artefacts.fingerprint(name)}'
-  return safe
+  short = f'{safe[:50]}-{artefacts.fingerprint(name)}'
+  return safe if len(safe.encode()) <= 200 else short  # systems take 255 bytes
 
 
 def keep_note(folder: pathlib.Path, results: Results) -> None:

@@ -369,8 +369,9 @@ def test_an_artefact_that_cannot_be_read_back_is_told(tmp_path, monkeypatch):
   artefacts.write_text(tmp_path / 'a.txt', 'x')
   with pytest.raises(UserError, match=r'cannot read .*Input/output'):
     artefacts.seal(tmp_path / 'a.txt', 'x')
-  (tmp_path / 'config.json').write_bytes(b'\xff torn')
-  runs.keep_config(Config(), tmp_path)
+  for name in ('config.json', 'versions.json'):  # of trial 485
+    (tmp_path / name).write_bytes(b'\xff torn')
+  runs.begin(Config(recipe='audit'), tmp_path)
   assert not (tmp_path / 'configs').exists()  # what is torn was no run's: 197
   monkeypatch.setattr(pathlib.Path, 'read_text', fails)  # trials 124 and 145
   with pytest.raises(UserError, match=r'cannot read .*config.json: Input/'):
