@@ -54,9 +54,8 @@ class CannotWrite(UserError):
 
 def cannot_write(path: str | os.PathLike, error: OSError) -> CannotWrite:
   """The sentence for it."""
-  remedy = REMEDIES.get(
-    error.errno or 0, 'choose another folder with --workdir'
-  )
+  other = 'choose another folder with --workdir'
+  remedy = REMEDIES.get(error.errno or 0, other)
   why = error.strerror or error
   return CannotWrite(f'cannot write {path}: {why}; {remedy}')
 

@@ -78,8 +78,9 @@ def assess(
   quality, by_group, fairness = _of_counts(case)
   _add_ranks(case, quality, by_group, fairness)
   note = warn.note_of_constant(decisions)  # where seeds decide all alike
-  for one in fairness.values() if note else ():
-    one.setdefault('note', note)
+  void = [fairness] if note else [quality, fairness] if options.thin else []
+  for one in (one for each in void for one in each.values()):
+    one.setdefault('note', note or clusters.THIN)
   rows = labels, scores, decisions, members
 
   def counted(mask: np.ndarray) -> Row:

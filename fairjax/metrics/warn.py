@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import count
-from fairjax.metrics.inference import row_weights
+from fairjax.metrics.inference import clusters, row_weights
 from fairjax.metrics.inference.estimates import Estimate
 from fairjax.metrics.inference.sample import RowSample
 
@@ -17,7 +17,7 @@ FEW = 30  # rows below which a group's rate says little
 NAMED = 3  # of such groups
 CONSTANT = 'constant predictor'  # as notes of what it makes meaningless begin
 NOISY = 'the model answers the same text differently'
-VOID = (CONSTANT, NOISY)
+VOID = (CONSTANT, NOISY, clusters.THIN)
 FLOOR = 0.95  # a perfect predictor's DP below which that is worth saying
 
 

@@ -139,7 +139,7 @@ def grown(cluster):
 def test_one_cluster_has_a_value_alone():
   found, p = clusters.mean([1.0, 2], ['a', 'a'], OPTIONS, 0.0)
   assert (found['value'], found['low'], p) == (1.5, None, None)
-  assert found['note'] == 'one cluster, so no interval'
+  assert found['note'] == 'fewer than two equal clusters: no interval'
   found, p = clusters.mean([2.0, 2], ['a', 'b'], OPTIONS, 0.0)
   assert found['value'] == 2 and found['low'] is not None
   found, p = clusters.mean([0.0, 0, 0], None, OPTIONS, 0.0)

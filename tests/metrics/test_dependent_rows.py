@@ -330,7 +330,7 @@ def test_few_clusters_or_one_that_is_most_of_them_are_told():
   assert told.endswith('than two there are no intervals and no p values')
   label, score = np.arange(100) % 2, np.linspace(0.2, 0.9, 100)
   found = fairjax.assess(label, score, label, cluster=one)
-  assert found['auc']['low'] is None and 'p' not in found['dp']
+  assert found['auc']['low'] is None and found['dp']['note'] == clusters.THIN
   (told,) = clusters.warnings(np.concatenate([[0] * 20, [1] * 16, range(2, 7)]))
   assert told.endswith('2.5 equal clusters; intervals over so few are rough')
   two = np.concatenate([np.repeat(np.arange(10), 9), np.arange(10, 20)])

@@ -24,6 +24,7 @@ from fairjax.metrics.inference import row_weights, tails
 from fairjax.metrics.inference.estimates import Estimate, Function, of_value
 from fairjax.metrics.inference.intervals import REALS, RowSample, link, unlink
 
+THIN = 'fewer than two equal clusters: no interval'
 FEW = 8  # clusters below which an interval is said to be a rough one
 
 
@@ -119,21 +120,19 @@ def warnings(cluster: Integer[np.ndarray, ' n'] | None) -> list[str]:
   """
   if cluster is None or not len(cluster):
     return []
-  share = np.unique(cluster, return_counts=True)[1] / len(cluster)
-  count, worth = len(share), 1 / (share**2).sum()
+  size = np.unique(cluster, return_counts=True)[1]
+  count, worth = len(size), row_weights.equal_clusters(size)
   if worth >= FEW:
     return []
-  warning = (
-    f'there are only {count} clusters of rows; intervals over so few are rough'
-  )
-  if worth >= count / 2:
-    return [warning] if count < FEW else []
   rough = 'intervals over so few are rough'
+  if worth >= count / 2:
+    only = f'there are only {count} clusters of rows; {rough}'
+    return [only] if count < FEW else []
   if worth < 2:
     rough = 'of fewer than two there are no intervals and no p values'
   return [
-    f'one of {count:,} clusters has {share.max():.0%} of the rows: all tell as '
-    f'much as {worth:.1f} equal clusters; {rough}'
+    f'one of {count:,} clusters has {size.max() / size.sum():.0%} of the rows: '
+    f'all tell as much as {worth:.1f} equal clusters; {rough}'
   ]
 
 
@@ -225,7 +224,7 @@ def resampled(
       own, count = _without(sums, total, factor, line)
       variance, least = variance + own, min(least, count)
   if least < 2:
-    return of_value(value, note='one cluster, so no interval'), None
+    return of_value(value, note=THIN), None
   # The items of two factors are in the variance of either.
   variance = max(variance - (len(factors) - 1) * rows, rows)
   if not (math.isfinite(variance) and math.isfinite(centre) and variance > 0):

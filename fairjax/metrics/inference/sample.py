@@ -31,15 +31,16 @@ class RowSample(NamedTuple):
     return self._replace(**dict(zip(('cluster', 'weight'), own)))
 
   def over(self, cluster: Integer[np.ndarray, ' n'] | None) -> 'RowSample':
-    """The sample whose rows belong together like this.
+    """The sample whose rows belong together so; of a thin one none is drawn."""
+    sample = self._replace(cluster=cluster)
+    return sample._replace(resamples=0) if sample.thin else sample
 
-    What fewer than two equal clusters tell has no interval: none is drawn.
-    """
-    if cluster is None or not len(cluster):
-      return self._replace(cluster=cluster)
+  @property
+  def thin(self) -> bool:
+    """Whether its clusters tell less than two equal ones: no interval does."""
+    cluster = () if self.cluster is None else self.cluster
     size = np.unique(cluster, return_counts=True)[1]
-    few = row_weights.equal_clusters(size) < 2
-    return self._replace(cluster=cluster, resamples=self.resamples * (not few))
+    return bool(0 < row_weights.equal_clusters(size) < 2)
 
   def rows(self, chosen: Bool[np.ndarray, ' n']) -> float:
     """How many rows of a mask there are, effectively."""

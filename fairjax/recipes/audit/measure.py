@@ -52,7 +52,7 @@ class AuditInputs(NamedTuple):
   def sample(self) -> RowSample:
     """How the rows were drawn, as measures take it."""
     own, of = options_of(self.config), self.clusters
-    return own._replace(cluster=of.cluster, weight=of.weight)
+    return own._replace(weight=of.weight).over(of.cluster)
 
   @property
   def least(self) -> int:
