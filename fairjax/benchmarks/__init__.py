@@ -43,6 +43,9 @@ class Benchmark(NamedTuple):
   # the one axis that it is of where its parts name none.
   by_axis: tuple[str, ...] = ()
   axis: str = ''
+  # Columns of items; those of equal values are drawn together by data.limit;
+  # () where the benchmark is defined by all of its items.
+  unit: tuple[str, ...] = ()
   limits: str = ''  # what its number cannot say
   files: tuple[str, ...] = ()  # globs of what it reads, the first there is
 

@@ -338,10 +338,6 @@ def items(config) -> pd.DataFrame:
       f'{unknown} of {len(frame)} items do not say whose answer is the '
       'stereotyped one; they count for accuracy only'
     )
-  some = sources.drawn(len(frame), config, 0xB4)
-  if len(some) < len(frame):
-    notes.append(f'{len(some)} of {len(frame)} items are drawn by the seed')
-  frame = frame.iloc[some].reset_index(drop=True)
   frame.attrs['notes'] = notes
   return frame
 

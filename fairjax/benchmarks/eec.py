@@ -105,6 +105,7 @@ def rows(wide: pd.DataFrame, side: str, options: RowSample) -> list[dict]:
 def items(config) -> pd.DataFrame:
   path = sources.locate(config.benchmarks.data, 'eec')
   frame = read(path).rename(columns={'ID': 'id'})
+  frame['unit'] = frame['Template'] + frame['Emotion word']
   frame.attrs['notes'] = [sources.version(path, 'eec')]
   return frame
 

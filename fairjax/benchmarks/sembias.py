@@ -60,10 +60,7 @@ def choices(table: pd.DataFrame, vectors: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def rows(
-  table: pd.DataFrame,
-  chosen: np.ndarray,
-  options: RowSample,
-  part: str = 'all',
+  table: pd.DataFrame, chosen: np.ndarray, options: RowSample, part: str = 'all'
 ) -> list[dict]:
   real = chosen >= 0
   pairs = table['pairs'].to_numpy()[real]

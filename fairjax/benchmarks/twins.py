@@ -193,7 +193,7 @@ def made(texts: Sequence[str], ids: Sequence[str], config) -> pd.DataFrame:
   """The items of a column of texts, of which data.limit are drawn."""
   from fairjax.pairs.axes import exchange
 
-  some, notes = sources.drawn(len(texts), config, STREAM), []
+  some, notes = sources.drawn(np.arange(len(texts)), config, STREAM), []
   if len(some) < len(texts):
     notes = [f'{len(some)} of {len(texts)} texts are drawn']
   texts, ids = [texts[i] for i in some], [ids[i] for i in some]
@@ -214,7 +214,7 @@ def made(texts: Sequence[str], ids: Sequence[str], config) -> pd.DataFrame:
   if none:
     notes.append(f'{none} of {len(texts)} texts have no twin and are left out')
   out['category'] = called
-  out.attrs['notes'] = notes
+  out.attrs |= {'notes': notes, 'drawn': True}
   return out
 
 
@@ -268,7 +268,7 @@ def estimate(items: pd.DataFrame, scores: pd.DataFrame, how) -> dict:
   warnings = [
     f'{words["word"].nunique()} words stand in {LEAST} texts or more; '
     f'{words["word"][sure].nunique()} lean to a side at a false discovery rate '
-    'of 5 %',
+    'of 5 %'
   ]
   return result_rows.as_set(rows, 'all', warnings)
 

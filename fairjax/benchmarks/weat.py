@@ -39,11 +39,7 @@ from fairjax.results import ANY
 
 PARTS = ('targ1', 'targ2', 'attr1', 'attr2')
 FORM = {
-  part: {
-    'category': forms.TEXT,
-    'examples': forms.filled(forms.TEXT),
-    '*': ANY,
-  }
+  part: {'category': forms.TEXT, 'examples': forms.filled(forms.TEXT), '*': ANY}
   for part in PARTS
 } | {'*': ANY}
 # How a text becomes a vector, by name: `mean` over all places with [CLS] and

@@ -28,9 +28,7 @@ class Masked(NamedTuple):
 
 
 def odd_words(
-  spans: Sequence[Span],
-  words: Sequence[int | None],
-  odd: Sequence[bool],
+  spans: Sequence[Span], words: Sequence[int | None], odd: Sequence[bool]
 ) -> list[Span]:
   """The words of which a piece is flagged, as spans of characters.
 
@@ -58,10 +56,7 @@ def merged(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def masked(
-  text: str,
-  spans: Sequence[Span],
-  merge: bool = True,
-  mask: str = MASK,
+  text: str, spans: Sequence[Span], merge: bool = True, mask: str = MASK
 ) -> Masked:
   """The text with a mask in place of each span."""
   spans = merged(text, spans) if merge else list(spans)

@@ -14,9 +14,7 @@ from jaxtyping import Bool, Float
 from fairjax.core.errors import UserError
 
 
-def confidence(
-  chance: Float[np.ndarray, 's e n'],
-) -> Float[np.ndarray, 's n']:
+def confidence(chance: Float[np.ndarray, 's e n']) -> Float[np.ndarray, 's n']:
   return chance.mean(1, dtype=np.float64)  # float32 sums drift
 
 
@@ -33,9 +31,7 @@ def variability(
   return chance.std(1, dtype=np.float64, ddof=ddof)  # as confidence
 
 
-def correctness(
-  correct: Bool[np.ndarray, 's e n'],
-) -> Float[np.ndarray, 's n']:
+def correctness(correct: Bool[np.ndarray, 's e n']) -> Float[np.ndarray, 's n']:
   return correct.mean(1)
 
 

@@ -12,9 +12,7 @@ from jaxtyping import Bool, Float
 from fairjax.core.errors import UserError
 
 
-def forgetting(
-  correct: Bool[np.ndarray, 's e n'],
-) -> Float[np.ndarray, 's n']:
+def forgetting(correct: Bool[np.ndarray, 's e n']) -> Float[np.ndarray, 's n']:
   """Counts right → wrong from one evaluation to the next."""
   evaluations = correct.shape[1]
   if evaluations < 2:

@@ -91,12 +91,7 @@ def conjugate_gradients(
 
 
 def preconditioned(
-  model: Bundle,
-  params,
-  u: Any,
-  pool: packing.Pool,
-  *,
-  size: int = 64,
+  model: Bundle, params, u: Any, pool: packing.Pool, *, size: int = 64
 ) -> Any:
   """(H + λ)⁻¹ u, H of at most MOST rows of the pool, drawn evenly."""
   rows = np.linspace(0, len(pool.label) - 1, min(MOST, len(pool.label)))

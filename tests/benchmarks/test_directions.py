@@ -529,9 +529,7 @@ def test_perplexity_is_of_as_many_texts_as_the_limit_says():
   config = Config(measures=Measures(resamples=20))
   judge = Says(lambda text: -3 * np.log(1 + int(text[12:]) % 2))
   of = lambda limit: recipe.perplexity(
-    judge,
-    texts,
-    dataclasses.replace(config, data=Data(limit=limit)),
+    judge, texts, dataclasses.replace(config, data=Data(limit=limit))
   )
   assert [of(limit)['rows'] for limit in (0, 8, 80)] == [40, 8, 40]
   whole = of(0)['quality']['perplexity_per_text']['value']

@@ -200,10 +200,7 @@ def test_the_sentence_names_file_item_field_and_what_was_wanted(tmp_path):
     asked('weat', folder)
 
 
-LINES = {
-  'winobias': 'pro_stereotyped_type1.txt.dev',
-  'sembias': 'SemBias',
-}
+LINES = {'winobias': 'pro_stereotyped_type1.txt.dev', 'sembias': 'SemBias'}
 
 
 @pytest.mark.parametrize('name', LINES)

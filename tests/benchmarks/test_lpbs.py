@@ -243,7 +243,7 @@ def test_two_models_are_compared_where_both_have_three_words():
   d = by_hand(x, y)[0] - by_hand(*(s[0] - s[1]))[0]
   found = lpbs.compared(items, items, other, OPTIONS)
   assert [row['part'] for row in found] == [
-    *('religion: muslim', 'religion: jewish'),
+    *('religion: muslim', 'religion: jewish')
   ]
   values = [row['difference']['value'] for row in found]
   assert values == pytest.approx([d, -d])

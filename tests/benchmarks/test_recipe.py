@@ -9,16 +9,12 @@ import small
 
 from fairjax import config as c
 from fairjax.benchmarks import BENCHMARKS
-from fairjax.benchmarks.shared import result_rows
+from fairjax.benchmarks.shared import measure, result_rows
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference import clusters, intervals
 from fairjax.models.folders import folder as folders
 from fairjax.models.reading import judge as judging
-from fairjax.recipes.benchmarks import (
-  downstream,
-  mitigation_front,
-  mitigations,
-)
+from fairjax.recipes.benchmarks import downstream, mitigation_front, mitigations
 from fairjax.recipes.benchmarks import experiment as recipe
 from fairjax.recipes.diet import experiment as diet
 
@@ -189,6 +185,26 @@ def test_without_names_it_runs_what_is_there(nets, data, tmp_path):
   assert {*one['sets']} == {'crows'} and 'stereoset (git' in found.notes[-1]
   log = (tmp_path / 'run' / 'log.txt').read_text()
   assert log.index('and left out: weat (') < log.index('eec is left out: ')
+
+
+def test_a_limit_draws_items_that_belong_together_or_is_refused(data):
+  """`--limit` of CrowS, StereoSet and WinoBias was idle, without a word."""
+  own = config('', data, ())
+  tables, _ = recipe.items_of(own)
+  own.data.limit = 7
+  for name, unit in (
+    ('crows', 'id'),
+    ('stereoset', 'target'),
+    ('winobias', 'cluster'),
+  ):
+    whole, some = tables[name], measure.read(name, own)
+    said = f'{len(some)} of {len(whole)} items are drawn by the seed'
+    assert some.attrs['notes'][0] == said and len(some) >= 6
+    assert some[unit].nunique() == whole[unit].nunique() - 1
+  with pytest.raises(UserError, match='weat is defined by all of its 18 items'):
+    measure.read('weat', own)
+  kept, said = recipe.items_of(own)
+  assert {'weat', 'holistic'} == {*tables} - {*kept} and 'weat is' in said[0]
 
 
 def test_items_with_unknown_tokens_are_named(nets, data, tmp_path):

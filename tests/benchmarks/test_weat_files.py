@@ -48,14 +48,14 @@ def battery(tmp_path):
 def test_a_battery_says_what_it_is_of(tmp_path):
   items, _ = battery(tmp_path)
   assert [test['name'] for test in items.attrs['tests']] == [
-    *('sent-other', 'weat1'),
+    *('sent-other', 'weat1')
   ]
   versions, absent = items.attrs['notes']
   assert versions.startswith('2 of 2 files differ (by md5) from the')
   assert 'sent-other.jsonl (' in versions and '…' not in versions
   assert absent.startswith('sent-other: the sentences do not show their words')
   assert items['id'].tolist()[:4] == [
-    *('sent-other:X:p', 'sent-other:X:q', 'sent-other:X:r', 'sent-other:Y:t'),
+    *('sent-other:X:p', 'sent-other:X:q', 'sent-other:X:r', 'sent-other:Y:t')
   ]
 
 

@@ -152,8 +152,7 @@ def slow_quotas(sizes, densities, n):
 
 
 @given(
-  sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5),
-  data=st.data(),
+  sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5), data=st.data()
 )
 def test_quotas_are_those_of_the_paper(sizes, data):
   error = data.draw(
@@ -310,12 +309,7 @@ def test_twins_of_the_data_or_by_words():
   config = Config(diet=Diet())
   own, rows = diet.with_twins({'train': table}, config)
   assert (
-    list(own['train']['twin'])
-    == list(rows['text'])
-    == [
-      'he LEFT',
-      'it rained',
-    ]
+    list(own['train']['twin']) == list(rows['text']) == ['he LEFT', 'it rained']
   )
   bare = table.drop(columns='twin')
   made, rows = diet.with_twins({'train': bare}, config)

@@ -279,10 +279,7 @@ def test_the_pattern_of_the_papers_table_1(tmp_path, estimator):
   order = np.random.default_rng(0).permutation(len(texts))
   table = table_of(np.array(texts, object)[order], np.array(labels)[order])
   config = config_of(
-    z='terms',
-    terms=str(path),
-    estimator=estimator,
-    n_estimators=10,
+    z='terms', terms=str(path), estimator=estimator, n_estimators=10
   )
   made = weights(table, config)
   for term, (rows, share) in TABLE1.items():
@@ -338,11 +335,7 @@ def test_weighted_risk_is_the_risk_without_discrimination(estimator):
     own = np.where(y == 1, p_toxic[z], 1 - p_toxic[z])
     w = q_y[y] / own
   else:
-    config = config_of(
-      z='columns:z',
-      estimator=estimator,
-      n_estimators=10,
-    )
+    config = config_of(z='columns:z', estimator=estimator, n_estimators=10)
     w = weights(table, config)['weight'].to_numpy()
   ours = w * loss(y, x)
   error = np.hypot(

@@ -157,8 +157,7 @@ def test_shards_that_fail_are_named_and_the_rest_is_done(source, tmp_path):
 def test_the_recipe(source, tmp_path, capsys, monkeypatch):
   monkeypatch.setattr(shard_map, 'cores', lambda: 1)
   config = c.Config(
-    corpus=c.Corpus(path=str(source)),
-    method=c.Method(names=False),
+    corpus=c.Corpus(path=str(source)), method=c.Method(names=False)
   )
   folder = tmp_path / 'run'
   results = augment_corpus.run(config, folder)

@@ -175,11 +175,7 @@ def _z(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def floor(
-  x: np.ndarray,
-  y: np.ndarray,
-  options: RowSample,
-  x_words=None,
-  y_words=None,
+  x: np.ndarray, y: np.ndarray, options: RowSample, x_words=None, y_words=None
 ) -> tuple[float, float]:
   """Between which values d lies where whole words are dealt to the lists."""
   s = np.concatenate([x, y])

@@ -37,7 +37,25 @@ def read(name: str, config: Config) -> pd.DataFrame:
         f'{name}.items has no column {column!r}, which its row of BENCHMARKS '
         'says that a model reads'
       )
-  return items
+  return items if items.attrs.get('drawn') else _drawn(name, items, config)
+
+
+def _drawn(name: str, items: pd.DataFrame, config: Config) -> pd.DataFrame:
+  """As many items as data.limit says; those that belong together, together."""
+  columns, most = [*BENCHMARKS[name].unit], config.data.limit
+  if not most or len(items) <= most:
+    return items
+  if not columns:
+    raise sources.Undrawn(
+      f'data.limit is {most}, but {name} is defined by all of its '
+      f'{len(items)} items; leave out the limit, or {name} from '
+      '--config.benchmarks.names'
+    )
+  unit = items.groupby(columns, sort=False).ngroup().to_numpy()
+  out = items.iloc[sources.drawn(unit, config, 0xB4)].reset_index(drop=True)
+  message = f'{len(out)} of {len(items)} items are drawn by the seed'
+  out.attrs = items.attrs | {'notes': [message, *items.attrs.get('notes', ())]}
+  return out
 
 
 def unknown(name: str, model: Any, items: pd.DataFrame) -> np.ndarray:

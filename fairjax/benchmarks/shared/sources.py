@@ -59,11 +59,20 @@ def found(root: pathlib.Path, name: str) -> list[pathlib.Path]:
   return []
 
 
-def drawn(count: int, config: Config, stream: int) -> np.ndarray:
-  """The rows of `count` that data.limit draws, by the seed; 0 takes all."""
-  most = config.data.limit or count
-  rng = np.random.default_rng([config.seed, stream])
-  return np.sort(rng.permutation(count)[:most])
+class Undrawn(UserError):
+  """A benchmark that is defined by all of its items."""
+
+
+def drawn(unit: np.ndarray, config: Config, stream: int) -> np.ndarray:
+  """The rows that data.limit draws, by the seed; 0 takes all.
+
+  `unit` numbers, from 0, what is drawn whole: as many as fit, or one.
+  """
+  sizes = np.bincount(unit)
+  order = np.random.default_rng([config.seed, stream]).permutation(len(sizes))
+  fits = np.cumsum(sizes[order]) <= (config.data.limit or len(unit))
+  fits[:1] = True
+  return np.flatnonzero(np.isin(unit, order[fits]))
 
 
 def md5(path: pathlib.Path) -> str:

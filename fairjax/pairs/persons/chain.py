@@ -315,11 +315,7 @@ def _turner(attribute: str):
 
 
 def turn(
-  text: str,
-  start: int,
-  end: int,
-  attribute: str,
-  known: Sequence[int] = (),
+  text: str, start: int, end: int, attribute: str, known: Sequence[int] = ()
 ) -> tuple[str, list[Span]]:
   """The text with one person of another gender, everybody else untouched.
 

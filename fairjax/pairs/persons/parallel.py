@@ -311,9 +311,7 @@ SOURCES: dict[str, Callable] = {
 
 
 def read(
-  names: Sequence[str],
-  folder: str | os.PathLike,
-  seed: int = 0,
+  names: Sequence[str], folder: str | os.PathLike, seed: int = 0
 ) -> pd.DataFrame:
   """The sources asked for as one table; what was left out is in its attrs."""
   tables = []

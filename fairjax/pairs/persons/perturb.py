@@ -110,8 +110,7 @@ def _genders(texts: Sequence[str]) -> list[list[Candidate]]:
 
 
 def candidates(
-  texts: Sequence[str],
-  axes: Sequence[str] = tuple(AXES),
+  texts: Sequence[str], axes: Sequence[str] = tuple(AXES)
 ) -> list[list[Candidate]]:
   """What may be perturbed in each text, by our lists."""
   rows: list[list[Candidate]] = [[] for _ in texts]

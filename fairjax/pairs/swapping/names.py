@@ -59,11 +59,7 @@ class Names(dict):
     return word[1:].islower() or (len(word) > 2 and word.isupper())
 
   def swap(
-    self,
-    text: str,
-    found: list[tuple],
-    direction: str,
-    others: bool = False,
+    self, text: str, found: list[tuple], direction: str, others: bool = False
   ) -> list[tuple[int, int, str, str]]:
     """Spans of those of `found` that are first names of persons in `text`.
 

@@ -8,6 +8,7 @@ import functools
 import pathlib
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import pandas as pd
 
 from fairjax import benchmarks, results, stages
@@ -107,17 +108,20 @@ def items_of(config: Config) -> tuple[dict[str, pd.DataFrame], list[str]]:
   options = config.benchmarks
   if options.names:
     return {name: measure.read(name, config) for name in options.names}, []
-  tables, missing = {}, []
+  tables, missing, said = {}, [], []
   for name, one in BENCHMARKS.items():  # those whose files are there
     try:
       if one.origin:
         tables[name] = measure.read(name, config)
     except sources.NotThere:
       missing.append(f'{name} ({one.origin})')
-  message = f'not in {options.data}, and left out: {"; ".join(missing)}'
+    except sources.Undrawn as error:
+      said.append(f'{name} is left out: {str(error).partition(";")[0]}')
+  if missing:
+    said.append(f'not in {options.data}, and left out: {"; ".join(missing)}')
   if not tables:
-    raise UserError(message)
-  return tables, [message] * bool(missing)
+    raise UserError('. '.join(said))
+  return tables, said
 
 
 def _named(titles: list[str], config: Config) -> str:
@@ -330,7 +334,7 @@ def line_of(part: str, key: str, value: Mapping) -> dict:
 
 def perplexity(model: judges.Judge, texts: list[str], config: Config) -> dict:
   """Of the user's own texts: what a mitigation costs."""
-  some = sources.drawn(len(texts), config, 0xBA)
+  some = sources.drawn(np.arange(len(texts)), config, 0xBA)
   texts = [texts[i] for i in some]
   ragged = model.encode(texts)
   total, count = text_likelihood.totals(model.log_p(ragged), ragged)

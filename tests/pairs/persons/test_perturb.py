@@ -30,10 +30,7 @@ def test_what_a_person_may_become_are_the_values_of_the_axes():
     elif axis in ('race', 'age'):  # of Qian et al.
       assert (
         set(names) ^ set(values)
-        == {
-          'race': {'middle-eastern'},
-          'age': {'adult'},
-        }[axis]
+        == {'race': {'middle-eastern'}, 'age': {'adult'}}[axis]
       )
     else:
       assert names == values
