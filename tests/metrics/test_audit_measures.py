@@ -352,16 +352,25 @@ def test_slices_are_fishers_and_find_the_one_that_is_planted():
 
 def test_thresholds_are_those_of_a_loop():
   labels, scores, sex, _ = made(seeds=2)
-  members = np.stack([sex == 'f', sex == 'm'])
+  # Rows of no group have the highest scores: everyone is no third group.
+  members = np.stack([sex == 'f', sex == 'm']) & (scores.max(0) < 0.7)
   found = thresholds.sweep(labels, scores, members)
   assert {*found} == {'accuracy', 'selection_rate', *thresholds.SHOWN}
-  alone = thresholds.sweep(None, scores, members)
-  assert {*alone} == {'selection_rate', 'dp'}
+  few, two = int(members.sum(1).min()), np.full(600, 2.0)
+  for least in (few, few + 1):
+    for weight in (None, two):
+      alone = thresholds.sweep(None, scores, members, least, weight)
+      assert {*alone} == {'selection_rate', *['dp'] * (least == few)}
   for k in (0, 37, 50, 100):
     d = scores >= thresholds.POINTS[k]
-    assert found['accuracy'][k] == pytest.approx((d == labels).mean())
-    gap = np.abs(d[:, members[0]].mean(1) - d[:, members[1]].mean(1)).mean()
-    assert found['dp'][k] == pytest.approx(1 - gap)
+    f, m = ([d[:, own & (labels == y)].mean(1) for y in (0, 1)]
+            for own in members)  # fmt: skip
+    fpr, tpr = np.abs(np.subtract(f, m)).mean(1)
+    dp = np.abs(np.subtract(*[d[:, own].mean(1) for own in members])).mean()
+    given = {'accuracy': (d == labels).mean(), 'selection_rate': d.mean()}
+    given |= {'dp': 1 - dp, 'eqopp1': 1 - tpr, 'eqodd': 1 - (fpr + tpr) / 2}
+    for name, value in given.items():
+      assert found[name][k] == pytest.approx(value)
 
 
 @pytest.mark.parametrize('rule', ['accuracy', 'balanced_accuracy', 'eer'])

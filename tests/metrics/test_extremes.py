@@ -27,7 +27,7 @@ def may_be_largest(noise, centre):
 
 
 @pytest.mark.parametrize(
-  'theta', [(0.2, 0.5, 0.8), (0.5, 0.5, 0.5, 0.5), (0.1, 0.7, 0.75)]
+  'theta', [(0.0, 50.0, 100.0), (0.5, 0.5, 0.5, 0.5), (0.1, 0.7, 0.75)]
 )
 def test_bounds_are_those_of_loops(theta):
   noise, centre = drawn(np.array(theta))
@@ -72,13 +72,6 @@ def test_groups_that_are_alike_have_the_range_of_the_noise():
   ends = extremes.of_range(noise, centre)
   apart = extremes.gap(np.moveaxis(noise, 0, -1))
   np.testing.assert_allclose(extremes.size(ends), apart)
-
-
-def test_groups_far_apart_leave_one_difference():
-  noise, centre = drawn(np.array([0.0, 50.0, 100.0]))
-  least, most = extremes.of_range(noise, centre)
-  np.testing.assert_allclose(least, noise[2] - noise[0])
-  np.testing.assert_allclose(most, noise[2] - noise[0])
 
 
 def covered(theta, sets=1000, resamples=200):

@@ -49,8 +49,8 @@ def test_a_side_that_does_not_vary_has_none():
   one = grades.pearson(labels, flat, HOW)
   assert one['value'] is None and one['note'] == grades.FEW
   assert grades.compare(labels, flat, flat, HOW)['p'] is None
-  chances = np.eye(6)[None]
-  assert grades.correlation(labels, grades.grades(chances)) == [1.0]
+  graded = grades.grades(np.eye(6)[None, 1:])  # five rows of six classes
+  assert grades.correlation(labels[1:], graded) == [1.0]
 
 
 def test_a_resample_is_a_weighted_correlation():

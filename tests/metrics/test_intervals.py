@@ -109,17 +109,6 @@ def test_seeds_alone_are_students_t_on_the_line(bounds):
   np.testing.assert_allclose(np.ravel(found), ends, rtol=2e-3)
 
 
-def test_seed_part_is_students_t():
-  values = np.array([0.5, 0.7, 0.9])
-  draws = np.broadcast_to(values.astype(np.float32), (20_000, 3))
-  ends = intervals.percentiles(values, draws, HOW)
-  half = scipy.stats.t.ppf(0.975, 2) * values.std(ddof=1) / 3**0.5
-  assert ends.low == pytest.approx(0.7 - half, rel=0.01)
-  assert ends.high == pytest.approx(0.7 + half, rel=0.01)
-  inside = intervals.percentiles(values, draws, HOW, intervals.SHARES)
-  assert 0 < inside.low < 0.7 < inside.high < 1
-
-
 def test_gap_interval_of_two_groups_is_that_of_their_difference():
   rng = np.random.default_rng(0)
   noise = np.abs(rng.normal(size=(20_000, 1))).astype(np.float32) * 0.05
@@ -131,6 +120,13 @@ def test_gap_interval_of_two_groups_is_that_of_their_difference():
   assert far['low'] == pytest.approx(0.2 - half, abs=0.001)
   # No draw is as far off, and four standard errors are no 1 in 20,000.
   exact = 2 * scipy.stats.norm.sf(4)
+  # Seeds alone, of gaps that two or three of them have: t S/√s.
+  gaps = np.array([[0.1, 0.3, 0.2], [0.3, np.nan, 0.2], [0.5, 0.4, np.nan]])
+  found = intervals.radius(gaps, np.zeros((20_000, *gaps.shape)), HOW)
+  for k, free in enumerate((2, 1, 1)):
+    error = np.nanstd(gaps[:, k], ddof=1) / (free + 1) ** 0.5
+    half = scipy.stats.t.ppf(0.975, free) * error
+    assert found[k] == pytest.approx(half, rel=0.01, abs=1e-9)
   assert exact / 2 < intervals.of_gap(np.array([0.2]), noise, HOW)['p'] <= 1e-4
 
 

@@ -169,6 +169,16 @@ def test_confidence_of_one_row_is_measured_and_of_none_is_not():
 
 def test_draws_of_rows_are_grown_and_those_of_clusters_are_not():
   rates = decided()
+  # What chance gives of two groups: √(2/π) standard errors of the difference.
+  r = groups.NAMES.index('selection_rate')
+  share, rows = rates.values[0, 0, :2, r], rates.rows[0, :2, r]
+  error = (share * (1 - share) / (rows - 1)).sum() ** 0.5
+  twice = rates._replace(
+    values=rates.values.repeat(2, 0), draws=rates.draws.repeat(2, 1)
+  )
+  for own in (rates, twice):  # seeds that agree add nothing
+    found = counts.gaps(own, [0, 1], HOW)['dp']['null']
+    assert 1 - found == pytest.approx(error * (2 / np.pi) ** 0.5, rel=0.03)
   centre = rates.values.astype(np.float32)
   grown = centre + (rates.draws - centre) * counts.grown_by(rates.rows)
   other = rates._replace(draws=grown, clustered=True)
