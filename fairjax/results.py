@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairjax.core import artefacts, knobs
+from fairjax.core import artefacts, ended, knobs
 from fairjax.core.errors import UserError, shown
 from fairjax.metrics.measures import is_known
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
   import pandas as pd
 
 VERSION = 1  # of the schema
-FILE = 'results.json'
+FILE = ended.RESULTS
 Tree = dict[str, Any]  # as JSON has it
 
 

@@ -10,10 +10,11 @@ not trained again. A contender is a method and the options that it changes:
 import dataclasses
 import pathlib
 import re
+from functools import partial
 
 from fairjax import methods, stages
 from fairjax.config import Config, changed
-from fairjax.core import artefacts, knobs
+from fairjax.core import artefacts, ended, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment, balance, supplement
@@ -47,7 +48,8 @@ def run(e: Experiment) -> Results:
     target = e.folder / stages.file_name(name)
     e.log.line(f'{name}: {target}')
     if mesh.is_main():
-      artefacts.write_json(target / 'config.json', own)
+      path = target / 'config.json'
+      ended.describe(target, partial(artefacts.write_json, path, own))
     with Log(target, own, main=mesh.is_main()) as log:
       one = Experiment(own, target, log)
       found = stages.publish(target, after_method(one, one.load()), log)

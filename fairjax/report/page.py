@@ -17,7 +17,7 @@ from typing import Any
 
 from fairjax import results as parts
 from fairjax.config import Config, ignored_knobs
-from fairjax.core import artefacts, memory
+from fairjax.core import artefacts, ended, memory
 from fairjax.metrics import measures, warn
 from fairjax.report import (
   documents,
@@ -343,6 +343,7 @@ def basis(results: Results) -> str:
 
 def publish(folder: str | os.PathLike, results: Results) -> Results:
   """Writes results.json and report.html; returns what a reader gets."""
+  ended.settle(pathlib.Path(folder))
   results.verdicts = verdict.settled(results)
   results.findings = findings.as_rows(findings.shown(results))
   results = write_results(folder, results)

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import softmax
 
 from fairjax.config import Config, Mesh, seed_list
-from fairjax.core import announce, artefacts, cache
+from fairjax.core import announce, artefacts, cache, ended
 from fairjax.core.errors import UserError
 from fairjax.data.batching import batches, tokens
 from fairjax.data.tables import labels, schema
@@ -139,10 +139,13 @@ def export(config: Config, model: Bundle, params, folder, log: Log) -> None:
     for other in sorted(set(export.glob('seed_*')) - own):
       artefacts.remove(other)
       log.line(f'{other} was of an earlier run and is removed')
-    run = folder / 'config.json'
-    if run.is_file():
-      artefacts.write_json(export / RUN, artefacts.read_json(run))
+    ended.describe(folder, lambda: _keep_run(folder / 'config.json', export))
   log.line(f'models for transformers: {export}')
+
+
+def _keep_run(run: pathlib.Path, export: pathlib.Path) -> None:
+  if run.is_file():
+    artefacts.write_json(export / RUN, artefacts.read_json(run))
 
 
 def write_models(

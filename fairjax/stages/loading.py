@@ -7,7 +7,7 @@ import pandas as pd
 
 from fairjax import data
 from fairjax.config import Config
-from fairjax.core import artefacts, escape
+from fairjax.core import artefacts, ended, escape
 from fairjax.core.errors import UserError, nearest
 from fairjax.core.registry import find
 from fairjax.data.sets.templates import TEST_SETS
@@ -26,8 +26,7 @@ def load(
 
   tables, report, bad = data.load_tables(config, trains)
   if mesh.is_main():
-    artefacts.write_json(folder / 'hygiene.json', report)
-    artefacts.write_text(folder / 'bad_rows.csv', escape.csv(bad))
+    ended.describe(folder, lambda: _keep(folder, report, bad))
   if len(bad):
     log.line(f'{len(bad)} rows dropped; see {folder / "bad_rows.csv"}')
   sizes = ', '.join(f'{len(t)} {name}' for name, t in tables.items())
@@ -36,6 +35,11 @@ def load(
   for warning in report['warnings']:
     log.line(warning)
   return tables
+
+
+def _keep(folder: pathlib.Path, report: dict, bad: pd.DataFrame) -> None:
+  artefacts.write_json(folder / 'hygiene.json', report)
+  artefacts.write_text(folder / 'bad_rows.csv', escape.csv(bad))
 
 
 def mitigate(config: Config, tables: Tables, log: Log) -> Tables:

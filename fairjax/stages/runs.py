@@ -1,6 +1,7 @@
 """The beginning and end of a run: config, versions, results."""
 
 import contextlib
+import copy
 import importlib.metadata
 import os
 import pathlib
@@ -14,7 +15,7 @@ import pandas as pd
 
 import fairjax
 from fairjax.config import Config, doors, ignored_knobs, seed_list
-from fairjax.core import artefacts, knobs, lock, strict_json
+from fairjax.core import artefacts, ended, knobs, lock, strict_json
 from fairjax.core.errors import UserError, need
 from fairjax.data.tables import labels, published
 from fairjax.data.tables.schema import Tables
@@ -52,13 +53,19 @@ def begin(
   alone = not config.grid.cells
   with lock.hold(folder) if alone else contextlib.nullcontext():
     artefacts.sweep(folder)
-    keep_config(config, folder)
-    path = folder / 'versions.json'
-    known = {'seconds': 0.0, 'answers': []}  # by earlier commands here
-    with contextlib.suppress(UserError):  # there is none, or a torn one
-      before = artefacts.read_json(path)
-      known |= {key: before[key] for key in known if key in before}
-    artefacts.write_json(path, versions(config) | known)
+    ended.forget(folder)
+    own, made = copy.deepcopy(config), versions(config)
+    ended.describe(folder, lambda: _keep(own, made, folder))
+
+
+def _keep(config: Config, made: dict, folder: pathlib.Path) -> None:
+  """config.json and versions.json, which knows of earlier commands here."""
+  keep_config(config, folder)
+  path, known = folder / 'versions.json', {'seconds': 0.0, 'answers': []}
+  with contextlib.suppress(UserError):  # there is none, or a torn one
+    before = artefacts.read_json(path)
+    known |= {key: before[key] for key in known if key in before}
+  artefacts.write_json(path, made | known)
 
 
 def is_main() -> bool:
@@ -221,6 +228,7 @@ def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   """results.json, the page made of it, and the summary on the screen."""
   if not is_main():
     return results
+  ended.settle(folder)
   known = folder / 'hygiene.json'
   if not results.classes and known.exists():
     names = artefacts.read_json(known).get('classes', [])

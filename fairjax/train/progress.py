@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self, TextIO
 
 from fairjax.config import Config
-from fairjax.core import announce, artefacts, lock
+from fairjax.core import announce, artefacts, ended, lock
 from fairjax.core.errors import UserError
 
 REDRAW = 0.2  # seconds between two drawings of the live line
@@ -71,6 +71,7 @@ class Log:
       return
     self.held.enter_context(lock.hold(self.folder))
     self.text = _appended(self.folder / 'log.txt')
+    self.size = self.text.tell()
     if config is not None and config.wandb:
       self.trackers.append(open_wandb(self.folder, config.wandb))
     if config is not None and config.mlflow:
@@ -86,7 +87,8 @@ class Log:
   def __exit__(self, kind, *_) -> None:
     announce.LISTENERS.remove(self._listen)
     announce.NOTED.remove(self.note)
-    self.close(failed=kind is not None)
+    refused = kind is not None and issubclass(kind, UserError)
+    self.close(kind is not None, refused and ended.waits(self.folder))
 
   def spent(self) -> None:
     """Adds the seconds since it was last asked to those in versions.json."""
@@ -99,9 +101,13 @@ class Log:
     artefacts.write_json(path, made | {'seconds': round(seconds, 1)})
     self.start = now
 
-  def close(self, failed: bool = False) -> None:
+  def close(self, failed: bool = False, refused: bool = False) -> None:
+    """Ends it; what a refused call said goes, if it had trained nothing."""
     with contextlib.suppress(OSError, UserError):  # the run's end is said
-      self.spent()
+      if refused and self.rows is None:
+        self.text.truncate(self.size)
+      elif not refused:
+        self.spent()
     for sink in filter(None, (self.rows, self.events, self.text)):
       with contextlib.suppress(OSError):  # a failed write is reported
         sink.close()
