@@ -17,9 +17,7 @@ def part(rows: float, share: float) -> int:
 
 
 def quotas(
-  sizes: Integer[np.ndarray, ' k'],
-  densities: Float[np.ndarray, ' k'],
-  n: int,
+  sizes: Integer[np.ndarray, ' k'], densities: Float[np.ndarray, ' k'], n: int
 ) -> Integer[np.ndarray, ' k']:
   """n rows over classes, size × density of each, none above its size.
 

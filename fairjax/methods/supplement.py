@@ -151,9 +151,7 @@ def dixon(
 
 
 def shares(
-  members: np.ndarray,
-  positive: np.ndarray,
-  place: np.ndarray,
+  members: np.ndarray, positive: np.ndarray, place: np.ndarray
 ) -> Iterator[Need]:
   """The fewest rows that bring |p − p_all| of each term to EPSILON."""
   everywhere = positive.mean()

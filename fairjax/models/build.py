@@ -65,10 +65,7 @@ def classifier(
   longest = text_length(config, shape.longest)
   families.require(families.find(shape.family), 'classify', config.model)
   module = families.module(
-    with_dropout(shape, config),
-    'classify',
-    precision(config),
-    classes=classes,
+    with_dropout(shape, config), 'classify', precision(config), classes=classes
   )
   model = from_folder(
     module,

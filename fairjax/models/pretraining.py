@@ -40,9 +40,7 @@ def start(can: str, config: Config, words: Vocabulary) -> Bundle:
   folder = build.model_folder(config)
   shape = _shape(can, config, words, folder)
   module = families.module(
-    _checked(config, shape, words),
-    can,
-    build.precision(config),
+    _checked(config, shape, words), can, build.precision(config)
   )
 
   init = warm_start.init(folder, module)

@@ -53,9 +53,7 @@ def start(
   if shape.start is None:
     new = (*new, SEPARATOR)
   module = families.module(
-    build.with_dropout(shape, config),
-    'write',
-    build.precision(config),
+    build.with_dropout(shape, config), 'write', build.precision(config)
   )
 
   init = warm_start.init(folder, module)

@@ -138,10 +138,7 @@ def test_the_grid(whole, remade):
   rows = front['parts'][-1]['parts'][0]['rows']
   assert len(rows) == CELLS and all(row['done'] for row in rows)
   by_title = {row['title']: row for row in rows}
-  for one, other in (
-    ('augment_ge b=0', 'none'),
-    ('augment_random b=1', 'cda'),
-  ):
+  for one, other in (('augment_ge b=0', 'none'), ('augment_random b=1', 'cda')):
     for key in ('test dp', 'test auc', 'test eqodd'):
       assert by_title[one][key] == by_title[other][key]
     kept = results.measured(other, 'test')['dp']

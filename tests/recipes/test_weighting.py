@@ -54,10 +54,7 @@ def config(folder):
     model='lstm',
     seeds=2,
     data=c.Data(
-      name='file',
-      path=str(folder / 'data.csv'),
-      group='group',
-      split='split',
+      name='file', path=str(folder / 'data.csv'), group='group', split='split'
     ),
     tokens=c.Tokens(max_length=8),
     net=c.Net(glove=str(folder / 'glove.txt')),

@@ -75,8 +75,7 @@ def test_wrong_is_the_error_of_the_likeliest_label():
   two = np.random.default_rng(0).normal(size=(1, 20, 2)).astype(np.float32)
   label = np.arange(20) % 2
   np.testing.assert_array_equal(
-    error_scores.wrong(two, label),
-    error_scores.el2n(two, label) > np.sqrt(0.5),
+    error_scores.wrong(two, label), error_scores.el2n(two, label) > np.sqrt(0.5)
   )
 
 

@@ -123,8 +123,7 @@ def admit(module: nn.Module, params: dict, state: State, new: Entries) -> State:
 
 
 @functools.partial(
-  jax.jit,
-  static_argnames=('module', 'k', 'filling', 'drawing', *'btw'),
+  jax.jit, static_argnames=('module', 'k', 'filling', 'drawing', *'btw')
 )
 def empty(
   module: nn.Module,

@@ -127,10 +127,7 @@ def replaced(shape: Any, **changes: Any) -> Any:
 
 
 def module(
-  shape: Any,
-  can: str,
-  dtype: Any = np.float32,
-  **options: Any,
+  shape: Any, can: str, dtype: Any = np.float32, **options: Any
 ) -> Any:
   """The module of a shape for a capability (`classes` for a classifier)."""
   family = find(shape.family)

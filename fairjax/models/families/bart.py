@@ -143,10 +143,7 @@ class BartLayer(nn.Module):
     (n, q, d), b = x.shape, memory.keys.shape[0]
     beside = lambda a: a.reshape(b, n // b * q, *a.shape[2:])
     drop_seen = dropping(
-      self.shape.attention_dropout,
-      key,
-      beside(at.identity),
-      source.positions,
+      self.shape.attention_dropout, key, beside(at.identity), source.positions
     )
     visible = (
       beside(at.rows.segment_ids)[:, :, None] == source.segment_ids[:, None, :]

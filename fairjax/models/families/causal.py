@@ -162,10 +162,7 @@ def attend(
 ) -> tuple[Float[Array, 'r t e'], KeyValue | None]:
   """Attention of one product's query, keys and values; the cache after it."""
   width = qkv.shape[-1] // 3
-  query, memory = (
-    qkv[..., :width],
-    split_key_value(qkv[..., width:], heads),
-  )
+  query, memory = (qkv[..., :width], split_key_value(qkv[..., width:], heads))
   drop = dropping(rate, key, at.identity, at.positions)
   if cache is not None:
     cache = memory = write(cache, memory, at.positions)
@@ -189,9 +186,7 @@ def token_losses(
   return jax.nn.logsumexp(logits, axis=-1) - own_score(logits, labels)
 
 
-def following(
-  batch: Batch,
-) -> tuple[Int[Array, 'r t'], Int[Array, 'r t']]:
+def following(batch: Batch) -> tuple[Int[Array, 'r t'], Int[Array, 'r t']]:
   """The next token at each place, and its segment id: 0 at an example's end."""
   tokens, segment_ids = (
     jnp.asarray(batch['tokens']),

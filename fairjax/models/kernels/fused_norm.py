@@ -135,9 +135,7 @@ def slot_sums(part: Any, slot: Any, rows: int, dtype: Any) -> Any:
     return jnp.sum(chosen, axis=0, keepdims=True)
   chosen = jnp.arange(rows)[:, None] == slot[None]
   return jnp.dot(
-    chosen.astype(dtype),
-    part.astype(dtype),
-    preferred_element_type=jnp.float32,
+    chosen.astype(dtype), part.astype(dtype), preferred_element_type=jnp.float32
   )
 
 

@@ -90,9 +90,7 @@ def _right(places: Int[Array, 'n d'], weights: UInt8[Array, 'f d']):
 
 
 def rows(
-  ids: Int[Array, '*s'],
-  weights: UInt8[Array, 'f d'],
-  scale: Float[Array, 'f'],
+  ids: Int[Array, '*s'], weights: UInt8[Array, 'f d'], scale: Float[Array, 'f']
 ) -> Float[Array, '*s d']:
   """Rows of a table."""
   take = lambda a: a.at[ids].get(mode='clip')

@@ -67,10 +67,7 @@ class Dense(nn.Module):
 
   @nn.compact
   def __call__(
-    self,
-    x: Float[Array, 'r t d'],
-    rows: Segments,
-    arrays: bool = False,
+    self, x: Float[Array, 'r t d'], rows: Segments, arrays: bool = False
   ) -> Any:
     """y; with `arrays` what functions of several layers take, for such an x."""
     normal, bias = nn.initializers.normal(self.deviation), None

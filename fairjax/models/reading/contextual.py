@@ -195,9 +195,7 @@ def decode(
 
 
 def nearest(
-  x: Float[np.ndarray, 'n d'],
-  words: Float[np.ndarray, 'w d'],
-  top: int = 1,
+  x: Float[np.ndarray, 'n d'], words: Float[np.ndarray, 'w d'], top: int = 1
 ) -> tuple[Int[np.ndarray, 'n k'], Float[np.ndarray, 'n k']]:
   """The rows of `words` with the largest cosine, and the cosines."""
   unit = lambda a: (

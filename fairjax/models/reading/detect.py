@@ -36,10 +36,7 @@ def _scores(
 
 
 def logits(
-  module: nn.Module,
-  params: dict,
-  texts: Ragged,
-  can: str = 'detect',
+  module: nn.Module, params: dict, texts: Ragged, can: str = 'detect'
 ) -> Float[np.ndarray, ' tokens']:
   """Above 0 for 'replaced', beside `texts.flat`."""
   special.check_texts(params, texts, module.shape)

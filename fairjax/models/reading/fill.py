@@ -60,9 +60,7 @@ def infill_texts(
   one = re.escape(mask)
   texts = [re.sub(rf'{one}(?:\s*{one})+', mask, text) for text in texts]
   options = dataclasses.replace(
-    options,
-    mask=number,
-    never=(*options.never, *special.ids(tokenizer)),
+    options, mask=number, never=(*options.never, *special.ids(tokenizer))
   )
   sources = decode_texts.encode(module, tokenizer, texts)
   result = decode_texts.generate(module, params, sources, options, slots)

@@ -45,10 +45,7 @@ def every_place(texts: Ragged, chosen: np.ndarray) -> Copies:
 
 
 def layout_of(
-  texts: Ragged,
-  copies: Copies,
-  batch: int = BATCH,
-  placement: Placement = HERE,
+  texts: Ragged, copies: Copies, batch: int = BATCH, placement: Placement = HERE
 ) -> Layout:
   """Shapes that serve these copies and any part of them."""
   return packing.layout(texts.lengths[copies.text], batch, placement.rows)

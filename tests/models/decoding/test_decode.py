@@ -19,10 +19,7 @@ from fairjax.data.batching import corruption
 from fairjax.data.batching import tokens as data_tokens
 from fairjax.data.batching.tokens import Ragged
 from fairjax.models import families, pretraining, special
-from fairjax.models.decoding import (
-  decode_slots,
-  decode_texts,
-)
+from fairjax.models.decoding import decode_slots, decode_texts
 from fairjax.models.decoding.decode import Options
 from fairjax.models.folders import folder, hf
 from fairjax.models.folders import options as folder_options

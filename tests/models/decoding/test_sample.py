@@ -119,12 +119,7 @@ def test_noise_is_of_independent_places_tokens_and_keys():
 SIZE = {'vocab': VOCAB, 'width': 16, 'depth': 1, 'hidden': 32, 'positions': 16}
 SHAPES = {
   'gpt2': gpt2.GPT2Shape(
-    **SIZE,
-    heads=2,
-    bos=EOS,
-    eos=EOS,
-    pad=EOS,
-    deviation=0.5,
+    **SIZE, heads=2, bos=EOS, eos=EOS, pad=EOS, deviation=0.5
   ),
   'llama': llama.LlamaShape(
     **SIZE,

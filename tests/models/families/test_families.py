@@ -117,8 +117,7 @@ def test_the_buckets_of_mpnet_are_those_of_transformers(torch):
 
 
 @pytest.mark.parametrize(
-  'family, key, value, sentence',
-  small.cases(__file__, 'refused.json'),
+  'family, key, value, sentence', small.cases(__file__, 'refused.json')
 )
 def test_another_kind_of_model_is_refused_by_its_key(
   family, key, value, sentence
@@ -129,9 +128,7 @@ def test_another_kind_of_model_is_refused_by_its_key(
     families.shape_from_hf(said)
 
 
-def test_a_folder_with_a_unigram_tokenizer_reads_as_transformers_does(
-  tmp_path,
-):
+def test_a_folder_with_a_unigram_tokenizer_reads_as_transformers_does(tmp_path):
   """DeBERTa-v3's kind of tokenizer: sentencepiece, in tokenizer.json."""
   transformers = pytest.importorskip('transformers')
   pieces = ['[PAD]', '[CLS]', '[SEP]', '[UNK]', '[MASK]', '▁', '▁he', '▁she']

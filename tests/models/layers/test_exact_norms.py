@@ -25,8 +25,7 @@ def test_norms_in_bfloat16_are_float32():
 @pytest.mark.parametrize('dtype', ['float32', 'bfloat16'])
 @pytest.mark.parametrize('bias', [True, False])
 @pytest.mark.parametrize(
-  'd, f, direct',
-  [(3, 4, True), (3, 40, True), (40, 3, True), (40, 60, False)],
+  'd, f, direct', [(3, 4, True), (3, 40, True), (40, 3, True), (40, 60, False)]
 )
 def test_norms_of_products_and_of_grams_are_the_same(d, f, direct, bias, dtype):
   """Against each example's own gradient, with several examples a row."""

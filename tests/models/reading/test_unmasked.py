@@ -60,10 +60,7 @@ def slow(text, weight):
     score = [weight * k * token / 9 + (k == 3) * place for k in range(7)]
     heard = [k * (token + 10 * place) for k in (1, 2, 4.5)]
     out.append(
-      (
-        score[token] - np.log(np.exp(score).sum()),
-        sum(heard) / 3 / len(text),
-      )
+      (score[token] - np.log(np.exp(score).sum()), sum(heard) / 3 / len(text))
     )
   return out
 

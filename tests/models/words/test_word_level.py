@@ -79,8 +79,7 @@ def test_rows_of_words_that_the_file_lacks_are_random(tmp_path):
 
 
 @pytest.mark.parametrize(
-  'lines, sentence',
-  small.cases(__file__, 'broken_files.json'),
+  'lines, sentence', small.cases(__file__, 'broken_files.json')
 )
 def test_a_broken_file_is_one_sentence(tmp_path, lines, sentence):
   file = glove(tmp_path / 'g.txt', lines)

@@ -1063,10 +1063,7 @@ def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
   options['sample_weight'] = weight
   weighted = fairjax.audit(p, rows, groups='sex', options=options)
   direct = fairjax.thresholds(
-    *(y, p, sex),
-    criterion='equal_fpr',
-    n_resamples=200,
-    sample_weight=weight,
+    *(y, p, sex), criterion='equal_fpr', n_resamples=200, sample_weight=weight
   )
   equalized = weighted.measured[weighted.results.focus].equalized
   assert equalized.thresholds == direct.thresholds

@@ -265,10 +265,7 @@ def test_what_is_missing_is_said_before_any_work(tmp_path):
 def test_what_only_measures_trains_nothing_again():
   """An ablation or word vectors less keeps the players' fits."""
   whole = identity(config_of(), 'adversary')
-  less = {
-    'labels': ('dictionary',),
-    'vectors': (20,),
-  }
+  less = {'labels': ('dictionary',), 'vectors': (20,)}
   for name, value in less.items():
     assert identity(config_of(**{name: value}), 'adversary') == whole, name
   assert identity(config_of(dropout=0.5), 'adversary') != whole

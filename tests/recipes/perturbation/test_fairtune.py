@@ -386,9 +386,7 @@ def test_tasks_joined_have_the_averages_of_each(ran):
 @pytest.mark.parametrize('keys', [('cola', 'stsb'), ('cola', 'rte', 'stsb')])
 def test_tasks_of_glue_stand_side_by_side_with_averages(glue, tmp_path, keys):
   asked = config(
-    data__path=str(glue),
-    fairscore__tasks=keys,
-    fairscore__by=('rules',),
+    data__path=str(glue), fairscore__tasks=keys, fairscore__by=('rules',)
   )
   results = fairtune.run(asked, tmp_path)
   metrics = {'cola': 'mcc', 'rte': 'accuracy', 'stsb': 'pearson'}
