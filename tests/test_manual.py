@@ -122,10 +122,7 @@ def test_a_command_stands_for_a_config(name):
     flags_of([name, *'abcdef'[: len(one.places) + 1]])
 
 
-@pytest.mark.parametrize(
-  'name, has',
-  small.cases(__file__, 'asked.json'),
-)
+@pytest.mark.parametrize('name, has', small.cases(__file__, 'asked.json'))
 def test_what_can_be_asked(name, has):
   assert has in manual.explain(name)
 

@@ -118,10 +118,7 @@ def field(file: File, name: str, kind: type, default: Any = None) -> Any:
 
 
 # Text before it is cut into pieces, by the name that llama.cpp gives it.
-_PRE = {
-  'gpt-2': (),
-  'smollm': (pre_tokenizers.Digits(individual_digits=True),),
-}
+_PRE = {'gpt-2': (), 'smollm': (pre_tokenizers.Digits(individual_digits=True),)}
 
 
 def tokenizer(path: str | os.PathLike) -> Tokenizer:

@@ -362,10 +362,7 @@ def _all_gaps() -> list[tuple[str, str, list[int], bool]]:
 
 
 def gaps(
-  rates: Rates,
-  chosen: Sequence[int],
-  options: RowSample,
-  min_group: int = 1,
+  rates: Rates, chosen: Sequence[int], options: RowSample, min_group: int = 1
 ) -> Estimates:
   """All gaps, and the AGGREGATES of every rate, over some of the groups.
 

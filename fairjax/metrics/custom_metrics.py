@@ -172,9 +172,7 @@ def _of_groups(
 
 
 def _drawn(
-  rows: Integer[np.ndarray, ' m'],
-  options: RowSample,
-  g: int,
+  rows: Integer[np.ndarray, ' m'], options: RowSample, g: int
 ) -> tuple[Iterator[np.ndarray], np.ndarray]:
   """Rows of each draw, and how much wider than it deviations are."""
   count = options.resamples

@@ -134,10 +134,7 @@ def check(rule: str, known: Mapping[str, Estimate], side: str) -> Verdict:
 
 
 def facts(
-  rule: str,
-  measured: Mapping[str, Any],
-  side: str,
-  knob: str = 'audit.fail_if',
+  rule: str, measured: Mapping[str, Any], side: str, knob: str = 'audit.fail_if'
 ) -> dict[str, str]:
   """What a page says of the gate over a set's measures; {} without a rule."""
   if not rule:

@@ -148,9 +148,7 @@ def fit(
 
 
 def halves(
-  rows: int,
-  holdout: float,
-  sample: RowSample,
+  rows: int, holdout: float, sample: RowSample
 ) -> tuple[Integer[np.ndarray, ' a'], Integer[np.ndarray, ' b']]:
   """The rows that choose the thresholds, and those that judge them.
 

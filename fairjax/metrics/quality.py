@@ -189,10 +189,7 @@ def _suite(
   twice = {
     'auc': (own, n1 * n0),
     'bnsp_auc': (sums[1][0] - own, n1 * b0),
-    'bpsn_auc': (
-      2 * n0 * b1 - (sums[0][1] - (2 * n1 * n0 - own)),
-      b1 * n0,
-    ),
+    'bpsn_auc': (2 * n0 * b1 - (sums[0][1] - (2 * n1 * n0 - own)), b1 * n0),
     'positive_aeg': (sums[1][1] - n1 * n1, n1 * b1),
     'negative_aeg': (sums[0][0] - n0 * n0, n0 * b0),
   }

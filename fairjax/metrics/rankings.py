@@ -126,10 +126,7 @@ def of_group(suites: Suites, g: int) -> Estimates:
 
 
 def gaps(
-  suites: Suites,
-  chosen: Sequence[int],
-  options: RowSample,
-  min_group: int = 1,
+  suites: Suites, chosen: Sequence[int], options: RowSample, min_group: int = 1
 ) -> Estimates:
   """Largest AUC difference between groups, least AUCs, largest AEGs.
 

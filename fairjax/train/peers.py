@@ -39,10 +39,7 @@ _first: list[bool] = []  # in process 0
 
 
 def join(
-  address: str,
-  count: int,
-  index: int,
-  initialize: Callable[..., None],
+  address: str, count: int, index: int, initialize: Callable[..., None]
 ) -> None:
   """jax.distributed.initialize by ways that are watched."""
   host, _, port = address.rpartition(':')

@@ -277,10 +277,7 @@ def test_weighted_rates_are_fairlearns_and_as_fair_as_its_thresholds():
   y, p, group = rows()
   w = np.where(group == 'b', 1, 3) * np.where(p > 0.5, 2, 1)
   found = fairjax.thresholds(
-    *(y, p, group),
-    criterion='equal_fpr',
-    sample_weight=w,
-    n_resamples=200,
+    *(y, p, group), criterion='equal_fpr', sample_weight=w, n_resamples=200
   )
   own, held = group_thresholds.halves(len(y), 0.5, RowSample())
   d = found.predict(p[held], sensitive_features=group[held])

@@ -254,12 +254,7 @@ def test_a_race_is_corrected_over_its_rivals():
 
 # Flips and quality
 
-NONE, MORE, SAME, LESS = (
-  None,
-  around(0.1),
-  around(0.01),
-  around(-0.2),
-)
+NONE, MORE, SAME, LESS = (None, around(0.1), around(0.01), around(-0.2))
 
 
 @pytest.mark.parametrize(

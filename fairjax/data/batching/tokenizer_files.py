@@ -121,9 +121,7 @@ def bert(
 ) -> Tokenizer:
   tokenizer = Tokenizer(models.WordPiece(vocab, unk_token='[UNK]'))
   tokenizer.normalizer = normalizers.BertNormalizer(
-    handle_chinese_chars=chinese,
-    strip_accents=strip_accents,
-    lowercase=lower,
+    handle_chinese_chars=chinese, strip_accents=strip_accents, lowercase=lower
   )
   tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
   tokenizer.decoder = decoders.WordPiece()

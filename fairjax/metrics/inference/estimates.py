@@ -125,9 +125,7 @@ def in_table(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_ratio(
-  values: Float[np.ndarray, ' s'],
-  half: float | None,
-  null: float | None = None,
+  values: Float[np.ndarray, ' s'], half: float | None, null: float | None = None
 ) -> Estimate:
   """Estimate of a ratio min/max, with the radius of its logarithm."""
   if half is None:

@@ -21,8 +21,7 @@ SURE = 2.0
 
 
 def of_largest(
-  noise: Float[np.ndarray, 'g b *rest'],
-  centre: Float[np.ndarray, 'g 1 *rest'],
+  noise: Float[np.ndarray, 'g b *rest'], centre: Float[np.ndarray, 'g 1 *rest']
 ) -> Float[np.ndarray, 'b *rest']:
   """A bound of |max v − max θ| in each resample; NaN where nothing is known."""
   some = near(noise, centre) & ~np.isnan(noise)
@@ -31,8 +30,7 @@ def of_largest(
 
 
 def of_range(
-  noise: Float[np.ndarray, 'g b *rest'],
-  centre: Float[np.ndarray, 'g 1 *rest'],
+  noise: Float[np.ndarray, 'g b *rest'], centre: Float[np.ndarray, 'g 1 *rest']
 ) -> tuple[Float[np.ndarray, 'b *rest'], Float[np.ndarray, 'b *rest']]:
   """The least and the largest (max v − min v) − (max θ − min θ) may be.
 

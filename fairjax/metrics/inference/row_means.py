@@ -78,9 +78,7 @@ def mean(
 
 
 def difference(
-  values: Float[np.ndarray, 's n'],
-  options: RowSample,
-  note: str = '',
+  values: Float[np.ndarray, 's n'], options: RowSample, note: str = ''
 ) -> Estimate:
   """The estimate of a mean of −1, 0 and 1, with the p of its being 0."""
   alone = mean(values, options._replace(resamples=0), note=note)

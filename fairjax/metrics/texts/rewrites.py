@@ -44,9 +44,7 @@ def bleu_counts(written: Words, target: Words) -> list[int]:
   return [*matches, *totals, len(written), len(target)]
 
 
-def bleu(
-  sums: Float[np.ndarray, '*rest k'],
-) -> Float[np.ndarray, '*rest']:
+def bleu(sums: Float[np.ndarray, '*rest k']) -> Float[np.ndarray, '*rest']:
   """BLEU-4 in [0, 1] of summed counts.
 
   Orders that no text is long enough for are left out of the mean: a perfect

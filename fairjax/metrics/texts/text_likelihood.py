@@ -31,9 +31,7 @@ def totals(
 
 
 def perplexity(
-  log: Float[np.ndarray, ' n'],
-  count: Int[np.ndarray, ' n'],
-  options: RowSample,
+  log: Float[np.ndarray, ' n'], count: Int[np.ndarray, ' n'], options: RowSample
 ) -> Estimates:
   """Both perplexities as estimates; texts without a token are left out.
 

@@ -55,10 +55,7 @@ def sections(
 
 
 def _of_training(
-  model: AuditedModel,
-  focus: Measured,
-  of: results.Results,
-  train: pd.DataFrame,
+  model: AuditedModel, focus: Measured, of: results.Results, train: pd.DataFrame
 ) -> list[dict]:
   """The rows of most influence, what would mitigate it, and the method."""
   config = focus.given.config

@@ -161,10 +161,7 @@ def changes(
 
 
 def sections(
-  cells: Sequence[Mapping],
-  sets: Sequence[str],
-  effects: Mapping,
-  **about: Any,
+  cells: Sequence[Mapping], sets: Sequence[str], effects: Mapping, **about: Any
 ) -> list[dict]:
   """Figures 2 to 4, the front and all cells (templates/diet_grid.txt).
 

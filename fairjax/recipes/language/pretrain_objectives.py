@@ -71,10 +71,7 @@ def find_tokenizer(config: Config, source: texts.TextFiles) -> Tokenizer:
   if folder:
     return tokens.load_tokenizer(folder)
   return texts.learn_tokenizer(
-    source,
-    config.tokens.vocab_size,
-    config.pretrain.held_out,
-    splits.SEED,
+    source, config.tokens.vocab_size, config.pretrain.held_out, splits.SEED
   )
 
 

@@ -94,9 +94,7 @@ def accuracy(
   rows = pairs[pairs['split'] == split]
   texts = rows['source'].tolist(), rows['target'].tolist()
   pool, fits = rewriting.pool(
-    model,
-    *texts,
-    label=rows['label'].to_numpy(np.int32),
+    model, *texts, label=rows['label'].to_numpy(np.int32)
   )
   judging = adversary.judging(model)
   judging = judging.replace(device_mesh=mesh.make(config.mesh, config.seeds))

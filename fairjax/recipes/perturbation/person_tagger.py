@@ -54,9 +54,7 @@ def start(config: Config, pairs: pd.DataFrame) -> Bundle:
   tokenizer = rewriter.find_tokenizer(config, texts)
   shape, can = _shape(config, tokenizer)
   module = families.module(
-    build.with_dropout(shape, config),
-    can,
-    build.precision(config),
+    build.with_dropout(shape, config), can, build.precision(config)
   )
 
   init = warm_start.init(build.model_folder(config), module)

@@ -69,9 +69,7 @@ def odd(detector: Bundle, texts: Sequence[str]) -> list[list[Span]]:
 
 
 def repaired(
-  config: Config,
-  helpers: tuple[Bundle, Bundle] | None,
-  swaps: Sequence[str],
+  config: Config, helpers: tuple[Bundle, Bundle] | None, swaps: Sequence[str]
 ) -> pd.DataFrame:
   """A row a text: swap, mask, repair, how many words were odd, if it fits."""
   swaps = list(swaps)
