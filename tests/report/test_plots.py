@@ -43,11 +43,11 @@ def test_rates_show_values_intervals_and_what_is_undefined():
     }
   )
   fpr, tpr = figure.axes
-  of = lambda axes: [c[0].get_xydata()[0] for c in axes.containers]
+  of = lambda axes: axes.containers[0][0].get_xydata()
   np.testing.assert_allclose(of(fpr), [[0.2, 1], [np.nan, 0]])
   np.testing.assert_allclose(of(tpr), [[0.9, 1], [0.7, 0]])
   np.testing.assert_allclose(segments(fpr)[0], [[0.1, 1], [0.35, 1]])
-  np.testing.assert_allclose(segments(tpr, 1)[0], [[0.6, 0], [0.8, 0]])
+  np.testing.assert_allclose(segments(tpr)[1], [[0.6, 0], [0.8, 0]])
   assert [t.get_text() for t in fpr.texts] == ['undefined']
   names = [t.get_text() for t in fpr.get_yticklabels()]
   assert names == ['women (1,200)', 'men (9)']
