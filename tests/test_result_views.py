@@ -10,6 +10,7 @@ from sklearn.metrics import recall_score, roc_auc_score
 
 import fairjax
 from fairjax import UserError, results
+from fairjax.report import tables, terminal
 
 N = 120
 RNG = np.random.default_rng(0)
@@ -261,10 +262,7 @@ def test_a_continuous_column_is_cut_into_bands():
 
 
 def faces():
-  return (
-    fairjax.assess(Y, P, {'sex': SEX}, **QUICK),
-    by_name(),
-  )
+  return (fairjax.assess(Y, P, {'sex': SEX}, **QUICK), by_name())
 
 
 def test_results_have_one_face():
@@ -385,6 +383,10 @@ def test_measures_of_ones_own_are_saved(tmp_path):
   again = results.read(tmp_path / 'run').measured('model', 'data')
   for name in ('mine', 'mine_difference'):
     assert again[name]['value'] == found[name]['value'] != 0
+  found = fairjax.assess(Y, P, SEX, metrics={'mine': recall_score})
+  table = terminal.summary(found.results)  # they stood on the page alone
+  for name in ('mine', 'mine_difference'):
+    assert f'| {name:41} | {tables.estimate(found[name]):>20} |' in table
 
 
 def test_draws_of_ones_own_measures_are_of_clusters():

@@ -69,7 +69,8 @@ MEASURES: dict[str, Measure] = {
   for name, one in table(__file__, 'measures', Measure).items()
 }
 # Another package's entry point names the fields of its row, a dict.
-installed('measures', MEASURES, lambda row, _: Measure(**row.load()))
+_own = lambda row, _: Measure(**{'leads': True} | row.load())
+installed('measures', MEASURES, _own)
 
 
 @functools.lru_cache(1 << 14)
@@ -138,13 +139,11 @@ def in_order(values: Iterable[str]) -> list[str]:
 
 
 def leading(keys: Iterable[str], pictured: bool = False) -> list[str]:
-  """Those that are compared and shown side by side, or those with pictures."""
-  rows = {key: measure(key) for key in in_order(dict.fromkeys(keys))}
-  return [
-    key
-    for key, row in rows.items()
-    if row and (row.pictured if pictured else row.leads)
-  ]
+  """Those that are compared (so is a user's own), or those with pictures."""
+  leads = lambda key: row.leads if (row := measure(key)) else not is_known(key)
+  has_picture = lambda key: getattr(measure(key), 'pictured', False)
+  every = in_order(dict.fromkeys(keys))
+  return [*filter(has_picture if pictured else leads, every)]
 
 
 def is_gap(key: str) -> bool:

@@ -495,8 +495,8 @@ def led(values: Mapping) -> list[str]:
 
 def beside(key: str) -> tuple[str, ...]:
   """Measures without which one says nothing, as a recall without precision."""
-  row = measures.MEASURES[measures.bare(key)]
-  return row.of if row.kind == 'own' else ()
+  row = measures.measure(key)
+  return row.of if row and row.kind == 'own' else ()
 
 
 def start(key: str) -> str:
