@@ -37,6 +37,13 @@ def test_cells_move_to_one_size_and_no_group_stays(tables, how, goal, ratio):
   for key, n in SIZES.items():
     wanted = n + int(ratio * (goal - n)) if key[0] else n
     assert made[key] == wanted, key
+  freely = run(tables, how=how, ratio=ratio, replacement=True)
+  assert count(freely) == made
+  (note,) = freely.attrs['notes']
+  inside = [made[key] for key in SIZES if key[0]]
+  ends = ' to '.join(dict.fromkeys(map(str, (min(inside), max(inside)))))
+  became = f'{sum(made.values())}: {ends} of each group and label'
+  assert note == f'84 rows became {became}, before 9 to 31'
 
 
 def test_a_share_of_the_way_is_that_which_is_written():

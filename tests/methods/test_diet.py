@@ -1,5 +1,6 @@
 """Diets against a slow twin that follows the papers' words, and their laws."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -354,3 +355,18 @@ def test_what_is_wrong_is_said():
     taken('healthy_random', 0.4, 0.4, table, scores.drop(columns='ge'))
   with pytest.raises(UserError, match="has no score 'ge'"):
     taken('healthy_random', 0.4, 0.4, table, scores.iloc[1:])
+  with pytest.raises(UserError, match='no row to take from has a group'):
+    taken('cells', 0.4, 0.4, table.assign(group=''), scores)
+  for name, shares, says in (
+    ('healthy', (0, 0), "no ranking named 'healthy'; did you mean 'healthy_"),
+    (3, (0, 0), 'a name is needed'),
+    ('random', (-0.1, 0), r'diet\.factual.*in \[0, 1\]'),
+    ('random', (0, 1.1), r'diet\.counterfactual'),
+    ('random', (True, 0), r'diet\.factual'),
+    ('random', (0, '1'), r'diet\.counterfactual'),
+  ):
+    with pytest.raises(UserError, match=says):
+      diet.check(name, shares)
+  for name in RANKINGS:
+    asked = {*SCORES} & {*re.findall(r'[a-z0-9]+', ' '.join(RANKINGS[name]))}
+    assert sorted(diet.needs(name)) == sorted(asked)

@@ -81,7 +81,15 @@ def test_inlp_is_an_exact_projection_of_as_many_rounds_as_help():
   assert facts['gains'][0] > 0.1 > 0.03 > facts['gains'][-1]
   left = eraser(x)
   assert LogisticRegression().fit(left, z).score(left, z) < 0.62
-  assert inlp.fit(x, z, rounds=7, choose=False).rank == 7
+  seven = inlp.fit(x, z, rounds=7, choose=False)
+  assert seven.rank == seven.facts['rounds'] == 7
+  # In another unit, of classes of other names, it is the same.
+  again = inlp.fit(1e-3 * x + 7, z + 3)
+  np.testing.assert_allclose(again.matrix, matrix, atol=1e-6)
+  few = np.r_[0:3, 10:40]
+  assert inlp.fit(x[few], np.repeat([0, 1], [3, 30])).facts['rows'] == 33
+  with pytest.raises(UserError, match='each class at least, and one has 2'):
+    inlp.fit(x[few], np.repeat([0, 1], [2, 31]))
 
 
 def test_inlp_leaves_what_is_not_there():
@@ -92,6 +100,8 @@ def test_inlp_leaves_what_is_not_there():
     gain = rng.normal(1, 0.5, n)
     p = stats.ttest_1samp(gain, 0, alternative='greater').pvalue
     assert inlp.helps(gain) == (p < 0.05)
+  for gain in ([0.5], [1.0, 1.0], [0.0], [-1.0, -1.0]):
+    assert inlp.helps(np.array(gain)) == (gain[0] > 0)
 
 
 def test_sentence_direction_is_that_of_a_pca():

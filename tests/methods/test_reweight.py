@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -17,8 +17,9 @@ from fairjax.data.tables.terms import count_terms, read_terms
 from fairjax.methods import crossfit
 from fairjax.methods.evidence import evidence
 from fairjax.methods.reweight import (
+  QUANTILES,
   clip,
-  effective,
+  cross_predict,
   ratio,
   report,
   reweight,
@@ -85,22 +86,20 @@ def test_counts_equal_a_slow_twin(monkeypatch):
       assert counts[i, j] == slow
 
 
-@pytest.mark.parametrize(
-  ('content', 'says'),
-  [
-    (None, 'does not exist'),
-    ('', 'is empty'),
-    ('\n\n', 'is empty'),
-    ('gay\nold\nGay\n', 'line 3 .* repeats line 1'),
-    ('gay\n&&&\n', 'line 2 .* no word'),
-  ],
-)
-def test_bad_term_files(tmp_path, content, says):
+def test_bad_term_files(tmp_path):
   path = tmp_path / 'terms.txt'
-  if content is not None:
-    path.write_text(content)
-  with pytest.raises(UserError, match=says):
+  with pytest.raises(UserError, match='does not exist'):
     read_terms(str(path))
+  for content, says in (
+    *(('', 'is empty'), ('\n\n', 'is empty')),
+    *(
+      ('a\nb\nA\n', 'line 3 .* repeats line 1'),
+      ('a\n&\n', 'line 2 .* no word'),
+    ),
+  ):
+    path.write_text(content)
+    with pytest.raises(UserError, match=says):
+      read_terms(str(path))
 
 
 # P(y|z)
@@ -153,15 +152,6 @@ def test_the_forest_is_the_same_in_processes(monkeypatch):
   assert (crossfit.forest(*rows, **knobs) == alone).all()
 
 
-def test_folds_are_those_of_scikit_learn():
-  _, label = rows_of_z(classes=3)
-  fold = crossfit.folds(label, 250 // 10)
-  split = StratifiedKFold(25).split(np.zeros((len(label), 1)), label)
-  for k, (train, held_out) in enumerate(split):
-    assert (np.flatnonzero(fold == k) == held_out).all()
-    assert (np.flatnonzero(fold != k) == train).all()
-
-
 @pytest.mark.parametrize('classes', [2, 3])
 def test_the_logistic_is_cross_val_predict(classes):
   z, label = rows_of_z(classes=classes)
@@ -201,6 +191,9 @@ def test_golden_four_rows():
   p = np.array([0.8, 0.4, 0.5, 0.25])
   w = ratio(label, p)
   np.testing.assert_allclose(w, [2 / 3, 4 / 3, 2 / 3, 4 / 3], rtol=1e-15)
+  np.testing.assert_allclose(ratio(np.array([0, 2, 2, 2]), p)[0], 1)
+  with pytest.raises(UserError, match='label 0 have mean 1; choose'):
+    clip(np.zeros(2, int), np.array([0.5, 1.5]), 1.0)
 
 
 @pytest.mark.parametrize('estimator', ['forest', 'logistic', 'count'])
@@ -351,40 +344,73 @@ def test_a_label_that_follows_z_is_a_finite_weight_and_a_warning():
   table.loc[table.index[table['label'] == 1][0], 'label'] = 0
   config = config_of(n_estimators=20)
   made = weights(table, config)
-  assert np.isfinite(made['weight']).all()
+  label = table['label'].to_numpy()
+  p = cross_predict(evidence(table, config), label, config)
+  p = p[np.arange(len(p)), label]  # of no vote: half of one, or the least
+  least = min(0.5 / 20, p[p > 0].min())
+  assert (p == 0).any()
+  np.testing.assert_array_equal(made['p'], np.where(p > 0, p, least))
+  np.testing.assert_allclose(made['weight'], ratio(label, made['p'].to_numpy()))
   out = report(table, made, config)
   assert out['near_zero']['share'] > 0
   assert any('P(y|z) is below' in line for line in out['warnings'])
 
 
 def test_the_report_adds_up():
-  table = gendered()
+  """Of given weights and chances, by numpy."""
+  table, rng = gendered(), np.random.default_rng(0)
+  label, p = table['label'].to_numpy(), rng.uniform(0.1, 0.9, 600)
+  p[:4], w = [0.02, 0.03, 0.04, 0.05], rng.gamma(0.6, size=600)
+  given = table[['id']].assign(weight=w, p=p)
   config = config_of(n_estimators=20, max_weight=1.5)
-  made = weights(table, config)
-  out = report(table, made, config)
-  w = made['weight'].to_numpy()
-  assert out['effective'] == pytest.approx(effective(w))
-  assert effective(np.ones(9)) == 9
-  assert out['quantiles']['1.0'] == w.max() <= 1.5
-  assert [e['name'] for e in out['estimators']] == [
-    'forest',
-    'logistic',
-    'count',
-  ]
-  assert out['estimators'][0]['correlation'] == pytest.approx(1)
-  assert all(e['log_loss'] < 0.8 for e in out['estimators'])
-  assert out['rows_with_prior'] == table['text'].str.startswith('nobody').sum()
-  p = made['p'].to_numpy()
-  raw = ratio(table['label'].to_numpy(), p)
+  out, z = report(table, given, config), evidence(table, config)
+  kish = lambda x: x.sum() ** 2 / (x * x).sum()
+  classes = [label == 0, label == 1]
+  raw = 1 / p / np.choose(label, [(1 / p[own]).mean() for own in classes])
   over = np.maximum(raw - 1.5, 0)
-  assert out['clip']['rows'] == (over > 0).sum() > 0
-  assert out['clip']['mass'] == pytest.approx(over.sum() / raw.sum())
-  toxic = (table['label'] == 1).to_numpy()
+  mass = over.sum() / raw.sum()
+  for name, value in {
+    'rows': 600,
+    'columns': 6,  # he, she, man, woman, her, brother
+    'distinct': len({*map(tuple, z.values[z.fitted].tolist())}),
+    'rows_with_prior': table['text'].str.startswith('nobody').sum(),
+    'effective': kish(w),
+    'effective_by_class': [kish(w[own]) for own in classes],
+    'mean_by_class': [w[own].mean() for own in classes],
+    'quantiles': {str(q): np.quantile(w, q) for q in QUANTILES},
+    'clip': {'limit': 1.5, 'rows': (over > 0).sum(), 'mass': mass},
+    'near_zero': {'below': 0.05, 'share': 3 / 600},  # a vote of 20 trees
+  }.items():
+    assert out[name] == pytest.approx(value), name
+  made = [cross_predict(z, label, config, n) for n in ('logistic', 'count')]
+  made = [p, *(one[np.arange(600), label] for one in made)]
+  names = ['forest', 'logistic', 'count']
+  for one, name, own in zip(out['estimators'], names, made, strict=True):
+    weight = ratio(label, own)
+    assert one.pop('name') == name
+    assert one == pytest.approx(
+      {
+        **{'log_loss': -np.log(own).mean(), 'largest': weight.max()},
+        'effective': kish(weight),
+        'correlation': np.corrcoef(1 / own, 1 / p)[0, 1],
+      }
+    )
   for row in out['terms']:
     has = table['text'].str.contains(rf'\b{row["term"]}\b').to_numpy()
-    share = w[has & toxic].sum() / w[toxic].sum()
-    assert row['weighted_positive'] == pytest.approx(share)
-    assert row['overall'] == pytest.approx(has.mean())
+    assert row['rows'] == has.sum()
+    for weight, kind in ((np.ones(600), ''), (w, 'weighted_')):
+      shares = [weight[has & own].sum() / weight[own].sum()
+                for own in (classes[1], label >= 0)]  # fmt: skip
+      found = [row[kind + k] for k in ('positive', 'overall', 'gap')]
+      assert found == pytest.approx([*shares, shares[0] - shares[1]])
+  told = [line.split()[0] for line in out['warnings']]
+  assert told == ['P(y|z)', 'the', 'weighting.max_weight']
+  config = config_of(estimator='count')
+  p = np.r_[0.01, np.full(599, 0.5)]
+  out = report(table, given.assign(weight=1.0, p=p), config)
+  assert out['near_zero'] == {'below': 0.01, 'share': 0}
+  assert out['clip'] == {'limit': 0, 'rows': 0, 'mass': 0}
+  assert out['effective'] == 600 and out['warnings'] == []
 
 
 # z
@@ -423,6 +449,28 @@ def test_terms_and_identity_columns(tmp_path):
   ]
   z = evidence(table, config_of(z='terms'))  # our own list
   assert {'gay', 'black'} <= set(z.names)
+
+
+def test_columns_are_numbers_or_one_indicator_a_value():
+  more = {'age': ['3', '4', '5', '3'], 'sex': ['f', '', None, 'm']}
+  more |= {'gap': ['1', '', '2', '3'], 'none': '', 'lost': None, 'one': 1}
+  table = table_of(['x'] * 4, [0, 1, 0, 1], **more)
+  z = evidence(table, config_of(z='columns:age, sex'))
+  assert z.names == z.terms == ['age', 'sex=', 'sex=f', 'sex=m']
+  each = [[3, 0, 1, 0], [4, 1, 0, 0], [5, 1, 0, 0], [3, 0, 0, 1]]
+  assert z.values.tolist() == each and z.fitted.all()
+  assert (z.present.toarray() == (z.values > 0)).all()
+  assert evidence(table, config_of(z='columns:sex,none')).names[-1] == 'none='
+  for name, says in {
+    'label': 'names the label itself',
+    'size': r"names the column 'size'; the table has id, text",
+    'gap': "column 'gap' .* is empty in row train-1; fill",
+    'one': 'z is the same in all 4 rows',
+    'none': "column 'none' .* is empty in every training row",
+    'lost': "column 'lost' .* is empty in every training row",
+  }.items():
+    with pytest.raises(UserError, match=says):
+      reweight({'train': table}, config_of(z=f'columns:{name}', folds=2))
 
 
 def test_terms_that_no_row_has_are_told(tmp_path):

@@ -14,6 +14,7 @@ from fairjax.methods.supplement import (
   dixon,
   length_edges,
   second_table,
+  shares,
   supplement,
 )
 
@@ -51,6 +52,23 @@ def test_the_formula_of_dixon():
   assert (term, label, place) == (0, 0, 0)
   assert count == pytest.approx((0.6 * 6 - 1) / 0.4)
   assert (1 + count) / (6 + count) == pytest.approx(0.6)
+  # Not where the term has the bin's share, no positive, or the bin no other.
+  place = np.repeat([0, 2, 4], [4, 4, 2])
+  positive = np.array([1, 0, 1, 0, 0, 0, 1, 1, 1, 1])
+  members = np.array([[1, 1, 0, 0, 1, 0, 0, 0, 1, 0]], bool)
+  assert [*dixon(members, positive, place)] == []
+
+
+def test_the_formula_of_shares():
+  """Of 40 %: the third of a term's rows is near enough, all are too many."""
+  positive = np.r_[np.ones(40, int), np.zeros(60, int)]
+  members = np.zeros((5, 100), bool)
+  members[0, [0, 1, 40]] = True  # 2 of 3: (2 + 0) / (3 + a) <= .41
+  members[1, 40:45] = True  # 0 of 5: b / (5 + b) >= .39
+  members[2, np.r_[0:41, 41:100]] = True  # 40 of 100
+  members[3, np.r_[0:39, 41:100, 99]] = True  # 39 of 98, which is near
+  found = [*shares(members, positive, np.zeros(100, int))]
+  assert found == [(0, 0, -1, 2), (1, 1, -1, 4)]
 
 
 def test_terms_get_the_share_of_their_bin(data):
@@ -124,8 +142,14 @@ def test_a_row_with_two_terms_is_drawn_once(data, tmp_path):
 
 
 def test_columns_that_the_second_table_lacks(data):
-  made = supplement(*data)['train']
+  tables, config = data
+  made = supplement({'train': tables['train'].assign(weight=2.0)}, config)
+  made = made['train']
   assert (made['group'] == '').all()
+  own = (made['origin'] == 'data').to_numpy()
+  assert own.sum() == 900 and (made['weight'] == np.where(own, 2, 1)).all()
+  added = f'{(~own).sum()} rows of {config.method.table} joined 900 training'
+  assert made.attrs['notes'][0].startswith(added)
 
 
 def test_a_supplement_to_pairs_of_texts_with_twins_has_none_of_its_own(data):

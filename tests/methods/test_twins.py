@@ -67,16 +67,6 @@ def test_the_best_twins_are_added_ties_by_id(scores, ratio):
   assert added['twin'].tolist() == [text[i[:-5]] for i in added['id']]
 
 
-def test_csv_scores_are_read_too(scores):
-  csv = scores.with_suffix('.csv')
-  pd.read_parquet(scores).to_csv(csv, index=False)
-  a, b = (
-    augment({'train': table_of(40)}, config_of(p, rank='ge', ratio=0.5))
-    for p in (scores, csv)
-  )
-  assert a['train']['id'].tolist() == b['train']['id'].tolist()
-
-
 def test_equal_twins_are_counted_and_added_only_on_request():
   table = {'train': table_of(8)}
   made = augment(table, config_of())['train']

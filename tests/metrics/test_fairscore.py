@@ -82,18 +82,6 @@ def test_intervals_cover_rare_flips_and_have_width_without_any():
   assert none['value'] == none['low'] == 0 and 0.03 < none['high'] < 0.25
 
 
-def test_rows_of_one_example_are_no_more_than_one():
-  draw = np.random.default_rng(2)
-  events = draw.random((1, 40)) < 0.4
-  alone = fairscore.share(events, HOW)
-  again = fairscore.share(
-    np.repeat(events, 5, 1), HOW.over(np.repeat(range(40), 5))
-  )
-  width = lambda one: one['high'] - one['low']
-  assert again['value'] == pytest.approx(alone['value'])
-  assert 0.8 < width(again) / width(alone) < 1.25
-
-
 @pytest.mark.parametrize('seeds', [1, 3])
 def test_no_flip_of_copies_says_no_more_than_of_one_each(seeds):
   """20 texts, five copies each: half a text may be of the other kind."""

@@ -176,6 +176,7 @@ def test_a_row_has_its_group_of_the_first_attribute():
   both = np.array([[True, False, True], [True, True, False]])
   assert list(groups.of_rows(both, 'ab', 'tt')) == ['', 'b', 'a']
   assert list(groups.of_rows(both[:0], [], [])) == ['', '', '']
+  assert list(groups.of_rows(np.eye(2, dtype=bool), 'xy', 'ab')) == ['x', '']
 
 
 def test_memberships_of_unequal_length_are_refused():

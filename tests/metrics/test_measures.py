@@ -117,15 +117,8 @@ def test_names_with_attribute_threshold_and_class():
   assert measures.measure('fpr_ratio') is None
   assert measures.label('own thing') == 'own thing'
   keys = ['zz', 'dp', 'fpr', 'gender/eqodd', 'f1', 'auc']
-  assert list(measures.in_order(keys)) == [
-    'auc',
-    'f1',
-    'dp',
-    'gender/eqodd',
-    'fpr',
-    'zz',
-  ]
-  assert measures.leading(keys) == ['auc', 'dp', 'gender/eqodd', 'fpr']
+  assert [*measures.in_order(keys)] == 'auc f1 dp gender/eqodd fpr zz'.split()
+  assert measures.leading(keys) == ['auc', 'dp', 'gender/eqodd', 'fpr', 'zz']
 
 
 def jaccard(counts):
@@ -136,23 +129,14 @@ def jaccard(counts):
 
 ROWS = {
   'jaccard': Measure(
-    'confusion',
-    f'{__name__}:jaccard',
-    'Jaccard index',
-    'overlap of rows labelled and decided positive',
-    1,
-    1.0,
+    *('confusion', f'{__name__}:jaccard', 'Jaccard index'),
+    *('overlap of rows labelled and decided positive', 1, 1.0),
     leads=True,
   ),
   'parity_of_precision': Measure(
-    'gap',
-    'range',
-    'predictive parity',
-    '1 − the largest gap in precision',
-    1,
-    1.0,
-    of=('precision',),
-    leads=True,
+    *('gap', 'range', 'predictive parity'),
+    *('1 − the largest gap in precision', 1, 1.0),
+    **{'of': ('precision',), 'leads': True},
   ),
 }
 

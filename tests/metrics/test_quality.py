@@ -79,10 +79,6 @@ def test_auc_is_sklearns(steps):
       )
 
 
-def test_auc_with_one_label_is_undefined():
-  assert np.isnan(quality.auc(np.ones(4, int), np.arange(4.0)))
-
-
 @pytest.mark.parametrize('steps', [0, 20])
 def test_placements_add_up_to_the_exact_values(steps):
   labels, scores, members = some(700, steps=steps)

@@ -12,7 +12,6 @@ from fairjax.metrics import (
   grades,
   groups,
   slices,
-  thresholds,
   warn,
 )
 from fairjax.metrics.inference import (
@@ -33,16 +32,6 @@ def decided(n=200):
   first, labels = rng.random(n) < 0.3, rng.integers(0, 2, n)
   decisions = (rng.random((1, n)) < 0.3 + 0.3 * first).astype(int)
   return counts.decided(labels, decisions, [first, ~first], HOW)[1]
-
-
-def test_a_row_is_named_by_its_first_attribute():
-  own = groups.of_rows(np.eye(2, dtype=bool), ['x', 'y'], ['a', 'b'])
-  assert own.tolist() == ['x', '']
-
-
-def test_the_most_right_decisions_count_both_labels():
-  labels, scores = np.array([0, 1]), np.array([[0.2, 0.8]])
-  assert 0.2 < thresholds.choose(labels, scores, 'accuracy') <= 0.8
 
 
 def test_edges_of_rewrites_are_all_right_and_all_wrong():

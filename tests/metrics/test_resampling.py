@@ -65,13 +65,6 @@ def test_resamples_have_as_many_rows_and_the_right_spread(cells):
   assert share.std() == pytest.approx((0.3 * 0.7 / 1000) ** 0.5, rel=0.04)
 
 
-def test_draws_are_a_function_of_the_seed():
-  items = resampling.cells([np.arange(50) % 7])
-  same = resampling.draw(items, 20, 3), resampling.draw(items, 20, 3)
-  np.testing.assert_array_equal(*same)
-  assert (resampling.draw(items, 20, 4) != same[0]).any()
-
-
 def test_cells_and_blocks_tell_the_same():
   rng = np.random.default_rng(1)
   n = 1500

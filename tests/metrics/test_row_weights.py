@@ -177,36 +177,22 @@ def test_calibration_of_a_group_that_weighs_little_is_as_sure(case):
   np.testing.assert_allclose(*ends, rtol=0.1)
 
 
-def test_calibration_contrasts_costs_and_thresholds(case):
+def test_gaps_given_controls_curves_and_sweeps(case):
+  """Whole weights are repeated rows; test_properties.py has the rest."""
   y, p, members, *_ = case
   times = np.random.default_rng(6).integers(0, 4, N)
   w, often = row_weights.given(times, N), np.repeat(np.arange(N), times)
-  how = RowSample(0.95, 0, 0)
-  d = (p >= 0.5).astype(np.int64)
   levels = np.stack([p[1] < 0.4, p[1] >= 0.4])
 
   def found(rows, weight):
-    sample = how._replace(weight=weight)
-    label, score, own, group = (x[..., rows] for x in (y, p, d, members[:2]))
-    one, by, fair = calibration.measure(label, score, group, sample, 10)
-    other, each, gap = contrasts.costs(label, own, group, (1.0, 5.0), sample)
-    rows_ = contrasts.differences(
-      label, own, group, ['a', 'b'], 'largest', sample
-    )
+    sample = RowSample(0.95, 0, 0)._replace(weight=weight)
+    label, score, group = (x[..., rows] for x in (y, p, members[:2]))
+    own = (score >= 0.5).astype(np.int64)
     given, within, _ = contrasts.conditional(
       label, own, group, levels[:, rows], ['0', '1'], sample
     )
     curves = calibration.reliability(label, score, group, 'ab', sample)
-    out = {
-      f'{k} {i}': v['value']
-      for i, o in enumerate([one, *by, fair, other, *each, gap, given])
-      for k, v in o.items()
-    }
-    out |= {
-      f'{r["group"]} {r["rate"]} {k}': r[k]['value']
-      for r in rows_
-      for k in ('value', 'of reference', 'difference')
-    }
+    out = {k: v['value'] for k, v in given.items()}
     out |= {
       f'within {r["level"]} {k}': r[k]['value']
       for r in within
@@ -215,9 +201,8 @@ def test_calibration_contrasts_costs_and_thresholds(case):
     for (g, c), k in itertools.product(curves.items(), ('value', 'mean score')):
       out |= {f'{g} {r["bin"]} {k}': (r | r['share positive'])[k] for r in c}
     sweep = thresholds.sweep(label, score, group, 10, weight)
-    out |= {f'{k} at {t}': v[t] for k, v in sweep.items() for t in (20, 50, 70)}
-    for rule in ('accuracy', 'balanced_accuracy', 'eer'):
-      out[rule] = thresholds.choose(label, score, rule, weight)
+    for name, one in sweep.items():
+      out |= {f'{name} at {t}': one[t] for t in (20, 50, 70)}
     return out
 
   assert_same(found(np.arange(N), w), found(often, None))

@@ -7,59 +7,32 @@ import numpy as np
 import pandas as pd
 import programs
 import pytest
+from small import shape_of
 
 import fairjax
 from fairjax import results, stages
 from fairjax.config import Config, Planted
+from fairjax.data.batching import batches as packing
+from fairjax.data.batching.batches import Pool
+from fairjax.data.batching.tokens import Ragged
 from fairjax.data.sets import planted
 from fairjax.models import Bundle, families, of_module
 from fairjax.models.layers import places
 from fairjax.scores import influence
 
-SMALL = {
-  'model_type': 'bert',
-  'vocab_size': 30,
-  'hidden_size': 16,
-  'num_hidden_layers': 1,
-  'num_attention_heads': 2,
-  'intermediate_size': 24,
-  'max_position_embeddings': 40,
-  'initializer_range': 0.25,
-}
-
-
-def packed(lengths=(5, 9, 3, 7)):
-  """Examples side by side in one row, as batches.py packs them."""
-  rng = np.random.default_rng(0)
-  b, width = len(lengths) + 1, sum(lengths) + 2
-  batch = {
-    'tokens': np.zeros((1, width), np.int32),
-    'segment_ids': np.zeros((1, width), np.int32),
-    'positions': np.zeros((1, width), np.int32),
-    'head_columns': np.zeros((1, b), np.int32),
-    'head_index': np.arange(b, dtype=np.int32),
-    'example': np.r_[np.arange(len(lengths)), -1].astype(np.int32),
-    'label': np.arange(b, dtype=np.int32) % 2,
-    'weight': np.ones(b, np.float32),
-  }
-  start = 0
-  for k, n in enumerate(lengths):
-    at = slice(start, start + n)
-    batch['tokens'][0, at] = rng.integers(5, 30, n)
-    batch['segment_ids'][0, at] = k + 1
-    batch['positions'][0, at] = np.arange(n)
-    batch['head_columns'][0, k] = start
-    start += n
-  return batch
-
 
 def test_products_are_those_of_single_gradients():
-  module = families.module(families.shape_from_hf(SMALL), 'classify', classes=2)
+  module = families.module(shape_of('bert', 30), 'classify', classes=2)
   params = jax.jit(module.init)(jax.random.key(0), places.blank_batch())[
     'params'
   ]
   model = of_module(module, lambda seed: params)
-  batch = packed()
+  tokens = np.random.default_rng(0).integers(5, 30, 24).astype(np.int32)
+  tokens = Ragged(tokens, np.array([0, 5, 14, 17, 24]), None)
+  pool = Pool(tokens, np.arange(4, dtype=np.int32) % 2, np.ones(4, np.float32))
+  layout = packing.layout(tokens.lengths, 8)
+  batch = packing.sweep(pool, np.arange(4, dtype=np.int32), layout)[0]
+  batch = jax.tree.map(np.asarray, batch)
   keys = iter(jax.random.split(jax.random.key(1), 99))
   direction = jax.tree.map(
     lambda leaf: jax.random.normal(next(keys), leaf.shape), params
@@ -68,7 +41,7 @@ def test_products_are_those_of_single_gradients():
     params, direction
   )
   one = jax.jit(jax.grad(lambda p, k: influence.losses(model, p, batch)[k]))
-  for k in range(4):
+  for k in np.flatnonzero(batch['example'] >= 0):
     parts = jax.tree.map(jnp.vdot, one(params, k), direction)
     expected = sum(jax.tree.leaves(parts))
     np.testing.assert_allclose(found[k], expected, rtol=1e-4, atol=1e-4)
@@ -120,6 +93,34 @@ def test_curvature_is_the_gauss_newton_matrix():
   np.testing.assert_allclose(
     jax.flatten_util.ravel_pytree(found)[0], expected, rtol=1e-4, atol=1e-5
   )
+
+
+def test_a_pool_is_swept_and_its_curvature_is_of_some_rows(monkeypatch):
+  """Of a model whose parameters are its logits J is 1: blocks of one row."""
+  monkeypatch.setattr(influence, 'MOST', 5)
+  rng, eye = np.random.default_rng(0), np.eye(3)
+  logits, label = rng.normal(size=(9, 3)), rng.integers(0, 3, 9)
+  weight = rng.normal(size=9)
+  pool = Pool(
+    Ragged(np.arange(5, 23, dtype=np.int32), np.arange(0, 19, 2), None),
+    *(label.astype(np.int32), weight.astype(np.float32)),
+  )
+  model = Bundle(None, lambda params, batch: params[batch['example']], None)
+  params, p = jnp.float32(logits), np.exp(logits)
+  p /= p.sum(1, keepdims=True)
+  u = (weight * p[:, 1])[:, None] * (eye[1] - p)
+  found = influence.gap_gradient(model, params, pool, 1, 4)
+  np.testing.assert_allclose(found, u, rtol=1e-4, atol=1e-6)
+  h = np.zeros((9, 3, 3))
+  for i in range(0, 9, 2):  # five rows, evenly
+    h[i] = (np.diag(p[i]) - np.outer(p[i], p[i])) / 5
+  scale = np.einsum('nc,ncd,nd', u, h, u) / (u * u).sum()
+  v = np.linalg.solve(h + 0.01 * scale * eye, u[..., None])[..., 0]
+  found = influence.preconditioned(model, params, found, pool, size=4)
+  assert np.linalg.norm(found - v) < 2e-3 * np.linalg.norm(v)
+  found = influence.influence(model, params, jnp.float32(v), pool, 4)
+  expected = -(v * (p - eye[label])).sum(1)
+  np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
 def logistic():

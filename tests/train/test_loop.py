@@ -14,7 +14,6 @@ import small
 
 from fairjax.config import Config, Train
 from fairjax.core import announce, backend, keys, memory
-from fairjax.data.batching import batches
 from fairjax.data.batching.batches import Pool
 from fairjax.data.batching.tokens import Ragged, take
 from fairjax.models import Bundle, families, of_module
@@ -132,19 +131,35 @@ def whole(tmp_path_factory):
   return fit(tmp_path_factory.mktemp('whole'))
 
 
-def test_a_loss_is_the_weighted_sum_of_its_examples():
-  layout = batches.layout(TRAIN.tokens.lengths, 16)
-  source = batches.packed(TRAIN, np.arange(75)[None], [0], layout)
-  params, batch = (
-    jax.tree.map(lambda a: jnp.asarray(a[0]), tree)
-    for tree in (loop.initial(PLAIN, [0]), source[0])
+def test_a_loss_is_the_weighted_mean_of_cross_entropies():
+  """scipy's, with its slope along the logits, whole or in micro-batches."""
+  rng = np.random.default_rng(0)
+  x, label = rng.normal(size=(6, 4)), rng.integers(0, 4, 6)
+  weight = rng.random(6) * (np.arange(6) < 4)  # two rows of padding
+  chances = scipy.special.softmax(x, -1)
+  each = -np.log(chances[np.arange(6), label]) * weight
+  slopes = ((chances * x).sum(-1) - x[np.arange(6), label]) * weight
+  batch = {'x': x, 'label': label, 'weight': weight}
+  batch['example'] = np.where(weight > 0, np.arange(6), -1)  # 0 is a row
+  model = Bundle(None, lambda params, rows, _: params * rows['x'], None)
+
+  def total(*given):
+    return step.weighted_sum(*given)[0], {'mass': given[2]['weight'].sum()}
+
+  of = lambda rows, parts: jax.tree.leaves(
+    step.gradients(
+      *(model, jnp.float32(1), jax.tree.map(jnp.asarray, rows), None, parts),
+      step.Loss(total, step.examples),
+    )
   )
-  total = lambda weight: float(
-    step.weighted_sum(PLAIN, params, batch | {'weight': weight}, None)[0]
-  )
-  each = np.array([total(one) for one in np.eye(16, dtype=np.float32)])
-  weight = np.asarray(batch['weight'])
-  assert total(weight) == pytest.approx(each @ weight, 1e-5)
+  cut = {k: v.reshape(2, 3, *v.shape[1:]) for k, v in batch.items()}
+  sums = np.stack([each, weight, slopes])
+  for found in (of(batch, 1), of(cut, 2)):
+    np.testing.assert_allclose(found, sums.sum(1) / 4, rtol=1e-5)
+  rows = {k: v[:1] for k, v in batch.items()}
+  np.testing.assert_allclose(of(rows, 1), sums[:, 0], rtol=1e-5)
+  rows = {k: v[4:] for k, v in batch.items()}
+  np.testing.assert_array_equal(of(rows, 1), [0, 0, 0])
 
 
 def test_freed_memory_is_kept_while_it_trains(tmp_path, monkeypatch):

@@ -180,6 +180,13 @@ def test_simultaneous_players_are_those_of_plain_optax(whole):
   assert_same(whole[0].params, by_hand([3, 4], 30), atol=1e-5)
 
 
+def test_turns_come_round_and_values_are_named_by_players():
+  both = players((0, 1), (1,))
+  assert [step.turn(both, t) for t in range(3)] == [(1,), (0, 1), (1,)]
+  assert step.labels(both, 0, {'loss': 1}) == {'generator_loss': 1}
+  assert step.labels(both[:1], 0, {'loss': 1}) == {'loss': 1}
+
+
 def test_two_turns_of_one_to_one_of_the_other(tmp_path):
   fitted = fit(tmp_path, todo=task((0, 0, 1), (1, 1, 0)))
   moves = lambda name, t: (t % 3 == 2) == (name == 'generator')

@@ -13,7 +13,7 @@ from fairjax import data as datasets
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import files
-from fairjax.methods import attribute_texts, augment
+from fairjax.methods import augment
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import counterfactual
 from fairjax.models import Bundle
@@ -179,30 +179,6 @@ def test_a_text_is_repaired_once(models, monkeypatch, tmp_path):
   frame = plain(m.e.config, m.helpers, swap(['His son left.']))
   wanted = [frame['repair'][0], *repairs['train']['repair']]
   assert more == [*wanted, frame['repair'][0]]
-
-
-def test_no_text_is_judged_by_a_classifier_that_saw_it():
-  """Texts with a word of their own: only one that saw it could tell."""
-  rng = np.random.default_rng(0)
-  shows = rng.integers(0, 2, 200)
-  texts = [f'word{i} word{i}' for i in range(200)]
-  rows = np.arange(200)
-  chance = attribute_texts.chances(texts, shows, {'x': texts}, rows)['x']
-  # All that is left is the prior of the other folds.
-  assert np.abs(chance - 0.5).max() < 0.2
-  again = attribute_texts.chances(
-    texts * 2, np.tile(shows, 2), {'x': texts}, rows
-  )['x']
-  right = ((again > 0.5) == shows).mean()
-  assert right < 0.7  # equal texts share a fold
-  loud = [text.upper() for text in texts]  # whose words are the same
-  again = attribute_texts.chances(
-    texts + loud, np.tile(shows, 2), {'x': texts}, rows
-  )['x']
-  assert ((again > 0.5) == shows).mean() < 0.7
-  plain = [f'{"he" if s else "she"} left {i}' for i, s in enumerate(shows)]
-  told = attribute_texts.chances(plain, shows, {'x': plain}, rows)['x']
-  assert ((told > 0.5) == shows).all()
 
 
 @pytest.mark.parametrize(
