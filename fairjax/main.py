@@ -454,7 +454,7 @@ def main(argv: list[str]) -> None:
 
     with memory.uncollected():  # modules stay
       recipe = find(RECIPES, 'recipe', config.recipe)
-    memory.keep()
+      memory.keep()
     stages.begin(
       config,
       folder,

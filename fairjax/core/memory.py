@@ -78,6 +78,7 @@ def retained() -> Iterator[bool]:
 def keep() -> bool:
   """`retained` until the process ends, for one that does nothing else."""
   gc.freeze()  # what is loaded stays: no search for cycles goes through it
+  atexit.register(gc.freeze)  # nor, at the end, through what was made
   block = retained()
   # Closed while the names of this module are still there.
   atexit.register(block.__exit__, None, None, None)

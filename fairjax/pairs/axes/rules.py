@@ -41,8 +41,9 @@ def entries(
   listed: dict[str, tuple[int, dict[str, tuple[Word, Row]]]] = {}
   for word, value, one, row in axis.words():
     listed.setdefault(word, (value, {}))[1].setdefault(row.form, (one, row))
+  joined = [alike(axis, value, to) for value in range(len(axis.values))]
   out = {
-    word: _rule(axis, word, (value, to), forms, strict, apart)
+    word: _rule(axis, word, (value, to), forms, joined[value], strict, apart)
     for word, (value, forms) in listed.items()
     if to(value) != value
   }
@@ -124,6 +125,7 @@ def _rule(
   low: str,
   turn: tuple[int, Callable[[int], int]],
   forms: dict,
+  joined: dict[str, frozenset[str]],
   strict: bool,
   apart: bool,
 ) -> Rule:
@@ -143,9 +145,7 @@ def _rule(
   # Two that are one word already stay so: black men and black women.
   first = low.split()[0]
   others = {
-    word: turned
-    for word, turned in alike(axis, value, to).items()
-    if word.split()[0] != first
+    word: turned for word, turned in joined.items() if word.split()[0] != first
   }
 
   def taken(text: str, at: int) -> bool:

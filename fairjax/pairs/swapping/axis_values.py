@@ -45,8 +45,10 @@ def named(
   note(range(len(texts)), drawn)
   # What one exchange leaves ("Muslims and Jews" to Jews) another turns.
   again = [row for row, count in enumerate(drawn.left) if count]
+  if not again:
+    return out
   some = [texts[row] for row in again]
-  for value in values if again else ():
+  for value in values:
     note(again, dictionary.swap(some, value, axis=axis))
   # Beside a value that is named a word that no exchange turns names one too:
   # Muslims and Jews do not become Hindus twice, and are two groups.

@@ -237,8 +237,7 @@ def _written(
     named = axis_values.single(texts, spans=turned, **options)
     side = np.where(named < 0, 0, 2 * named - 1)
   elif axis:
-    both = texts, twins
-    wording = np.stack([axis_values.single(some, axis) for some in both])
+    wording = axis_values.single([*texts, *twins], axis).reshape(2, -1)
   written: list[str | None] = [None] * len(texts)
   if seed is not None:
     written = controls.controls(texts, spans, seed).texts

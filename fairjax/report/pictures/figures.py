@@ -69,6 +69,9 @@ def styled(plot):
   def draw(*args, **kwargs) -> 'Figure':
     with _style():
       figure = plot(*args, **kwargs)
+      for axis in (a for one in figure.axes for a in (one.xaxis, one.yaxis)):
+        if not axis.get_label_text():  # else a place for it is sought
+          axis.set_label_coords(0, 0)
       # Once is enough: a figure is written twice, as svg and as png.
       figure.get_layout_engine().execute(figure)
       wide = [axes.get_xlabel() for axes in figure.axes]
