@@ -479,9 +479,6 @@ def test_terms_that_no_row_has_are_told(tmp_path):
   table = table_of(['he', 'she'] * 6, [0, 1] * 6)
   with pytest.raises(UserError, match='none of the 2 identity terms'):
     weights(table, config_of(folds=2, z='terms', terms=str(path)))
-
-
-def test_no_gender_word_is_a_sentence():
-  table = table_of(['sea', 'sun'] * 3, [0, 1] * 3)
+  table['text'] = 'sea'
   with pytest.raises(UserError, match='gender words occurs'):
     weights(table, config_of(folds=2))

@@ -47,14 +47,6 @@ def test_golden_six(resamples):
   assert (f['fpr']['value'], f['fnr']['value']) == (1, 0)
 
 
-def test_golden_six_at_equal_error():
-  found = assess(
-    LABELS, SCORES, MEMBERS, ['m', 'f'], threshold='eer', options=draws(0)
-  )
-  assert found['threshold'] == [pytest.approx(0.69)]
-  assert found['quality']['fpr']['value'] == found['quality']['fnr']['value']
-
-
 def test_perfect_predictor_has_the_floor_and_says_so():
   labels = np.array([0] * 60 + [1] * 40 + [0] * 80 + [1] * 20)
   members = np.repeat(np.eye(2, dtype=bool), 100, axis=1)

@@ -192,9 +192,7 @@ def test_published_overlaps(shared):
   columns = {
     name: given[f'original: {name}'].to_numpy(np.float64)
     for name in (
-      'bert-base-cased GE',
-      'roberta-base GE',
-      'bert-base-cased EL2N',
+      *('bert-base-cased GE', 'roberta-base GE', 'bert-base-cased EL2N'),
     )
   }
   rows = rank_overlap.compare(columns, ids, 'bert-base-cased GE')

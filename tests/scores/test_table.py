@@ -241,13 +241,8 @@ def test_description_says_what_a_score_measures(tmp_path):
   }.items():
     scores[name] = values
     scores[f'{name}_rank'] = table.rank(scores[name].to_numpy(), rows['id'])
-  scores.attrs = {
-    'model': 'tiny',
-    'step': 9,
-    'seeds': [0, 1],
-    'predicted': [[n, 0], [20, 40]],
-    'auc': [0.5, 0.52],
-  }
+  scores.attrs = {'model': 'tiny', 'step': 9, 'seeds': [0, 1]}
+  scores.attrs |= {'predicted': [[n, 0], [20, 40]], 'auc': [0.5, 0.52]}
   found = describe.describe(scores, rows)
   assert found['twins'] == pytest.approx(1 / 3)
   assert found['auc']['el2n'] == 1.0

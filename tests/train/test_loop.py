@@ -308,6 +308,26 @@ def first_gradients(tmp_path, monkeypatch, dtype):
   return np.concatenate([m.ravel() for m in kernels])
 
 
+@pytest.mark.parametrize('dtype', [jnp.float32, jnp.bfloat16])
+def test_kernels_alone_are_sent_in_the_type_of_products(monkeypatch, dtype):
+  """Each device holds a share, but of what is small or was whole before."""
+  monkeypatch.setattr(mesh, 'FSDP_SMALLEST', 16)
+  rng, where = np.random.default_rng(0), small.place(1, 4)
+  held = {
+    name: {k: jnp.float32(rng.random((1, n))) for k in ('kernel', 'bias')}
+    for name, n in (('cut', 32), ('small', 4))
+  }
+  fsdp = jax.jit(lambda p: step.gathered(p, where, True, dtype))(held)
+  assert_same(fsdp, held)
+  whole = jax.jit(lambda p: step.gathered(p, where, False, dtype))(held)
+  for name in ('cpu', 'gpu'):  # XLA would take the rounding back
+    with backend.made_for(name):
+      program = jax.make_jaxpr(lambda p: step.gathered(p, where, False))(held)
+    assert ('optimization_barrier' in str(program)) == (name == 'gpu')
+  held['cut']['kernel'] = held['cut']['kernel'].astype(dtype).astype('f4')
+  assert_same(whole, held)
+
+
 def test_gradients_by_bfloat16_are_within_its_rounding(tmp_path, monkeypatch):
   run = functools.partial(first_gradients, monkeypatch=monkeypatch)
   exact = run(tmp_path / 'exact', dtype=jnp.float32)

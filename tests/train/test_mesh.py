@@ -49,11 +49,8 @@ def test_clusters_are_known_by_their_variables(monkeypatch, variables, joined):
 def test_processes_that_jax_finds_are_watched(monkeypatch):
   """They are joined by fairjax's ways, at the address that jax would take."""
   for name, value in {
-    'SLURM_JOB_ID': '7',
-    'SLURM_STEP_NODELIST': 'node[03-05],other',
-    'SLURM_NTASKS': '4',
-    'SLURM_PROCID': '2',
-    'SLURM_LOCALID': '0',
+    **{'SLURM_JOB_ID': '7', 'SLURM_STEP_NODELIST': 'node[03-05],other'},
+    **{'SLURM_NTASKS': '4', 'SLURM_PROCID': '2', 'SLURM_LOCALID': '0'},
     'JAX_COORDINATOR_PORT': '5000',
   }.items():
     monkeypatch.setenv(name, value)

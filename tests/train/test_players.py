@@ -107,14 +107,9 @@ def task(*turns):
 
 def config(**changes):
   train = {
-    'lr': 0.05,
-    'batch': ROWS,
-    'epochs': 3.0,
-    'schedule': 'constant',
-    'max_grad_norm': 0.0,
-    'save_every': 7,
-    'load_best': False,
-    'patience': 0,
+    **{'lr': 0.05, 'batch': ROWS, 'epochs': 3.0, 'schedule': 'constant'},
+    **{'max_grad_norm': 0.0, 'save_every': 7},
+    **{'load_best': False, 'patience': 0},
   }
   return Config(seeds=2, seed=3, train=Train(**(train | changes)))
 
@@ -208,6 +203,18 @@ def test_each_loss_and_term_is_logged_apart(tmp_path):
     }
     trained = {k: v for k, v in row.items() if k.startswith('train_')}
     assert trained == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_step_draws_by_its_seed_and_number(tmp_path):
+  def total(model, params, batch, dropout):
+    bias = params['generator']['bias'].sum()
+    return bias, {'drawn': rows(batch) * (dropout % 1000)}
+
+  todo = task()._replace(players=(step.Player('a', step.Loss(total, rows)),))
+  history = fit(tmp_path, config(epochs=0.3, evals=10.0), todo).history
+  of = lambda *own: int(keys.dropout(*map(jnp.uint32, own))) % 1000
+  expected = [of(seed, t) for t in range(3) for seed in (3, 4)]
+  assert [row['train_drawn'] for row in history] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize('turns', [(), ((0, 0, 1), (1, 1, 0))])
