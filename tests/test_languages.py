@@ -180,8 +180,7 @@ def test_templates_of_spanish_are_a_users_folder(tmp_path):
     '{type|adjective_connotation|toxic}"\n',
   )
   write(
-    'words.csv',
-    'type,subtype,connotation,word\nadjective,,toxic,horrible\n',
+    'words.csv', 'type,subtype,connotation,word\nadjective,,toxic,horrible\n'
   )
   write(
     'pairs.csv',

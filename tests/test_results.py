@@ -106,8 +106,7 @@ def test_a_frame_has_a_row_a_number():
 
 
 @pytest.mark.parametrize(
-  'path, value, words',
-  small.cases(__file__, 'wrong_results.json'),
+  'path, value, words', small.cases(__file__, 'wrong_results.json')
 )
 def test_a_wrong_file_is_one_sentence(tmp_path, path, value, words):
   results.write(tmp_path, some())

@@ -30,9 +30,6 @@ class Recipe(NamedTuple):
   measures: str = 'texts'  # what its page calls 100 of, if no texts are there
   # Where the config says if models are asked; else the run starts without jax.
   computes: str = ''
-  # A sentence and the command to type next, of {run} or made {again}.
-  then: str = ''
-  command: str = ''
   notes: str = ''  # of all its pages, a line each
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from fairjax import results as parts
 from fairjax.config import Config, ignored_knobs
 from fairjax.core import artefacts, ended, memory
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics import measures, warn
 from fairjax.report import (
   documents,
@@ -98,50 +99,76 @@ def first_screen(
 
 
 def next_command(results: Results, found, folder: pathlib.Path) -> list[dict]:
-  """The command that a reader of this page may want next."""
-  row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
-  name = shlex.quote('runs/' * (folder.parent.name == 'runs') + folder.name)
-  made = run_archive.described(folder, run_archive.VERSIONS).get('command', [])
+  """The command that a reader of this page may want next: the first that fits.
+
+  None asks for what this run has done, names a model that is not there, or
+  repeats a run of which it is not known how it was made.
+  """
   config = run_archive.described(folder, run_archive.CONFIG)
-  again = _again(made)
-  leaf = re.search(r'--config\.([\w.]+)', row.command if row else '')
-  asked = leaf and _flat(config).get(leaf[1])  # this run has done so
+  state, done = _state(results, found, folder), _flat(config)
+  values = _values(results, found, folder, config)
+  for recipes, when, text, command in table_rows(__file__, 'next_commands.csv'):
+    leaf = re.search(r'--config\.([\w.]+)', command)
+    models = re.findall(r'{run}/(\S+/seed_0)', command)
+    if (
+      results.recipe in (recipes.split() or [results.recipe])
+      and {*when.split()} <= state
+      and not (leaf and done.get(leaf[1]))
+      and all(values[field] for field in re.findall(r'{(\w+)}', command))
+      and all((folder / one).exists() for one in models)
+    ):
+      typed = command.format(**values)
+      return [{'part': 'command', 'text': text, 'command': typed}]
+  return []
+
+
+def _state(results: Results, found, folder: pathlib.Path) -> set[str]:
+  """What is known of a run, in words of next_commands.csv."""
+  row, kinds = ignored_knobs.row(results.recipe), {one.kind for one in found}
   known = {(one.kind, one.verdict) for one in found}
-  gap = ('gap', findings.ABOVE) in known and 'quality' in kinds
-  trained = row and row.exports and (folder / run_archive.METRICS).exists()
-  exported = (folder / 'export').is_dir()
-  one_fit = len([*folder.glob('training/*/weights.safetensors')]) == 1
   # Of quality and gaps: a score may have nothing to be held against.
   void = {kind for kind, of in known if of == findings.VOID} - {'score'}
-  there = row and (exported or '/export/' not in row.command)
-  then = there and not (asked or void) and row.then
-  if trained and again and void:
-    text = 'Next, train longer, or a pretrained folder (--config.model=…):'
-    twice = 2 * config.get('train', {}).get('epochs', 5)
-    command = _again(made, 'train.epochs', f'{twice:g}')
-  elif again and ('quality', findings.BELOW) in known:
-    text = 'Next, say which label is positive, by its name or number:'
-    other: Any = 1 - results.pos_label
-    if len(results.classes) == 2:  # '1' may be the name of another one
-      other = results.classes[other].rpartition(' = ')[2]
-    command = _again(made, 'measures.pos_label', other)
-  elif trained and not row.then and (exported or one_fit):
-    text = 'Next, audit what was trained, on data of your own:'
-    command = f'fairjax audit {name} {_rows(folder, "groups")}'
-  elif trained and again and not exported:
-    text = 'Next, keep the model as a folder, which other commands read:'
-    command = f'{again} --config.train.export'
-  elif gap and len(results.contenders) == 1:
-    text = 'Next, train a fairer classifier:'
-    texts = any('texts' in one for one in results.sets.values())
-    command = f'fairjax diet {_rows(folder, "group") if texts else "my.csv"}'
-  elif then and (again or row.command[0] != '{'):
-    named = {'run': name, 'again': again, 'gate': _gate(results, kinds)}
-    text, command = row.then, row.command.format(**named)
-  else:
-    text = 'To see this page again, and its numbers in a terminal:'
-    command = f'fairjax report {name}'
-  return [{'part': 'command', 'text': text, 'command': command}]
+  said = [w for one in results.sets.values() for w in one.get('warnings', ())]
+  trained = row and row.exports and (folder / run_archive.METRICS).exists()
+  if trained and any(warn.CONSTANT in one for one in said):
+    void.add('decisions')
+  fits = [*folder.glob('training/*/weights.safetensors')]
+  gap = ('gap', findings.ABOVE) in known and 'quality' in kinds
+  states = {
+    'trained': trained,
+    'kept': (folder / 'export').is_dir() or len(fits) == 1,
+    'void' if void else 'sure': True,
+    'labelled': 'quality' in kinds,
+    'below': ('quality', findings.BELOW) in known,
+    'gap': gap and len(results.contenders) == 1,
+    'ungrouped': 'gap' not in kinds,
+  }
+  return {word for word, holds in states.items() if holds}
+
+
+def _values(
+  results: Results, found, folder: pathlib.Path, config: Mapping
+) -> dict[str, str]:
+  """What commands of next_commands.csv name; '' is not known."""
+  made = run_archive.described(folder, run_archive.VERSIONS).get('command', [])
+  run = pathlib.PurePath('runs' * (folder.parent.name == 'runs'), folder.name)
+  texts = any('texts' in one for one in results.sets.values())
+  out, other = results.facts.get('out', ''), 1 - results.pos_label
+  if len(results.classes) == 2:  # '1' may be the name of another one
+    other = results.classes[other].rpartition(' = ')[2]
+  epochs = f'{2 * config.get("train", {}).get("epochs", 5):g}'
+  rows = _rows(config, 'group')
+  return {
+    'run': shlex.quote(str(run)),
+    'out': shlex.quote(str(run / out)) if out else '',
+    'model': shlex.quote(config.get('model', '')),
+    **{'rows': rows, 'texts': rows if texts else 'my.csv'},
+    'grouped': _rows(config, 'groups'),
+    'gate': _gate(results, {one.kind for one in found}),
+    **{'epochs': epochs, 'longer': _again(made, 'train.epochs', epochs)},
+    'positive': _again(made, 'measures.pos_label', other),
+    'again': _again(made),
+  }
 
 
 def _again(made: Sequence[str], leaf: str = '', value: Any = '') -> str:
@@ -166,9 +193,8 @@ def _gate(results: Results, kinds: set[str]) -> str:
   return f'{parity}<{math.floor(100 * low) / 100 if low else 0.8:g}'
 
 
-def _rows(folder: pathlib.Path, group: str) -> str:
+def _rows(config: Mapping, group: str) -> str:
   """The file of a run, and flags of its columns, as a command takes them."""
-  config = run_archive.described(folder, run_archive.CONFIG)
   data = config.get('data', {})
   if not data.get('path'):
     return 'my.csv'

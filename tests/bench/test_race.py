@@ -125,10 +125,7 @@ def test_list_and_unknown_names(capsys):
 def test_last_line_is_json():
   words = '-m fairjax.bench groups --rows 2000 --groups 5 --rounds 1'.split()
   done = subprocess.run(
-    [sys.executable, *words],
-    capture_output=True,
-    text=True,
-    check=True,
+    [sys.executable, *words], capture_output=True, text=True, check=True
   )
   found = json.loads(done.stdout.splitlines()[-1])
   assert {'race', 'ours', 'peer', 'ratio', 'unit', 'machine'} <= set(found)

@@ -68,8 +68,7 @@ def test_without_a_sweep_there_is_one_line(sweep):
 
 
 @pytest.mark.parametrize(
-  ('words', 'says'),
-  small.cases(__file__, 'wrong_sweeps.json'),
+  ('words', 'says'), small.cases(__file__, 'wrong_sweeps.json')
 )
 def test_wrong_sweeps_are_one_sentence(sweep, capsys, words, says):
   assert sweep.main([CONFIG, *words]) == 2

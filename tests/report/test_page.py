@@ -15,6 +15,8 @@ import pytest
 
 from fairjax import results
 from fairjax.core.errors import UserError
+from fairjax.data.word_tables import table_rows
+from fairjax.recipes import RECIPES
 from fairjax.report import measured, page, render, tables
 from fairjax.report.__main__ import main as report_main
 
@@ -131,10 +133,17 @@ def test_the_first_screen_ends_with_what_is_next(case, tmp_path):
   found = [types.SimpleNamespace(kind=k, verdict=v) for k, v in found]
   own = {'texts': 9, 'fairness': {'eqodd': {'low': 0.557}, 'dp': {'low': None}}}
   run = results.Results(
-    recipe=case['recipe'], contenders={'m': {'sets': {'data': own}}}
+    recipe=case['recipe'],
+    contenders={'m': {'sets': {'data': own | {'warnings': [case['warning']]}}}},
+    facts={'out': 'texts'},
   )
   (one,) = page.next_command(run, found, folder)
   assert case['text'] in one['text'] and one['command'] == case['command']
+
+
+def test_every_recipe_has_a_next_command():
+  rows = table_rows(page.__file__, 'next_commands.csv')
+  assert {*RECIPES} == {name for row in rows for name in row[0].split()}
 
 
 def test_a_figure_that_cannot_be_drawn_is_one_sentence(run_folder):

@@ -12,9 +12,7 @@ import pytest
 import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import (
-  AddedToken,
-)
+from tokenizers import AddedToken
 
 from fairjax.config import Config
 from fairjax.core import artefacts

@@ -425,8 +425,7 @@ def test_a_damaged_cache_is_made_anew(tmp_path, cache):
 
 
 @pytest.mark.parametrize(
-  ('name', 'path', 'expected'),
-  small.cases(__file__, 'bad_files.json'),
+  ('name', 'path', 'expected'), small.cases(__file__, 'bad_files.json')
 )
 def test_bad_input_is_one_sentence(name, path, expected, tmp_path):
   (tmp_path / 'empty').mkdir()
