@@ -444,13 +444,14 @@ def grown_by(rows: Float[np.ndarray, '*rest']) -> Float[np.ndarray, '*rest']:
 def _columns(parts: dict[str, np.ndarray]) -> np.ndarray:
   """[…, rate] of each reduction to […, gap]; NaN of those that are not in."""
   none = np.full_like(parts['range'], np.nan)
-  return np.stack(
-    [
-      parts.get(kind, none)[..., rates].mean(-1)
-      for _, kind, rates, _ in _all_gaps()
-    ],
-    -1,
-  )
+  columns = []
+  for _, kind, rates, _ in _all_gaps():
+    own = parts.get(kind, none)
+    # Nearly all are of one rate, which needs no copy.
+    columns.append(
+      own[..., rates].mean(-1) if rates[1:] else own[..., rates[0]]
+    )
+  return np.stack(columns, -1)
 
 
 def _worst(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

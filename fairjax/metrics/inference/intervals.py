@@ -531,8 +531,8 @@ def reaching_null(
 
 def _sizes(noise: np.ndarray) -> np.ndarray:
   """Sizes of errors, largest first; rounding makes none less than the value."""
-  size = np.abs(noise[np.isfinite(noise)]).astype(np.float64)
-  return np.sort(size)[::-1] + TOLERANCE
+  size = np.sort(np.abs(noise[np.isfinite(noise)]))[::-1]
+  return size.astype(np.float64) + TOLERANCE
 
 
 def _exceeded(size: np.ndarray, level: float) -> float:
