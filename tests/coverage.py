@@ -537,7 +537,8 @@ def table():
 
 
 def goals(sets: int, worlds: list[str]) -> None:
-  """Measures the cells of coverage_goals.csv anew, and keeps them there.
+  """Measures the cells of coverage_goals.csv anew, and keeps them there where
+  as many sets were drawn as are kept; fewer are shown alone.
 
   Of each coverage of .93 and a level of at most .06 are asked, but where it is
   `read as the population's`, which the page says that no interval is.
@@ -547,16 +548,19 @@ def goals(sets: int, worlds: list[str]) -> None:
   some = rows[rows['world'].isin(worlds)] if worlds else rows
   for (world, given), cell in some.groupby(['world', 'options'], sort=False):
     found = measured(globals()[world], sets, **ast.literal_eval(given))
+    cell = cell.copy()
     for at, name in cell['measure'].items():
       held, level, _, _ = found[name]
       drawn = custom_metrics.MOST if world == 'own_of_clusters' else RESAMPLES
-      rows.loc[at, ['coverage', 'level', 'sets', 'resamples']] = (
+      cell.loc[at, ['coverage', 'level', 'sets', 'resamples']] = (
         *(f'{held:.3f}', '' if level is None else f'{level:.3f}'),
         *(str(sets), str(drawn)),
       )
-    rows.to_csv(path, index=False)
-    told = rows.loc[cell.index, ['measure', 'coverage', 'level']]
-    print(f'{world} {given}\n{told.to_string(index=False)}\n', flush=True)
+    if sets >= rows.loc[cell.index, 'sets'].astype(int).max():
+      rows.loc[cell.index] = cell
+      rows.to_csv(path, index=False)
+    told = cell[['measure', 'coverage', 'level']].to_string(index=False)
+    print(f'{world} {given}\n{told}\n', flush=True)
 
 
 def shown(options) -> str:

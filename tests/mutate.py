@@ -204,4 +204,6 @@ def main(count: str = '100', seed: str = '0', only: str = '') -> None:
 
 
 if __name__ == '__main__':
+  if '--help' in sys.argv:
+    sys.exit(print(__doc__))
   main(*sys.argv[1:])

@@ -137,4 +137,6 @@ def main(name: str, folder: str, seconds: int) -> None:
 
 
 if __name__ == '__main__':
+  if '--help' in sys.argv:
+    sys.exit(print(__doc__))
   main(sys.argv[1], sys.argv[2], int([*sys.argv, '120'][3]))

@@ -145,6 +145,8 @@ def resumed(_: float) -> None:
 
 
 if __name__ == '__main__':
+  if '--help' in sys.argv:
+    sys.exit(print(__doc__))
   asked = [w for w in sys.argv[1:] if not w.isdigit()]
   length = float(next((w for w in sys.argv[1:] if w.isdigit()), 600))
   for name in asked or ['serve', 'flaky', 'resumed']:

@@ -295,5 +295,7 @@ def main(where: str, count: int, seed: int) -> int:
 
 
 if __name__ == '__main__':
+  if '--help' in sys.argv:
+    sys.exit(print(__doc__))
   seed = int(sys.argv[3]) if len(sys.argv) > 3 else 0
   sys.exit(main(sys.argv[1], int(sys.argv[2]), seed))

@@ -314,16 +314,24 @@ def test_the_tables_of_results_are_made_from_the_kept_runs():
   assert {match[2] for match in made['BLOCK'].finditer(text)} == names
 
 
+TRIPLE = re.compile(r'-?0?\.\d+ \[-?0?\.\d+, -?0?\.\d+\]')
 NUMBER = re.compile(r'(?<![\d.\w])-?0?\.\d+')
 
 
 def test_each_number_of_readmes_papers_is_in_results():
-  """A run that is kept anew may not leave README behind."""
+  """A run that is kept anew may not leave README behind, whose intervals are
+  those that its verdicts are made of: of all primary claims together."""
   read = lambda path: (ROOT / path).read_text(encoding='utf-8')
-  known = set(NUMBER.findall(read('configs/RESULTS.md')))
-  known |= {one.lstrip('-') for one in known}
+  numbers = lambda text: [float(one) for one in NUMBER.findall(text)]
   table = read('README.md').partition('| paper |')[2].partition('\n\n')[0]
-  assert set(NUMBER.findall(table)) <= known
+  known = {abs(one) for one in numbers(read('configs/RESULTS.md'))}
+  assert {abs(one) for one in numbers(TRIPLE.sub('', table))} <= known
+  page = read('fairjax/report/CLAIMS.md').replace(' | [', ' [')
+  page = page.replace('1.000', '.9999')
+  known = {tuple(numbers(one)) for one in TRIPLE.findall(page)}
+  known |= {(-value, -high, -low) for value, low, high in known}
+  found = TRIPLE.findall(table.replace('1.000', '.9999'))
+  assert len(found) > 6 and {tuple(numbers(one)) for one in found} <= known
 
 
 KEPT = sorted(p.parent for p in ROOT.glob('configs/claims/results/*/run.json'))
