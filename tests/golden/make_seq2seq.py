@@ -25,47 +25,24 @@ CAUSAL = ('gpt2', 'llama')
 def config(name, **changes):
   import transformers
 
+  two = {'vocab_size': VOCAB, 'bos_token_id': 2, 'eos_token_id': 2}
+  two |= {'initializer_range': 0.3}
   if name == 'gpt2':
-    plain = {
-      'vocab_size': VOCAB,
-      'n_embd': WIDTH,
-      'n_layer': 2,
-      'n_head': 2,
-      'n_positions': 32,
-      'bos_token_id': 2,
-      'eos_token_id': 2,
-      'initializer_range': 0.3,
-    }
+    plain = two | {'n_embd': WIDTH, 'n_layer': 2, 'n_head': 2}
+    plain['n_positions'] = 32
     made = transformers.GPT2Config
   elif name == 'llama':
-    plain = {
-      'vocab_size': VOCAB,
-      'hidden_size': WIDTH,
-      'num_hidden_layers': 2,
-      'num_attention_heads': 4,
-      'num_key_value_heads': 2,
-      'intermediate_size': 24,
-      'max_position_embeddings': 32,
-      'bos_token_id': 2,
-      'eos_token_id': 2,
-      'tie_word_embeddings': True,
-      'initializer_range': 0.3,
-    }
+    plain = two | {'hidden_size': WIDTH, 'num_hidden_layers': 2}
+    plain |= {'num_attention_heads': 4, 'num_key_value_heads': 2}
+    plain |= {'intermediate_size': 24, 'max_position_embeddings': 32}
+    plain['tie_word_embeddings'] = True
     made = transformers.LlamaConfig
   else:
-    plain = {
-      'vocab_size': VOCAB,
-      'd_model': WIDTH,
-      'encoder_layers': 2,
-      'decoder_layers': 2,
-      'encoder_attention_heads': 2,
-      'decoder_attention_heads': 4,
-      'encoder_ffn_dim': 24,
-      'decoder_ffn_dim': 20,
-      'max_position_embeddings': 32,
-      'init_std': 0.3,
-      'forced_eos_token_id': None,
-    }
+    plain = {'vocab_size': VOCAB, 'd_model': WIDTH, 'init_std': 0.3}
+    plain |= {'encoder_layers': 2, 'encoder_attention_heads': 2}
+    plain |= {'decoder_layers': 2, 'decoder_attention_heads': 4}
+    plain |= {'encoder_ffn_dim': 24, 'decoder_ffn_dim': 20}
+    plain |= {'max_position_embeddings': 32, 'forced_eos_token_id': None}
     made = transformers.BartConfig
   plain = plain | {'attn_implementation': 'eager'} | CASES.get(name, {})
   return made(**(plain | changes))
