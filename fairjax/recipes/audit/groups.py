@@ -181,6 +181,7 @@ def _clusters(config: Config, table: pd.DataFrame) -> Clusters:
       f'all rows are one cluster ({words}), so no interval can be computed; '
       'name another column with --config.data.cluster, or none'
     )
+  remarks *= words != 'equal texts'  # of which this says as much
   return Clusters(cluster, texts, [*remarks, clusters.words(cluster, words)])
 
 
