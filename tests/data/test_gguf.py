@@ -105,6 +105,7 @@ HARMFUL = {
   'no alignment': gguf({'general.alignment': 0}, {'w': W}),
   'ends early': gguf({}, {'w': W})[:-40],
   'not whole blocks': gguf({}, {'w': ('Q8_0', ((32, 1), bytes(34 * 32)))}),
+  'no dimension': gguf({}, {'w': ('F32', np.array(1.0))}),
   'two of a name': gguf({}, {'aa': W, 'bb': W}).replace(b'bb', b'aa'),
 }
 
