@@ -301,24 +301,18 @@ def test_equal_twins_on_request():
 def test_twins_of_the_data_or_by_words():
   table = pd.DataFrame(
     {
-      'id': ['a', 'b'],
-      'text': ['she left', 'it rained'],
-      'label': [0, 1],
-      'twin': ['he LEFT', 'it rained'],
+      **{'id': ['a', 'b'], 'text': ['she left', 'it rained']},
+      **{'label': [0, 1], 'twin': ['he LEFT', 'it rained']},
     }
   )
   config = Config(diet=Diet())
   own, rows = diet.with_twins({'train': table}, config)
-  assert (
-    list(own['train']['twin']) == list(rows['text']) == ['he LEFT', 'it rained']
-  )
+  assert list(own['train']['twin']) == list(rows['text']) == [*table['twin']]
   bare = table.drop(columns='twin')
   made, rows = diet.with_twins({'train': bare}, config)
   assert list(made['train']['twin']) == ['he left', 'it rained']
-  assert list(rows['label']) == [0, 1] and list(rows['id']) == [
-    'a~twin',
-    'b~twin',
-  ]
+  assert list(rows['label']) == [0, 1]
+  assert list(rows['id']) == ['a~twin', 'b~twin']
 
 
 def test_a_pair_whose_second_text_alone_is_swapped_has_a_twin():

@@ -145,17 +145,10 @@ def test_a_knob_that_no_method_reads_is_found():
 
 
 OTHERS = {
-  'ratio': 0.3,
-  'direction': 'female',
-  'axis': 'religion',
-  'scope': 'pronouns',
-  'names': False,
-  'by': 'group',
-  'replacement': True,
-  'keep_equal': True,
-  'table': 'none.csv',
-  'terms': 'none.txt',
-  'rank': 'ge',
+  **{'ratio': 0.3, 'direction': 'female', 'axis': 'religion'},
+  **{'scope': 'pronouns', 'names': False, 'by': 'group', 'rank': 'ge'},
+  **{'replacement': True, 'keep_equal': True},
+  **{'table': 'none.csv', 'terms': 'none.txt'},
 }
 
 

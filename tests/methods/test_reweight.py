@@ -33,14 +33,9 @@ def config_of(seed=0, terms='', **knobs):
 
 
 def table_of(texts, labels, **columns):
-  return pd.DataFrame(
-    {
-      'id': [f'train-{i}' for i in range(len(texts))],
-      'text': texts,
-      'label': np.array(labels, np.int64),
-      **columns,
-    }
-  )
+  table = pd.DataFrame({'id': [f'train-{i}' for i in range(len(texts))]})
+  labels = np.array(labels, np.int64)
+  return table.assign(text=texts, label=labels, **columns)
 
 
 def gendered(n=600, seed=0, classes=2):
@@ -59,13 +54,9 @@ def gendered(n=600, seed=0, classes=2):
 def test_words_are_counted_between_any_separators():
   texts = ['Gay, gay gay! (GAY)', 'a middle-aged man', '', 'gayer  day', 'Ünal']
   counts, length = count_terms(texts, ['gay', 'middle aged', 'aged', 'ünal'])
-  assert counts.toarray().tolist() == [
-    [4, 0, 0, 0],
-    [0, 1, 1, 0],
-    [0, 0, 0, 0],
-    [0, 0, 0, 0],
-    [0, 0, 0, 1],
-  ]
+  none = [0, 0, 0, 0]
+  wanted = [[4, 0, 0, 0], [0, 1, 1, 0], none, none, [0, 0, 0, 1]]
+  assert counts.toarray().tolist() == wanted
   assert length.tolist() == [4, 4, 0, 2, 1]
 
 
@@ -120,25 +111,13 @@ def test_the_forest_is_cross_val_predict(classes, k, criterion, depth):
   """The oracle: equal to the last bits although each z is written once."""
   z, label = rows_of_z(classes=classes)
   trees = 30 if k < 60 else 3
-  theirs = cross_val_predict(
-    RandomForestClassifier(
-      trees, max_depth=depth, criterion=criterion, random_state=233
-    ),
-    z,
-    label,
-    cv=k,
-    method='predict_proba',
+  model = RandomForestClassifier(
+    trees, max_depth=depth, criterion=criterion, random_state=233
   )
-  ours = crossfit.forest(
-    crossfit.distinct(z),
-    label,
-    crossfit.folds(label, k),
-    classes,
-    trees=trees,
-    depth=depth,
-    criterion=criterion,
-    seed=233,
-  )
+  theirs = cross_val_predict(model, z, label, cv=k, method='predict_proba')
+  rows = crossfit.distinct(z), label, crossfit.folds(label, k), classes
+  knobs = dict(trees=trees, depth=depth, criterion=criterion, seed=233)
+  ours = crossfit.forest(*rows, **knobs)
   assert len(crossfit.distinct(z).values) < len(z)
   np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-14)
 
@@ -156,13 +135,8 @@ def test_the_forest_is_the_same_in_processes(monkeypatch):
 def test_the_logistic_is_cross_val_predict(classes):
   z, label = rows_of_z(classes=classes)
   z = (z - z.mean(0)) / z.std(0)  # they would standardise within the fold
-  theirs = cross_val_predict(
-    LogisticRegression(max_iter=1000, tol=1e-8),
-    z,
-    label,
-    cv=6,
-    method='predict_proba',
-  )
+  model = LogisticRegression(max_iter=1000, tol=1e-8)
+  theirs = cross_val_predict(model, z, label, cv=6, method='predict_proba')
   fold = crossfit.folds(label, 6)
   ours = crossfit.logistic(crossfit.distinct(z), label, fold, classes)
   np.testing.assert_allclose(ours, theirs, atol=1e-4)

@@ -80,11 +80,8 @@ def test_equal_twins_are_counted_and_added_only_on_request():
 
 def test_twins_are_swapped_where_the_table_has_none():
   made = augment({'train': table_of(4, twin=False)}, config_of())['train']
-  assert made['text'].tolist()[4:] == [
-    'She left.',
-    'He sang to his daughter.',
-    'A woman, a plan.',
-  ]
+  swapped = ['She left.', 'He sang to his daughter.', 'A woman, a plan.']
+  assert made['text'].tolist()[4:] == swapped
   assert 'twin' not in made
 
 
@@ -122,12 +119,7 @@ def test_both_texts_of_a_pair_are_swapped():
   table = table_of(4, text_pair=pair)
   made = augment({'train': table}, config_of())['train']
   # Row 1 has no twin of its text, but one of its pair.
-  assert made['text_pair'].tolist()[4:] == [
-    'Her hat.',
-    'His hat.',
-    'No hat.',
-    'No hat.',
-  ]
+  assert made['text_pair'].tolist()[4:] == ['Her hat.', 'His hat.', *pair[2:]]
 
 
 def test_a_twin_speaks_of_the_other_group():

@@ -16,6 +16,8 @@ draws = lambda *own: RowSample(0.95, *own)
 LABELS = np.array([0, 0, 1, 1, 0, 0, 1, 1])
 SCORES = np.array([[0.2, 0.6, 0.9, 0.4, 0.7, 0.8, 0.95, 0.55]])
 MEMBERS = np.repeat(np.eye(2, dtype=bool), 4, axis=1)
+GOOD = {'labels': LABELS, 'probabilities': SCORES, 'members': MEMBERS}
+NOBODY = {name: each[..., :0] for name, each in GOOD.items()}
 
 
 def values(found, room):
@@ -221,13 +223,9 @@ def test_several_attributes_have_gaps_of_their_own():
   labels, scores, members = some()
   other = np.random.default_rng(1).integers(0, 2, len(labels)) == 0
   both = np.concatenate([members, other[None], ~other[None]])
+  kinds = ['gender', 'gender', 'age', 'age']
   found = assess(
-    labels,
-    scores,
-    both,
-    list('mfyo'),
-    attributes=['gender', 'gender', 'age', 'age'],
-    options=draws(50),
+    labels, scores, both, [*'mfyo'], attributes=kinds, options=draws(50)
   )
   alone = assess(labels, scores, members, list('mf'), options=draws(50))
   gender = found['fairness']['gender/dp']['value']
@@ -309,10 +307,9 @@ def test_small_groups_are_in_no_gap_and_named():
 
 def test_a_perfect_mcc_is_exactly_one():
   labels = (np.arange(997) % 3 == 0).astype(int)
-  found = assess(labels, labels[None] * 1.0, options=draws(100))['quality'][
-    'mcc'
-  ]
-  assert found['value'] == pytest.approx(1.0, abs=1e-12) and found['high'] <= 1
+  found = assess(labels, labels[None] * 1.0, options=draws(100))['quality']
+  assert found['mcc']['value'] == pytest.approx(1.0, abs=1e-12)
+  assert found['mcc']['high'] <= 1
 
 
 @pytest.mark.parametrize(
@@ -325,15 +322,10 @@ def test_null_is_the_mean_gap_of_fair_groups(measure, expected):
     n = 400
     labels, group = rng.integers(0, 2, n), rng.integers(0, 5, n)
     scores = 1 / (1 + np.exp(-rng.normal(size=(1, n)) - labels + 1))
-    found = assess(
-      labels,
-      scores,
-      np.arange(5)[:, None] == group,
-      'abcde',
-      options=draws(200),
-    )['fairness'][measure]
-    shown.append(found['value'])
-    null.append(found['null'])
+    members = np.arange(5)[:, None] == group
+    found = assess(labels, scores, members, 'abcde', options=draws(200))
+    shown.append(found['fairness'][measure]['value'])
+    null.append(found['fairness'][measure]['null'])
   error = np.std(shown) / 40**0.5
   assert abs(np.mean(null) - np.mean(shown)) < 4 * error
   if expected:
@@ -347,25 +339,12 @@ def test_null_is_the_mean_gap_of_fair_groups(measure, expected):
     ({'labels': LABELS + 1}, 'row 2 has label 2'),
     ({'group_names': ['m']}, '2 groups have 1 names'),
     ({'threshold': 'half'}, "'half'; it must be a number or 'eer'"),
-    (
-      {
-        'labels': LABELS[:0],
-        'probabilities': SCORES[:, :0],
-        'members': MEMBERS[:, :0],
-      },
-      'no rows',
-    ),
+    (NOBODY, 'no rows'),
   ],
 )
 def test_mistakes_are_sentences(change, message):
-  good = {
-    'labels': LABELS,
-    'probabilities': SCORES,
-    'members': MEMBERS,
-    'group_names': ['m', 'f'],
-  }
   with pytest.raises(UserError, match=message):
-    assess(**{**good, **change})
+    assess(**{'group_names': ['m', 'f'], **GOOD, **change})
 
 
 def test_parts_of_unequal_length_are_a_sentence():

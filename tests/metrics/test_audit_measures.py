@@ -254,6 +254,10 @@ def test_costs_are_sums_of_errors():
     assert one['cost']['value'] == pytest.approx(value.mean())
   gap = np.abs(values[0] - values[1]).mean()
   assert fair['cost_gap']['value'] == pytest.approx(gap)
+  few = int(members.sum(1).min())
+  for least, known in ((few, True), (few + 1, False)):
+    given = labels, decisions, members, (1.0, 5.0), OPTIONS, least
+    assert bool(contrasts.costs(*given)[2]) == known
 
 
 def test_reliability_is_over_clusters():

@@ -8,7 +8,7 @@ from fairjax.core.errors import UserError
 from fairjax.metrics import counts
 from fairjax.metrics.inference import resampling
 from fairjax.metrics.inference.sample import RowSample
-from fairjax.metrics.paired import compare, exchanged, over_seeds
+from fairjax.metrics.paired import compare, exchanged, of_draws, over_seeds
 
 draws = lambda *own: RowSample(0.95, *own)
 
@@ -36,6 +36,22 @@ def test_a_real_gain_in_fairness_is_found():
   assert dp['n'] == 400
   seeds = by_measure(found, 't-test')['dp']
   assert seeds['p'] < 0.05 and seeds['n'] == 3
+
+
+@pytest.mark.parametrize('sign', [1, -1])
+def test_a_size_near_0_may_be_none_and_the_other_larger(sign):
+  """Reach r of .3 and .05: their difference is up to .25 + r + .05."""
+  rng = np.random.default_rng(0)
+  values = np.array([0.3]), np.array([0.05])
+  each = tuple(v + 0.03 * rng.normal(size=(20_000, 1)) for v in values)
+  r = [np.quantile(np.abs(e - v), 0.95) for v, e in zip(values, each)]
+  far = 0.25 + max(r[0] + 0.05, np.hypot(*r))
+  options = draws(20_000)
+  one = of_draws('x', values[::sign], each[::sign], options, sizes=True)
+  ends = [sign * one['difference'][k] for k in ('low', 'high')][::sign]
+  # Beside 0 the end stays that of the errors, since 0 is refuted.
+  near = 0.25 - 1.96 * 0.03 * 2**0.5
+  assert ends == pytest.approx([near, far], abs=0.003)
 
 
 def test_equal_runs_have_p_one():

@@ -8,12 +8,19 @@ where three times as many independent rows give ones of 1/√3 the width.
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import fairjax
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data import load_tables
-from fairjax.metrics import calibration, contrasts, counts, groups
+from fairjax.metrics import (
+  calibration,
+  contrasts,
+  counts,
+  custom_metrics,
+  groups,
+)
 from fairjax.metrics.assess import assess
 from fairjax.metrics.inference import (
   clustered_rates,
@@ -135,8 +142,6 @@ def test_rows_that_are_each_a_cluster_are_rows():
 
 def test_weights_of_few_clusters_are_as_wide_as_student_s_t():
   """The spread of a weighted mean: t_{G−1} / 1.96 standard errors."""
-  from scipy import stats
-
   for count in (6, 10, 40):
     values = np.random.default_rng(count).normal(size=count)
     how = HOW.over(np.repeat(np.arange(count), 3))
@@ -146,6 +151,19 @@ def test_weights_of_few_clusters_are_as_wide_as_student_s_t():
     error = values.std(ddof=1) / count**0.5
     t = stats.t.ppf(0.975, count - 1)
     assert means.std() == pytest.approx(error * t / 1.96, rel=0.03)
+
+
+def test_draws_of_a_metric_of_ones_own_have_whole_clusters():
+  """As many rows in each, where clusters are alike; Student's interval."""
+  seen, share = set(), np.array([0.1, 0.8, 0.3, 0.5, 0.9, 0.2])
+  decided = (np.tile(np.arange(10), 6) < np.repeat(10 * share, 10)).astype(int)
+  metric = {'mean': lambda y, d: seen.add(len(y)) or d.mean()}
+  given = decided, decided[None] * 1.0, decided[None], np.zeros((0, 60), bool)
+  how = HOW.over(np.repeat(np.arange(6), 10))
+  one = custom_metrics.measured(metric, *given, [], [], how)[0]['mean']
+  assert seen == {60} and one['value'] == pytest.approx(share.mean())
+  half = stats.t.ppf(0.975, 5) * share.std(ddof=1) / 6**0.5
+  assert width(one) == pytest.approx(2 * half, rel=0.12)
 
 
 def test_clusters_beyond_the_blocks_stay_whole():

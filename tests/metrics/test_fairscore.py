@@ -13,18 +13,11 @@ HOW = RowSample(0.95, 2000, 0)
 
 
 def test_the_golden_case_of_the_released_script():
-  result = fairscore.fairscore(
-    np.array([0, 1, 1, 1]),
-    np.array([[0, 1, 1, 0]]),
-    np.array([[0, 1, 0, 0]]),
-    HOW,
-  )
+  label, one, two = np.array([[0, 1, 1, 1], [0, 1, 1, 0], [0, 1, 0, 0]])
+  result = fairscore.fairscore(label, one[None], two[None], HOW)
   values = {name: 100 * one['value'] for name, one in result.items()}
-  assert values == {
-    'different': 25.0,
-    'both_correct': 50.0,
-    'neither_correct': 25.0,
-  }
+  wanted = {'different': 25.0, 'both_correct': 50.0, 'neither_correct': 25.0}
+  assert values == wanted
   for one in result.values():
     assert 0 <= one['low'] < one['value'] < one['high'] <= 1
 
@@ -32,6 +25,13 @@ def test_the_golden_case_of_the_released_script():
 def test_three_classes_may_differ_and_both_be_wrong():
   each = fairscore.outcomes(np.array([0]), np.array([[1]]), np.array([[2]]))
   assert each['different'].all() and each['neither_correct'].all()
+
+
+def test_a_grade_that_moves_by_no_more_than_the_tolerance_is_the_same():
+  one = np.array([[[0.5, 0.25, 0.25], [0, 1, 0], [0.6, 0.4, 0]]])
+  two = np.array([[[0.25, 0.25, 0.5], [1, 0, 0], [0.51, 0.49, 0]]])
+  for by, which in ((0.0, [1, 1, 0]), (0.5, [0, 1, 0]), (0.4, [1, 1, 0])):
+    assert fairscore.changed(one, two, by).tolist() == [[w > 0 for w in which]]
 
 
 def test_mcnemar_is_the_exact_binomial_test():

@@ -80,12 +80,8 @@ def test_measures_are_those_of_a_loop():
     part = edit._replace(edited=edit.edited & members[g])
     own = slow(labels, scores, part, 0.5)['flips']
     assert found.groups[name]['flips']['value'] == pytest.approx(own)
-  for one, rows, after in zip(
-    found.quantiles,
-    (edit.edited, edit.controlled),
-    (edit.scores, edit.control),
-    strict=True,
-  ):
+  sides = (edit.edited, edit.scores), (edit.controlled, edit.control)
+  for one, (rows, after) in zip(found.quantiles, sides, strict=True):
     assert one['rows'] == rows.sum()
     parts = (after - scores)[:, rows]
     assert one['5%'] == pytest.approx(np.quantile(parts, 0.05))

@@ -41,11 +41,8 @@ class Known(ClassifierMixin, BaseEstimator):
 def by_fairlearn(criterion, y, p, group, held_p, held_group) -> np.ndarray:
   """Its decisions on the held-out rows; some are drawn by lot."""
   theirs = postprocessing.ThresholdOptimizer(
-    estimator=Known(),
-    constraints=NAMES[criterion],
-    prefit=True,
-    objective='accuracy_score',
-    predict_method='predict_proba',
+    **{'estimator': Known(), 'prefit': True, 'constraints': NAMES[criterion]},
+    **{'objective': 'accuracy_score', 'predict_method': 'predict_proba'},
   )
   theirs.fit(p[:, None], y, sensitive_features=group)
   return theirs.predict(

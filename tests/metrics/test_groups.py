@@ -108,13 +108,9 @@ def test_memberships_of_two_attributes_and_their_intersections():
   )
   shown = {n: np.flatnonzero(m).tolist() for n, m in zip(names, members)}
   assert shown == {
-    'gender: f': [0, 2],
-    'gender: m': [1],
-    'age: old': [0, 1, 3],
-    'age: young': [2],
-    'f × old': [0],
-    'f × young': [2],
-    'm × old': [1],
+    **{'gender: f': [0, 2], 'gender: m': [1]},
+    **{'age: old': [0, 1, 3], 'age: young': [2]},
+    **{'f × old': [0], 'f × young': [2], 'm × old': [1]},
   }
   assert attributes == ['gender'] * 2 + ['age'] * 2 + ['gender × age'] * 3
 

@@ -145,10 +145,8 @@ def test_two_perplexities_by_name():
   )
   for one in found.values():
     assert np.exp(2) * 0.999 <= one['low'] <= one['value'] <= one['high']
-  bare = text_likelihood.perplexity(log, count, RowSample(0.95, 0, 0))[
-    'per_text'
-  ]
-  assert bare['low'] is None
+  bare = text_likelihood.perplexity(log, count, RowSample(0.95, 0, 0))
+  assert bare['per_text']['low'] is None
   with pytest.raises(UserError, match='no text has a token'):
     text_likelihood.perplexity(log[2:], count[2:], RowSample(0.95, 10, 0))
 

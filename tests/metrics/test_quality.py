@@ -20,14 +20,9 @@ def deviations(parts, weights, seed=None):
   shape = (len(weights), parts.sizes.shape[1], 4)
   rng = np.random.default_rng(seed)
   more = np.zeros(shape) if seed is None else rng.gamma(0.5, size=shape)
-  found = quality.resampled_ranks(
-    weights,
-    resampling.pad(parts.sums),
-    resampling.pad(parts.sizes),
-    more.astype(np.float32),
-    rng.random(shape, np.float32),
-  )
-  return np.asarray(found)
+  more, places = more.astype(np.float32), rng.random(shape, np.float32)
+  totals = map(resampling.pad, parts)
+  return np.asarray(quality.resampled_ranks(weights, *totals, more, places))
 
 
 def some(n, seed=0, steps=0):

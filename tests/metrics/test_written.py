@@ -107,21 +107,11 @@ def test_parities_are_those_of_langfair():
 def test_marks_between_words_part_them():
   """'slut—she' was one word, and so was what stood between underscores."""
   lexicon = frozenset({'slut', 'co-worker', 'f**k', "it's", 'son of a gun'})
-  texts = {
-    'A slut\u2014she said': 1,
-    'a slut/pig': 1,
-    'slut...so': 1,
-    'slut--or': 1,
-    'so,slut,so': 1,
-    '_slut_': 1,
-    '**slut**': 1,
-    'My coworker': 1,
-    'a co\u2011worker': 1,
-    'f**k it': 1,
-    'It\u2019s': 1,
-    'son, of a gun': 1,
-    **dict.fromkeys(('slut-shaming', 'sluts', 'co worker', 'if k'), 0),
-  }
+  has = ['A slut\u2014she said', 'a slut/pig', 'slut...so', 'slut--or']
+  has += ['_slut_', 'so,slut,so', '**slut**', 'My coworker']
+  has += ['a co\u2011worker', 'f**k it', 'It\u2019s', 'son, of a gun']
+  not_ = ('slut-shaming', 'sluts', 'co worker', 'if k')
+  texts = dict.fromkeys(has, 1) | dict.fromkeys(not_, 0)
   found = hurtful.found(list(texts), lexicon)
   assert dict(zip(texts, found.astype(int))) == texts
 

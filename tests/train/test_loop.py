@@ -390,12 +390,8 @@ def test_runs_that_take_the_same_steps_share_their_program():
   place = small.place()
   program = lambda **train: step.compiled(MODEL, Train(**train), place)
   assert program(epochs=1.0) is program(epochs=2.0, load_best=False)
-  for other in (
-    {'max_grad_norm': 0.5},
-    {'microbatches': 2},
-    {'lr': 1.0},
-    {'warmup': 0.1},
-  ):
+  others = {'max_grad_norm': 0.5, 'microbatches': 2, 'lr': 1.0, 'warmup': 0.1}
+  for other in ({name: value} for name, value in others.items()):
     assert program() is not program(**other), other
 
 

@@ -52,12 +52,8 @@ def test_each_fit_of_a_run_resumes_its_own_rows(tmp_path):
     log.row(step=2, split='valid', loss=0.4)
   log.close()
   rows = artefacts.read_rows(tmp_path / 'metrics.jsonl')
-  assert [(r['part'], r['step']) for r in rows] == [
-    ('probe', 1),
-    ('probe', 2),
-    ('model', 1),
-    ('model', 2),
-  ]
+  wanted = [('probe', 1), ('probe', 2), ('model', 1), ('model', 2)]
+  assert [(r['part'], r['step']) for r in rows] == wanted
   names = {p.name for p in (tmp_path / 'tensorboard').iterdir()}
   assert names == {'probe', 'model'}
 
