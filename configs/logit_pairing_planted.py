@@ -14,4 +14,5 @@ def get_config() -> c.Config:
   config = c.shipped('quickstart_diet')
   config.recipe = 'logit_pairing'
   config.pairing.weights = (1.0,)
+  config.measures.primary = ()  # those of diets
   return config

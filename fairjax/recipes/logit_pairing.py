@@ -48,7 +48,7 @@ def run(e: Experiment) -> Results:
   }
   partner = np.where(has_twin, n + own, -1)  # a place in `every`
   for weight in config.pairing.weights:
-    fits[f'pairing {weight:g}'] = paired(e, model, pools, partner, weight)
+    fits[f'pairing {weight:.15g}'] = paired(e, model, pools, partner, weight)
   for name, fit in fits.items():
     e.answer(name, stages.of_sets(config, model, fit.params, e.sets))
   focus, *others = (*list(fits)[2:], NONE, CDA)
@@ -76,7 +76,7 @@ def paired(
     (step.Player('model', loss(weight)),),
     loop.classified,
   )
-  part = f'pairing {weight:g}'
+  part = f'pairing {weight:.15g}'
   return e.fitted(model, pools, made_from, part=part, task=task)
 
 

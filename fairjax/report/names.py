@@ -64,8 +64,17 @@ def opened(words: str) -> str:
   >>> opened('healthy diet is fairer'), opened('gpt2 is fairer')
   ('Healthy diet is fairer', 'gpt2 is fairer')
   """
-  ours = words.startswith((*NAMES.values(), 'fairtun'))
-  return words[:1].upper() + words[1:] if ours else words
+  ours = *(name.partition(' {}')[0] for name in NAMES.values()), 'fairtun'
+  return words[:1].upper() + words[1:] if words.startswith(ours) else words
+
+
+def _called(contender: str) -> str:
+  """What people call it, by its value too where its row has a place for one."""
+  model, plus, added = contender.rpartition(' + ')
+  if plus and added in ADDED:
+    return f'{model} + {ADDED[added]}'
+  name, _, value = contender.rpartition(' ')
+  return NAMES.get(contender, NAMES.get(f'{name} {{}}', '').format(value))
 
 
 def by_people(results: Results) -> Results:
@@ -76,18 +85,13 @@ def by_people(results: Results) -> Results:
   """
   of_user = results.model in results.contenders
   several = len(results.contenders) > 1 and not of_user
-  names = {c: NAMES[c] for c in results.contenders if several and c in NAMES}
+  names = {c: n for c in results.contenders if several and (n := _called(c))}
   functions = {c: named(c) for c in results.contenders if CODE.fullmatch(c)}
   if len(set(functions.values())) == len(functions):
     names |= functions
-  for c in results.contenders:
-    model, plus, added = c.rpartition(' + ')
-    if several and plus and added in ADDED:
-      names[c] = f'{model} + {ADDED[added]}'
-  if not names:
+  # Somebody's own run may be called so.
+  if not names or {*names.values()} & {*results.contenders}:
     return results
-  if set(names.values()) & set(results.contenders):
-    return results  # somebody's own run is called so
   every = '|'.join(map(re.escape, sorted(names, key=len, reverse=True)))
   spelt = re.compile(rf'(?<!\S)({every})(?!\S)')
   # A note begins with the contender it is about; later it may be a word.

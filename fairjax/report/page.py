@@ -153,15 +153,16 @@ def _values(
   made = run_archive.described(folder, run_archive.VERSIONS).get('command', [])
   run = pathlib.PurePath('runs' * (folder.parent.name == 'runs'), folder.name)
   texts = any('texts' in one for one in results.sets.values())
-  out, other = results.facts.get('out', ''), 1 - results.pos_label
+  out, other = str(results.facts.get('out', '')), 1 - results.pos_label
   if len(results.classes) == 2:  # '1' may be the name of another one
     other = results.classes[other].rpartition(' = ')[2]
   epochs = f'{2 * config.get("train", {}).get("epochs", 5):g}'
   rows = _rows(config, 'group')
   return {
     'run': shlex.quote(str(run)),
-    'out': shlex.quote(str(run / out)) if out else '',
-    'model': shlex.quote(config.get('model', '')),
+    # A page is passed on: it names no path from the root.
+    'out': 'DIR' if out[:1] in ('', '/') else shlex.quote(str(run / out)),
+    'model': shlex.quote(config.get('model') or 'MODEL'),
     **{'rows': rows, 'texts': rows if texts else 'my.csv'},
     'grouped': _rows(config, 'groups'),
     'gate': _gate(results, {one.kind for one in found}),

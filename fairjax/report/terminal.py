@@ -52,13 +52,8 @@ def _measures(results: Results) -> list[str]:
     estimates = {**one.get('quality', {}), **one.get('fairness', {})}
     keys = [k for k in measures.leading(estimates) if not measures.is_rate(k)]
     keys = keys or list(measures.in_order(estimates))
-    rows = [
-      {
-        'measure': _named(results, key),
-        'value': tables.of_measure(key, estimates[key]),
-      }
-      for key in keys
-    ]
+    of = lambda k: tables.of_measure(k, estimates[k])
+    rows = [{'measure': _named(results, k), 'value': of(k)} for k in keys]
     head = f'{plural(one["rows"], "row")} of {name}' if 'rows' in one else name
     out += [f'### {printable(head)}'] + [markdown(rows)] * bool(rows)
   return out
