@@ -10,15 +10,9 @@ from fairjax.recipes import swap
 
 
 def table(*texts):
-  return pd.DataFrame(
-    {
-      'id': [f't{k}' for k in range(len(texts))],
-      'text': texts,
-      'label': 0,
-      'group': ['muslim'] * len(texts),
-      'twin': ['She left.'] * len(texts),
-    }
-  )
+  made = pd.DataFrame({'id': [f't{k}' for k in range(len(texts))]})
+  more = {'label': 0, 'group': 'muslim', 'twin': 'She left.'}
+  return made.assign(text=texts, **more)
 
 
 def test_twins_of_an_axis_are_swapped_and_name_their_group():

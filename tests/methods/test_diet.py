@@ -317,14 +317,9 @@ def test_twins_of_the_data_or_by_words():
 
 def test_a_pair_whose_second_text_alone_is_swapped_has_a_twin():
   """Scores ask about the pair that may be added, and it may be added."""
-  table = pd.DataFrame(
-    {
-      'id': ['a', 'b'],
-      'text': ['It rained.', 'It rained.'],
-      'text_pair': ['She got wet.', 'The dog got wet.'],
-      'label': [0, 1],
-    }
-  )
+  table = pd.DataFrame({'id': ['a', 'b'], 'text': 'It rained.'})
+  table['text_pair'] = ['She got wet.', 'The dog got wet.']
+  table['label'] = [0, 1]
   config = Config()
   own, rows = diet.with_twins({'train': table}, config)
   assert list(own['train']['twin']) == list(table['text'])

@@ -61,11 +61,8 @@ def rows(n=4000, seed=0):
 
 def counted(criterion, y):
   """The rows whose rates a criterion makes equal."""
-  return {
-    'demographic_parity': y >= 0,
-    'equal_opportunity': y == 1,
-    'equal_fpr': y == 0,
-  }[criterion]
+  kinds = {'demographic_parity': y >= 0, 'equal_opportunity': y == 1}
+  return {**kinds, 'equal_fpr': y == 0}[criterion]
 
 
 def rate(criterion, y, d):

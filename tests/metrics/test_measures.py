@@ -116,6 +116,10 @@ def test_names_with_attribute_threshold_and_class():
   assert measures.measure('a/b/tpr_2') is MEASURES['tpr']
   assert measures.measure('fpr_ratio') is None
   assert measures.label('own thing') == 'own thing'
+  assert measures.about('own thing') == ''
+  auc, fpr = MEASURES['auc'], MEASURES['fpr']
+  assert measures.about('a/auc') == auc.about  # whose label is its name
+  assert measures.about('fpr') == f'{fpr.label}: {fpr.about}'
   keys = ['zz', 'dp', 'fpr', 'gender/eqodd', 'f1', 'auc']
   assert [*measures.in_order(keys)] == 'auc f1 dp gender/eqodd fpr zz'.split()
   assert measures.leading(keys) == ['auc', 'dp', 'gender/eqodd', 'fpr', 'zz']

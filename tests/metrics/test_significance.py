@@ -15,6 +15,7 @@ from fairjax.metrics.inference.significance import (
   of_gaps,
   p_text,
   p_words,
+  wider,
   with_adjusted,
 )
 
@@ -55,13 +56,9 @@ def test_gaps_are_one_family_and_no_group_is_surer_than_its_gap():
   assert found == pytest.approx(
     {'age/dp': 0.03, 'race/eqopp0': 0.04, 'race/eqopp1': 0.04}
   )
-  rows = [
-    {'rate': 'fpr', 'adjusted': 0.001},
-    {'rate': 'fnr', 'adjusted': 0.2},
-    {'rate': 'fnr', 'adjusted': None},
-    {'rate': 'selection_rate', 'adjusted': 0.001},  # whose gap has no p
-    {'rate': 'tpr', 'adjusted': 0.001},
-  ]
+  given = [('fpr', 0.001), ('fnr', 0.2), ('fnr', None), ('tpr', 0.001)]
+  given.insert(3, ('selection_rate', 0.001))  # whose gap has no p
+  rows = [{'rate': rate, 'adjusted': p} for rate, p in given]
   gated(rows, fairness, 'race/')
   of = [row['adjusted'] for row in rows]
   assert of == [pytest.approx(0.04), 0.2, None, 0.001, 0.001]
@@ -75,6 +72,14 @@ def test_a_p_of_the_level_is_a_finding_however_it_is_rounded(count):
   assert is_significant(first) and not any(map(is_significant, rest))
   assert not is_significant(0.0501) and not is_significant(None)
   assert is_significant(0.1, 1 - 0.9) and not is_significant(0.02, 0.01)
+
+
+def test_intervals_that_hold_together_are_wider_as_bonferroni_says():
+  stats = scipy.stats
+  for seeds, law in ((0, stats.norm), (1, stats.norm), (2, stats.t(1)),
+                     (5, stats.t(4))):  # fmt: skip
+    want = law.ppf(1 - 0.05 / 3) / law.ppf(0.95)
+    assert wider(0.9, 3, seeds) == pytest.approx(want)
 
 
 def test_another_method_is_refused():

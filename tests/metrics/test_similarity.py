@@ -80,6 +80,19 @@ def test_resamples_of_an_association_are_those_of_each_alone():
   assert measure(np.array([4.0, 2, 3, 0, 0, 0])) == pytest.approx(4 / 6 - 1 / 3)
 
 
+def test_cooccurrence_is_counted_by_hand():
+  """β of a word beside, β² of the next; 'and' is common, two men are two."""
+  texts = ['Woman likes, nurse 7', 'man man nurse', 'and man and nurse'] * 2
+  one = cooccurrence.cooccurrence(texts, GROUPS, ['nurse', 'pilot'], HOW)
+  b = cooccurrence.BETA
+  # c(nurse, ·) of its words' sum, over a woman's 1 and 3 of a man.
+  f, m = b**2 / (b + b**2 + b**3) / 1, 1 / 3
+  assert one['value'] == pytest.approx(abs(np.log10(f / m)))
+  assert one['low'] < one['value'] < one['high']
+  three = cooccurrence.cooccurrence(texts, GROUPS | {'x': GROUPS['f']}, [], HOW)
+  assert three['value'] is None and three['note'] == 'it is of two groups'
+
+
 @pytest.mark.parametrize('groups', [2, 4])
 def test_an_association_is_at_most_that_of_one_group_alone(groups):
   """Total variation from an even share of 1 / g ends at 1 − 1 / g; of

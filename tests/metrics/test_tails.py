@@ -35,6 +35,9 @@ def test_exact_tests_of_counts_are_those_of_scipy():
   for table in tables:
     expected = stats.fisher_exact(table)[1]
     assert tails.fisher(table) == pytest.approx(expected, rel=1e-8), table
+  a, b = rng.random((2, 3, 9))
+  for one, other, p in zip(a, b, tails.mann_whitney(a, b), strict=True):
+    assert p == pytest.approx(stats.mannwhitneyu(one, other).pvalue)
   n, good = 400, 37
   drawn = np.array([0, 1, 30, 390, 400, 30])
   hits = np.array([-1, 0, 5, 30, 36, -1])
