@@ -77,11 +77,8 @@ def tex(text: Any) -> str:
 def markdown(text: Any) -> str:
   """Text without tags, links, emphasis or tables."""
   text = _MARKS.sub(r'\\\1', _html.escape(printable(text), quote=False))
-  return _LINK.sub(lambda m: _as_numbers(m[0]), text)
-
-
-def _as_numbers(link: str) -> str:
-  return ''.join(c if c.isalnum() else f'&#{ord(c)};' for c in link)
+  coded = lambda c: c if c.isalnum() else f'&#{ord(c)};'
+  return _LINK.sub(lambda m: ''.join(map(coded, m[0])), text)
 
 
 def csv_cell(value: Any) -> Any:

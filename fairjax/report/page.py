@@ -157,16 +157,18 @@ def _values(
   if len(results.classes) == 2:  # '1' may be the name of another one
     other = results.classes[other].rpartition(' = ')[2]
   epochs = f'{2 * config.get("train", {}).get("epochs", 5):g}'
-  rows = _rows(config, 'group')
+  rows = _rows(config, 'diet')
   return {
     'run': shlex.quote(str(run)),
     # A page is passed on: it names no path from the root.
     'out': 'DIR' if out[:1] in ('', '/') else shlex.quote(str(run / out)),
     'model': shlex.quote(config.get('model') or 'MODEL'),
     **{'rows': rows, 'texts': rows if texts else 'my.csv'},
-    'grouped': _rows(config, 'groups'),
+    'grouped': _rows(config, 'audit'),
+    'filed': _rows(config, 'fairtune') if rows != 'my.csv' else '',
     'gate': _gate(results, {one.kind for one in found}),
     **{'epochs': epochs, 'longer': _again(made, 'train.epochs', epochs)},
+    'on_texts': _again(made, 'data.path', shlex.split(rows)[0]),
     'positive': _again(made, 'measures.pos_label', other),
     'again': _again(made),
   }
@@ -194,16 +196,26 @@ def _gate(results: Results, kinds: set[str]) -> str:
   return f'{parity}<{math.floor(100 * low) / 100 if low else 0.8:g}'
 
 
-def _rows(config: Mapping, group: str) -> str:
-  """The file of a run, and flags of its columns, as a command takes them."""
-  data = config.get('data', {})
+def _rows(config: Mapping, recipe: str) -> str:
+  """The file of a run and how it read its rows, for the command of a recipe."""
+  data, given = config.get('data', {}), _flat(config)
   if not data.get('path'):
     return 'my.csv'
   own = config.get('audit', {}).get('groups') or [data.get('group', '')]
-  flags = {k: data.get(k, k) for k in ('text', 'label')} | {group: own[0]}
+  group = {'audit': {'groups': ','.join(own)}, 'diet': {'group': own[0]}}
+  flags = {k: data.get(k, k) for k in ('text', 'label')} | group.get(recipe, {})
   words = [data['path']]
   for flag, column in flags.items():
     words += [f'--{flag}', column] if column not in ('', flag) else []
+  if recipe == 'fairtune':  # a config, whose columns have names of its own
+    flags = {'path': data['path']} | flags
+    words = [f'--config.data.{k}={value}' for k, value in flags.items()]
+  usual = _flat(dataclasses.asdict(Config())) | {'data.name': 'file'}
+  said = {f'data.{k}' for k in ('path', 'text', 'label', 'group', 'sources')}
+  said |= {*ignored_knobs.row(recipe).ignores}
+  also = [k for k in given if k.startswith('data.') or k.endswith('pos_label')]
+  each = [(k, given[k]) for k in also if k not in said]
+  words += [f'--config.{k}={v}' for k, v in each if v not in ('', usual[k])]
   return shlex.join(words)
 
 

@@ -86,23 +86,16 @@ def lines(
   for (axis, measure, one), p in zip(found, adjusted):
     column = HEADS.get(measure, measures.label(measure))
     line = rows.setdefault(axis, {'axis': axis})
-    column = next(c for c in _names(column) if c not in line)
+    columns = column, *(f'{column} ({k})' for k in range(2, 100))
+    column = next(c for c in columns if c not in line)
     value = {k: one.get(k) for k in ('value', 'low', 'high')}
     line[column] = measures.in_print(measure, value)
     if p is not None and significance.is_significant(p):
-      sure.append(f'{axis} by {column} ({one["value"]:.3g}, p {_p(p)})')
+      sure.append(
+        f'{axis} by {column} ({one["value"]:.3g}, {significance.p_words(p)})'
+      )
   order = [axis for axis in CALLED if axis in rows]
   return [rows[axis] for axis in order], _sentence(sure, adjusted)
-
-
-def _names(column: str) -> Iterator[str]:
-  yield column
-  for k in range(2, 100):
-    yield f'{column} ({k})'
-
-
-def _p(p: float) -> str:
-  return f'{p:.2g}' if p >= 0.001 else '< .001'
 
 
 def _sentence(sure: list[str], adjusted: list[float | None]) -> list[str]:
