@@ -10,7 +10,6 @@ the rows at either end.
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from scipy.stats import rankdata
 
 from fairjax.data.tables import schema
 from fairjax.data.tables import score_table as scores_table
@@ -49,7 +48,7 @@ def spearman(
   a: Float[np.ndarray, ' n'], b: Float[np.ndarray, ' n']
 ) -> float | None:
   """Correlation of the mid-ranks; None where one side is constant."""
-  a, b = rankdata(a), rankdata(b)
+  a, b = (pd.Series(x).rank().to_numpy() for x in (a, b))
   if np.ptp(a) == 0 or np.ptp(b) == 0:
     return None
   return float(np.corrcoef(a, b)[0, 1])

@@ -14,11 +14,11 @@ import pathlib
 import shutil
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import orbax.checkpoint as ocp
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
@@ -30,14 +30,15 @@ KEPT = 2  # newest checkpoints
 
 
 @contextlib.contextmanager
-def manager(folder: pathlib.Path) -> Iterator[ocp.CheckpointManager]:
+def manager(folder: pathlib.Path) -> Iterator[Any]:
   """The checkpoints in a folder; a save that is under way ends in any case."""
+  import orbax.checkpoint as ocp  # slow, and predictions need none
+
   _hush()
-  policies = ocp.checkpoint_managers
   checkpoints = ocp.CheckpointManager(
     folder.absolute(),
     options=ocp.CheckpointManagerOptions(
-      preservation_policy=policies.LatestN(KEPT),
+      preservation_policy=ocp.checkpoint_managers.LatestN(KEPT),
       create=True,
       cleanup_tmp_directories=True,
     ),
@@ -124,6 +125,7 @@ def _sum_of_words(state) -> jax.Array:
 
 def save(checkpoints, step: int, state, meta: dict) -> None:
   """Starts an asynchronous save of the state after `step` steps."""
+  ocp = sys.modules['orbax.checkpoint']  # `manager` has loaded it
   with _explained(checkpoints):
     checkpoints.wait_until_finished()  # raises what befell the save before
     if mesh.is_main():  # once it is under way, a failure prints many tracebacks
@@ -152,6 +154,7 @@ def restore(checkpoints, like, log):
   `like` is a tree of `jax.ShapeDtypeStruct` with shardings. A checkpoint that
   cannot be read is put aside, and the one before is tried.
   """
+  ocp = sys.modules['orbax.checkpoint']  # `manager` has loaded it
   for step in sorted(checkpoints.all_steps(), reverse=True):
     try:
       restored = checkpoints.restore(

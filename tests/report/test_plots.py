@@ -65,9 +65,8 @@ def test_roc_is_the_mean_over_seeds_with_their_range():
   rng = np.random.default_rng(1)
   label = rng.integers(0, 2, 200)
   scores = label * 0.5 + rng.random((3, 200))
-  axes = plots.roc({'all': (label, scores), 'none': (label * 0, scores)}).axes[
-    0
-  ]
+  figure = plots.roc({'all': (label, scores), 'none': (label * 0, scores)})
+  axes = figure.axes[0]
   area = np.mean([metrics.roc_auc_score(label, s) for s in scores])
   assert legend(axes) == [f'all: {area:.3f}', 'none: one class only']
   mean = line(axes, 1)
@@ -92,19 +91,14 @@ def test_best_front_against_all_pairs():
 
 
 def test_forest_is_hollow_where_the_data_do_not_decide():
-  figure = plots.forest(
-    {'a': made(0.2, 0.1, 0.3), 'b': made(-0.1, -0.2, 0.1), 'c': made(None)},
-    'difference',
-  )
-  axes = figure.axes[0]
+  rows = {'a': made(0.2, 0.1, 0.3), 'b': made(-0.1, -0.2, 0.1), 'c': made(None)}
+  axes = plots.forest(rows, 'difference').axes[0]
   fills = [c[0].get_markerfacecolor() for c in axes.containers]
   assert fills[0] != 'none' and fills[1] == 'none'
   np.testing.assert_allclose(segments(axes, 1)[0], [[-0.2, 1], [0.1, 1]])
 
 
-HOSTILE = [
-  *('<script>x</script>', '$a_{', '$b_{$', '_x', 'a"b', "''", 'id="x"', '名')
-]
+HOSTILE = '<script>x</script> $a_{ $b_{$ _x a"b \'\' id="x" 名'.split()
 
 
 def test_svg_is_one_steady_element_with_escaped_text():

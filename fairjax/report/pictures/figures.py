@@ -194,21 +194,19 @@ def dots(
   styles = [*zip(colours or [COLOURS[0]] * len(values), map(bool, hollow))]
   for colour, empty in dict.fromkeys(styles):  # artists cost more than points
     some = [one == (colour, empty) for one in styles]
-    axes.errorbar(
-      *(values[some], places[some], None, reach[:, some], 'o'),
-      **{'capsize': 2.5, 'color': colour, 'mfc': 'none' if empty else colour},
-    )
+    fill = 'none' if empty else colour
+    look = dict[str, Any](capsize=2.5, color=colour, mfc=fill)
+    axes.errorbar(values[some], places[some], None, reach[:, some], 'o', **look)
   for place in places[np.isnan(values)]:
     undefined(axes, place)
 
 
 def legend(axes: 'Axes', many: int, below: bool = False) -> None:
   if many > 1 and below:
-    from matplotlib.transforms import ScaledTranslation
+    from matplotlib.transforms import offset_copy
 
     # In inches: a share of the axes would move with each layout of them.
-    down = ScaledTranslation(0, -BELOW, axes.figure.dpi_scale_trans)
-    place = axes.transAxes + down
+    place = offset_copy(axes.transAxes, axes.figure, y=-BELOW)
     at = dict[str, Any](bbox_to_anchor=(0, 0), bbox_transform=place)
     axes.legend(loc='upper left', ncols=2, borderaxespad=0, **at)
   elif many > 1:
@@ -251,16 +249,14 @@ def svg(figure: 'Figure', title: str = '') -> str:
   )
   own = 'p' + hashlib.sha256((title + text).encode()).hexdigest()[:8]
   (width, height), *_ = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)
+  new = {old: f'{old}{own}-' for old in (' id="', 'href="#', 'url(#')}
+  new |= {'xlink:': '', "font-family: 'DejaVu Sans'; ": '', INK: 'currentColor'}
 
   def tag(match: re.Match) -> str:
-    element = match.group()
-    element = re.sub(r'<g id="[^"]*"', '<g', element)
-    element = re.sub(r' id="', f' id="{own}-', element)
-    element = re.sub(r'xlink:href="#', f'href="#{own}-', element)
-    element = re.sub(r'url\(#', f'url(#{own}-', element)
-    element = element.replace("font-family: 'DejaVu Sans'; ", '')
-    element = re.sub(r'(\d\.\d\d)\d+', r'\1', element)
-    return ' '.join(element.replace(INK, 'currentColor').split())
+    element = re.sub(r'<g id="[^"]*"', '<g', match.group())
+    for old, one in new.items():
+      element = element.replace(old, one)
+    return ' '.join(re.sub(r'(\d\.\d\d)\d+', r'\1', element).split())
 
   text = re.sub(r'<[^>]*>', tag, text)
   text = re.sub(r'>\s+<', '><', text)

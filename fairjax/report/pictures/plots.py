@@ -272,10 +272,8 @@ def forest(
 
 def histogram(values: Mapping[str, np.ndarray], bins: int = 40) -> dict:
   """What `distribution` draws of {name: array}: shares of finite values."""
-  finite = {}
-  for title, array in values.items():
-    array = np.asarray(array, float).ravel()
-    finite[title] = array[np.isfinite(array)]
+  flat = {title: np.asarray(of, float).ravel() for title, of in values.items()}
+  finite = {title: of[np.isfinite(of)] for title, of in flat.items()}
   every = np.concatenate([*finite.values(), np.empty(0)])
   edges = np.histogram_bin_edges(every, bins)
   return {

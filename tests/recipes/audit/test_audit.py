@@ -1010,6 +1010,9 @@ def test_an_audit_of_predictions_starts_without_what_a_fit_needs(tmp_path):
   heavy = {'jax', 'flax', 'optax', 'orbax', 'transformers', 'sklearn'}
   heavy |= {'scipy.stats', 'scipy.sparse', 'matplotlib'}
   assert heavy & loaded == set()
+  code = 'import sys, fairjax.stages.fits; print(*sys.modules)'  # of a model
+  asked = programs.printed('-c', code).split()
+  assert {'orbax', 'scipy.stats'}.isdisjoint(asked)
 
 
 def test_a_group_of_few_rows_is_in_no_gap_and_in_no_sentence_of_one():
