@@ -48,15 +48,13 @@ def ran(tmp_path_factory):
 def test_both_contenders_have_fairscores_floors_and_tests(ran, remade):
   folder, results = ran
   assert set(results.contenders) == {'original', 'fairtuned'}
+  sets = results.contenders['fairtuned']['sets']
   for by in ('rules', 'dictionary'):
-    quality = results.contenders['fairtuned']['sets'][f'perturbed by {by}'][
-      'quality'
-    ]
+    quality = sets[f'perturbed by {by}']['quality']
     assert set(fairscore.MEASURES) | {'floor', 'excess'} == set(quality)
-    total = sum(
-      quality[name]['value'] for name in ('both_correct', 'neither_correct')
-    )
-    assert total + quality['different']['value'] == pytest.approx(1)
+    of = lambda name, quality=quality: quality[name]['value']
+    total = of('both_correct') + of('neither_correct') + of('different')
+    assert total == pytest.approx(1)
   measures = [t['measure'] for t in results.tests]
   assert measures.count('different') == 2
   assert results.facts['training rows perturbed'] > 20
@@ -114,11 +112,8 @@ def test_models_that_exist_are_scored_without_training(ran, tmp_path):
 
 
 def test_texts_are_perturbed_as_a_function_of_seed_and_text():
-  texts = [
-    'He met his elderly aunt.',
-    'The tall house is white.',
-    'A young Black doctor smiled. She left.',
-  ] * 3
+  texts = ['He met his elderly aunt.', 'The tall house is white.']
+  texts = [*texts, 'A young Black doctor smiled. She left.'] * 3
   asked = config()
   one = perturbing.perturbed(asked, texts)
   other = perturbing.perturbed(asked, texts[::-1])
@@ -157,14 +152,8 @@ def test_pairs_are_perturbed_alike():
 
 
 def test_a_neutral_rewrite_is_no_perturbation():
-  pairs = pd.DataFrame(
-    {
-      'text': ['Mary saw a big house.'],
-      'perturbed': ['James saw a big house.'],
-      'text_pair': [''],
-      'perturbed_pair': [''],
-    }
-  )
+  one = {'text': 'Mary saw a big house.', 'perturbed': 'James saw a big house.'}
+  pairs = pd.DataFrame([one | {'text_pair': '', 'perturbed_pair': ''}])
   control = paired_file.controlled(pairs, 0)['control'][0]
   assert control not in ('', *pairs['text'], *pairs['perturbed'])
   assert control.endswith('saw a big house.')
@@ -174,9 +163,8 @@ def test_no_row_to_perturb_is_said(tmp_path, monkeypatch):
   monkeypatch.setenv('FAIRJAX_CACHE', str(tmp_path))
   rows = pd.DataFrame({'id': ['a'], 'text': ['It rains.'], 'label': [0]})
   with pytest.raises(UserError, match='no test row holds a word'):
-    paired_file.read_pairs(
-      Experiment(config(), tmp_path, small.heard()[0]), rows
-    )
+    e = Experiment(config(), tmp_path, small.heard()[0])
+    paired_file.read_pairs(e, rows)
 
 
 def test_test_rows_that_no_perturber_could_read_are_counted(
@@ -249,12 +237,10 @@ def test_perturbations_of_one_text_are_no_new_evidence():
   once = rng.random((2, 40)) < [[0.2], [0.4]]
   (one, (test,)), (many, (tripled,)) = scored(1), scored(3)
   assert test['p'] == tripled['p']
+  quality = lambda run: run['two']['sets']['perturbed by file']['quality']
+  width = lambda of: of['high'] - of['low']
   for name in ('different', 'excess', 'both_correct'):
-    a, b = (
-      of['two']['sets']['perturbed by file']['quality'][name]
-      for of in (one, many)
-    )
-    width = lambda of: of['high'] - of['low']
+    a, b = quality(one)[name], quality(many)[name]
     assert a['value'] == pytest.approx(b['value'])
     assert width(b) == pytest.approx(width(a), rel=0.15)
 
@@ -279,22 +265,35 @@ def test_grades_have_pearson_s_r_and_a_test_of_the_two():
   for name, value in r.items():
     quality = e.contenders[name]['sets']['test']['quality']
     assert quality['pearson']['value'] == pytest.approx(value)
-  assert one['difference']['value'] == pytest.approx(
-    r['fairtuned'] - r['original']
-  )
+  gap = r['fairtuned'] - r['original']
+  assert one['difference']['value'] == pytest.approx(gap)
   assert one['p'] < 0.05
   e.config, e.tests = config(), []
   fairtune.graded(e)
   assert not e.tests
 
 
-def finished(folder, name, export):
+def finished(folder, name, export, **more):
   """A run of recipe train with two seeds, exported or not."""
-  made = config(train__export=export)
-  made.recipe = 'train'
+  made = config(recipe='train', train__export=export, **more)
   train.run(made, folder / name)
   artefacts.write_json(folder / name / 'config.json', dataclasses.asdict(made))
   return folder / name
+
+
+def test_an_encoder_that_stayed_is_that_of_an_unexported_run_too(tmp_path):
+  base = finished(tmp_path, 'base', True) / 'export' / 'seed_0'
+  stays = {'model': str(base), 'net__init': 'frozen'}
+  asked = config()
+  asked.model, asked.audit.against = (
+    str(finished(tmp_path, f'run{e:d}', e, **stays)) for e in (True, False)
+  )
+  table = pd.DataFrame({'text': ['She met him.', 'He is rude.'], 'label': 0})
+  one, other = (
+    stages.probabilities(asked, *model, table)
+    for model in recipe.models(asked).values()
+  )
+  np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 def test_every_row_of_a_file_is_scored_by_a_run_s_seeds(tmp_path):
