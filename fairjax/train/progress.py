@@ -153,14 +153,14 @@ class Log:
       for name, value in values.items()
       if name not in ('seed', 'epoch')
       and _is_number(value)
-      and math.isfinite(value)  # else tensorboardX warns of each
+      and math.isfinite(value)  # a curve has no place for others
     }
     self._scalars(scalars, step)
 
   def _scalars(self, scalars: dict[str, float], step: int) -> None:
     if self.events:
       for name, value in scalars.items():
-        self.events.add_scalar(name.replace(' ', '_'), value, step)
+        self.events.add(name.replace(' ', '_'), value, step)
     part = f'{self.part}/' if self.part else ''
     scalars = {part + name: value for name, value in scalars.items()}
     for tracker in self.trackers:
@@ -405,19 +405,53 @@ def _is_number(value: Any) -> bool:
   return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _events(folder: pathlib.Path, step: int):
-  """A TensorBoard writer (none where tensorboardX is not installed)."""
+class _Events:
+  """TensorBoard's file of scalars, written by whoever flushes it.
+
+  A thread, as tensorboardX has one, would print what a full disk says.
+  """
+
+  def __init__(self, folder: pathlib.Path, step: int):
+    from tensorboardX import event_file_writer, summary
+
+    self.kind, self.scalar = event_file_writer.event_pb2.Event, summary.scalar
+    try:
+      folder.mkdir(parents=True, exist_ok=True)
+      self.file = event_file_writer.EventsWriter(str(folder / 'events'))
+    except OSError as error:
+      raise artefacts.cannot_write(folder, error) from error
+    self.waiting: list[Any] = []
+    if step:  # a viewer drops what an interrupted run wrote after it
+      self._wait(step + 1, session_log={'status': 1})  # START
+
+  def _wait(self, step: int, **what: Any) -> None:
+    self.waiting.append(self.kind(wall_time=time.time(), step=step, **what))
+
+  def add(self, name: str, value: float, step: int) -> None:
+    self._wait(step, summary=self.scalar(name, value))
+
+  def flush(self) -> None:
+    for event in self.waiting:
+      self.file.write_event(event)
+    self.waiting.clear()
+    self.file.flush()
+
+  def close(self) -> None:
+    self.flush()
+    self.file.close()
+
+
+def _events(folder: pathlib.Path, step: int) -> _Events | None:
+  """None where tensorboardX is not installed."""
   modules: dict[str, Any] = sys.modules
   torch = modules.setdefault('torch')  # else it is loaded too, in 1.5 s
   try:
-    from tensorboardX import SummaryWriter
+    return _Events(folder, step)
   except ImportError:
     return None
   finally:
     if torch is None:
       del modules['torch']
-  # A viewer drops what an interrupted run wrote after the resumed step.
-  return SummaryWriter(str(folder), purge_step=step + 1 if step else None)
 
 
 def open_wandb(folder: pathlib.Path, project: str):

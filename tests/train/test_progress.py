@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+import threading
 import types
 
 import numpy as np
@@ -16,6 +17,8 @@ from fairjax.core import announce, artefacts
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import shard_map
 from fairjax.train import progress
+
+FULL = '/dev/full'  # the kernel's own
 
 
 def write_run(folder, steps, resume=None):
@@ -277,21 +280,29 @@ def test_a_log_closes_on_every_path(tmp_path, monkeypatch):
   assert ended == [0, 1, 1]
 
 
-def test_a_full_disk_under_the_log_is_a_sentence(tmp_path):
-  (tmp_path / 'log.txt').symlink_to('/dev/full')  # the kernel's own
+def test_a_full_disk_under_the_log_is_a_sentence(tmp_path, monkeypatch):
+  """And no traceback of a thread behind it: trials 594 and 847."""
+  record_writer = pytest.importorskip('tensorboardX.record_writer')
+  (tmp_path / 'log.txt').symlink_to(FULL)
   with (
     progress.Log(tmp_path, screen=io.StringIO()) as log,
     pytest.raises(UserError, match=r'log.txt: No space left .*run again'),
   ):
     log.line('a fact')
 
-  def full():
-    raise OSError(28, 'No space left')
-
+  full, told = tmp_path / 'run' / 'tensorboard', []  # by other threads, too
+  monkeypatch.setattr(record_writer, 'open_file', lambda _: open(FULL, 'wb'))
+  monkeypatch.setattr(threading, 'excepthook', told.append)
   with progress.Log(tmp_path / 'run', screen=io.StringIO()) as log:
-    log.events = types.SimpleNamespace(flush=full, close=full)
-    with pytest.raises(UserError, match='run/tensorboard: No space left; free'):
+    log.row(step=1, split='valid', loss=0.5)
+    with pytest.raises(UserError, match=f'{full}: No space left .*; free'):
       log.evaluated(1, {})
+  assert not told and not [*full.iterdir()]
+  full.rmdir()
+  full.write_text('')
+  with progress.Log(tmp_path / 'run', screen=io.StringIO()) as log:
+    with pytest.raises(UserError, match=f'cannot write {full}: .*exists'):
+      log.resume(0)
 
 
 def test_a_loop_inside_another_says_where_both_are(tmp_path, monkeypatch):
