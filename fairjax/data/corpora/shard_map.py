@@ -7,6 +7,7 @@ the same command. An engine only decides where shards run: the bytes are the
 same from `local` processes and a `dask` cluster.
 """
 
+import contextlib
 import functools
 import glob
 import os
@@ -54,16 +55,18 @@ def shard_map(
   made_from: str = '',
   backend: str = 'local',
   workers: int = 0,
+  beside: Callable[[str], pathlib.Path] | None = None,
 ) -> list[dict]:
   """Runs `work` on each named shard of `source` that `out` does not have.
 
   Returns a row for each shard, in order: shard, status ('made', 'kept' or
-  'failed'), error, and the counts that `work` returned.
+  'failed'), error, and the counts that `work` returned. `beside` says where a
+  shard's work leaves a second file, which is sealed with it.
   """
   if backend not in ('local', 'dask') and '://' not in backend:
     need = "'local', 'dask' or the address of a dask scheduler is needed"
     raise UserError(where='backend', got=backend, expected=need)
-  task = ShardTask(work, os.fspath(source), os.fspath(out), made_from)
+  task = ShardTask(work, os.fspath(source), os.fspath(out), made_from, beside)
   names = list(names)
   finished = {name: task.sealed_row(name) for name in names}
   todo = [name for name in names if finished[name] is None]
@@ -86,6 +89,7 @@ class ShardTask(NamedTuple):
   source: str
   out: str
   made_from: str
+  beside: Callable[[str], pathlib.Path] | None = None
 
   def __call__(self, name: str) -> dict:
     """The row of one shard, which is made unless it is there already."""
@@ -107,7 +111,8 @@ class ShardTask(NamedTuple):
         os.replace(part, write)
       finally:
         part.unlink(missing_ok=True)
-      artefacts.seal(write, stamp, self.note(name), counts=counts)
+      facts = {'counts': counts, 'beside': self.second(name)}
+      artefacts.seal(write, stamp, self.note(name), **facts)
       return {**row, 'status': 'made', **counts}
     except Exception as error:  # whatever it is, the other shards go on
       if isinstance(error, OSError) and error.errno in artefacts.FULL:
@@ -125,11 +130,18 @@ class ShardTask(NamedTuple):
     source = pathlib.Path(self.source) / name
     return artefacts.fingerprint(self.made_from, artefacts.content(source))
 
+  def second(self, name: str) -> str:
+    """The content of the file beside a shard, '' where there is none."""
+    with contextlib.suppress(UserError):
+      return artefacts.content(self.beside(name)) if self.beside else ''
+    return ''
+
   def sealed_row(self, name: str) -> dict | None:
     """The row of a shard that is made from this source by these options."""
     path = pathlib.Path(self.out) / name
     record = artefacts.sealed(path, self.stamp(name), self.note(name))
-    if record is None:
+    # A corpus of an earlier version has seals of its texts alone.
+    if not record or record.get('beside', now := self.second(name)) != now:
       return None
     return {'shard': name, 'status': 'kept', 'error': '', **record['counts']}
 

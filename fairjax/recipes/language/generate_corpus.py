@@ -52,7 +52,8 @@ def run(config: Config, out: pathlib.Path) -> list[dict]:
   work = functools.partial(
     _write_shard, out=os.fspath(out), made_from=made_from
   )
-  rows = corpora.mapped(config, work, out / 'text', made_from)
+  beside = functools.partial(_pairs_of, out)
+  rows = corpora.mapped(config, work, out / 'text', made_from, beside=beside)
   for row in rows:
     if row['status'] != 'failed':
       artefacts.remove(out / 'pairs' / PARTS / row['shard'])
@@ -150,6 +151,10 @@ def asked(config: Config, texts: Sequence[str]) -> list[str]:
   return [prompt.replace('{text}', text) for text in texts]
 
 
+def _pairs_of(out: pathlib.Path, name: str | os.PathLike) -> pathlib.Path:
+  return out / 'pairs' / f'{name}.parquet'
+
+
 def _write_shard(
   source: pathlib.Path,
   target: pathlib.Path,
@@ -187,7 +192,7 @@ def _write_shard(
     return shards.whole(source, texts, outputs)
 
   changed = shards.rewrite(source, target, run, config.data.text)['changed']
-  _join(part_files, parts, pathlib.Path(out) / 'pairs' / f'{name}.parquet')
+  _join(part_files, parts, _pairs_of(pathlib.Path(out), name))
   return {**counts, 'changed': changed}
 
 

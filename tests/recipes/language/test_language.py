@@ -226,8 +226,11 @@ def test_an_answer_is_what_is_written_after_the_prompt(folders, tmp_path):
   asked = {'max_new_tokens': 4, 'prompt': 'she said {text} and'}
   config = config_of(folders['gpt2'], tmp_path, *TEXTS, **asked)
   written.run(config, tmp_path / 'run')
-  pairs = tmp_path / 'run' / 'corpus' / 'pairs'
-  table = pd.read_parquet(pairs / 'a.txt.parquet')
+  pairs = tmp_path / 'run' / 'corpus' / 'pairs' / 'a.txt.parquet'
+  pairs.write_bytes(b'torn')  # which its texts do not show; trial 974
+  assert written.run(config, tmp_path / 'run').facts['shards made'] == 1
+  assert written.run(config, tmp_path / 'run').facts['shards kept'] == 1
+  table = pd.read_parquet(pairs)
   model = written.load(config)
   prompts = [f'she said {text} and' for text in table['source']]
   whole, result = decoding.generate_texts(
