@@ -455,14 +455,8 @@ def main(argv: list[str]) -> None:
     with memory.uncollected():  # modules stay
       recipe = find(RECIPES, 'recipe', config.recipe)
       memory.keep()
-    stages.begin(
-      config,
-      folder,
-      ADDRESS.value,
-      PROCESSES.value,
-      PROCESS.value,
-      DISTRIBUTED.value,
-    )
+    others = ADDRESS.value, PROCESSES.value, PROCESS.value, DISTRIBUTED.value
+    stages.begin(config, folder, *others)
     recipe(config, folder)
   except (UserError, Failed, Undecided, Interrupted) as error:
     end(error, ENDS.get(type(error), MISTAKE))

@@ -249,8 +249,7 @@ def write(folder: str | os.PathLike[str], results: Results) -> Results:
       'fairjax/metrics/measures.csv'
     )
   artefacts.write_json(
-    pathlib.Path(folder) / FILE,
-    {'version': VERSION, **vars(results)},
+    pathlib.Path(folder) / FILE, {'version': VERSION, **vars(results)}
   )
   return results
 

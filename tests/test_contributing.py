@@ -42,7 +42,7 @@ def shorten(tables, config):
   keep = len(train) - int(len(train) * config.method.ratio) // 2
   return {**tables, 'train': train.iloc[:keep].reset_index(drop=True)}
 """,
-    ['shorten,fairjax.methods.shorten:shorten,half the rows'],
+    ['shorten,fairjax.methods.shorten:shorten,half the rows,ratio'],
   ),
   'score': (
     'surety',

@@ -23,6 +23,10 @@ ARGUMENTS = [
 ]
 
 
+def launcher(count):
+  return ['bash', 'launch/local_multiprocess.sh', str(count), '--']
+
+
 def run(*words):
   ended = programs.run(words, XLA_FLAGS='', PYTHON=sys.executable)
   assert ended.returncode == 0, ended.stderr[-2000:]
@@ -39,15 +43,8 @@ def one(tmp_path_factory):
 @pytest.mark.parametrize('count, along', [(2, 1), (2, 2), (4, 2)])
 def test_several_processes_equal_one(one, tmp_path, count, along):
   """Sharded over the data, over the seeds, and over both."""
-  run(
-    'bash',
-    'launch/local_multiprocess.sh',
-    str(count),
-    '--',
-    *ARGUMENTS,
-    f'--config.mesh.seed={along}',
-    f'--workdir={tmp_path}',
-  )
+  where = f'--config.mesh.seed={along}', f'--workdir={tmp_path}'
+  run(*launcher(count), *ARGUMENTS, *where)
   tables = [pd.read_parquet(p / 'predictions.parquet') for p in (one, tmp_path)]
   assert list(tables[0]['id']) == list(tables[1]['id'])
   apart = {}
@@ -72,11 +69,10 @@ def test_two_processes_compile_the_same_programs(tmp_path):
     f'mkdir -p $JAX_DUMP_IR_TO\nexec {sys.executable} "$@"\n'
   )
   python.chmod(0o755)
-  words = [*ARGUMENTS, '--config.model=tiny', '--config.planted.rows=200']
-  words += ['--config.planted.test_rows=80', '--config.train.epochs=1']
+  words = [ARGUMENTS[0], '--config.planted.rows=200', '--config.seeds=2']
+  words += ['--config.planted.test_rows=80', *short(tmp_path / 'run', 1)]
   ended = programs.run(
-    ['bash', 'launch/local_multiprocess.sh', '2', '--', *words]
-    + ['--config.measures.resamples=50', f'--workdir={tmp_path / "run"}'],
+    [*launcher(2), *words],
     PYTHON=str(python),
     XLA_FLAGS='--xla_force_host_platform_device_count=2',
   )
@@ -91,8 +87,8 @@ def test_two_processes_compile_the_same_programs(tmp_path):
   assert sum('num_partitions = 4' in text for _, text in first) > 10
 
 
-def long_run(folder):
-  words = [*ARGUMENTS[:-2], '--config.train.epochs=40', '--config.model=tiny']
+def short(folder, epochs):
+  words = [f'--config.train.epochs={epochs}', '--config.model=tiny']
   return [*words, '--config.measures.resamples=50', f'--workdir={folder}']
 
 
@@ -110,10 +106,10 @@ def until_it_trains(folder, process) -> None:
 @pytest.mark.parametrize('by', [signal.SIGKILL, signal.SIGTERM])
 def test_one_that_ends_takes_the_other_along(victim, by, tmp_path):
   """One sentence, code 75 within seconds, and a folder to go on from."""
-  words = long_run(tmp_path)
+  words = [*ARGUMENTS[:-2], *short(tmp_path, 40)]
   environment = os.environ | {'JAX_PLATFORMS': 'cpu', 'XLA_FLAGS': ''}
   launched = subprocess.Popen(
-    ['bash', 'launch/local_multiprocess.sh', '2', '--', *words],
+    [*launcher(2), *words],
     cwd=programs.ROOT,
     env=environment | {'PYTHON': sys.executable},
     stdout=subprocess.DEVNULL,
@@ -134,5 +130,5 @@ def test_one_that_ends_takes_the_other_along(victim, by, tmp_path):
   if by == signal.SIGKILL:
     # Or the launcher's SIGTERM was quicker, outside a fit.
     assert len(told) == 1 and told[0].endswith('run again to go on')
-  words += ['--config.train.epochs=1']
+  words = [*ARGUMENTS[:-2], *short(tmp_path, 1)]
   run(sys.executable, '-m', 'fairjax.main', *words)

@@ -354,19 +354,16 @@ def test_measures_of_ones_own_are_of_everyone_and_of_groups():
   fair = pytest.importorskip('fairlearn.metrics')
   mine = {'recall': recall_score, 'ranks': roc_auc_score}
   found = fairjax.assess(Y, P, SEX, metrics=mine, n_resamples=200)
-  theirs = fair.MetricFrame(
-    metrics={'recall': recall_score},
-    y_true=Y,
-    y_pred=P >= 0.5,
-    sensitive_features=SEX,
-  )
+  rows = {'y_true': Y, 'y_pred': P >= 0.5, 'sensitive_features': SEX}
+  theirs = fair.MetricFrame(metrics={'recall': recall_score}, **rows)
   assert found['recall']['value'] == pytest.approx(theirs.overall['recall'])
+  sure = found.to_frame().set_index(['group', 'measure']).sort_index()
   for name in 'fm':
     assert found.groups.loc[name, 'recall'] == pytest.approx(
       theirs.by_group.loc[name, 'recall']
     )
     # As sure as the same measure of ours says, to the noise of 200 draws.
-    own, ours = (found.by_group.loc[(name, m)] for m in ('recall', 'tpr'))
+    own, ours = (sure.loc[(name, m)] for m in ('recall', 'tpr'))
     assert own['low'] < own['value'] <= own['high']
     assert own['high'] - own['low'] == pytest.approx(
       ours['high'] - ours['low'], rel=0.5
@@ -391,13 +388,10 @@ def test_measures_of_ones_own_are_saved(tmp_path):
 
 def test_draws_of_ones_own_measures_are_of_clusters():
   y, p, sex = (np.repeat(x, 4) for x in (Y, P, SEX))
-  mine = {'recall': recall_score}
+  mine, at = {'recall': recall_score}, 'group == "f" and measure == "recall"'
+  of = lambda **more: fairjax.assess(y, p, sex, metrics=mine, **more)
   width = lambda **more: np.ptp(
-    [
-      *fairjax.assess(y, p, sex, metrics=mine, **more).by_group.loc[
-        ('f', 'recall'), ['low', 'high']
-      ]
-    ]
+    of(**more).to_frame().query(at)[['low', 'high']]
   )
   alone, together = width(), width(cluster=np.repeat(np.arange(N), 4))
   assert together > 1.4 * alone  # four copies are one row: twice as wide

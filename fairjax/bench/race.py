@@ -47,7 +47,7 @@ CLOCKS = {'wall': time.perf_counter, 'cpu': time.process_time}
 # that jax computes in the asking thread is set where ours imports it.
 KEPT = {
   'GLIBC_TUNABLES': f'glibc.malloc.mmap_threshold={memory.MOST}:'
-  f'glibc.malloc.trim_threshold={memory.MOST}',
+  f'glibc.malloc.trim_threshold={memory.MOST}'
 }
 PACKAGES = ('jax', 'torch', 'numpy', 'scikit-learn', 'fairlearn', 'opacus')
 DEVICES = ('cpu', 'gpu')

@@ -201,14 +201,7 @@ def compared(
     if min(map(len, sides[0])) < LEAST or not np.isfinite(every).all():
       continue
     difference, p = association.difference(sides[0], sides[1], options)
-    out.append(
-      result_rows.difference(
-        'lpbs_effect',
-        f'{axis}: {value}',
-        len(some),
-        difference,
-        p,
-        'attributes',
-      )
-    )
+    known = len(some), difference, p, 'attributes'
+    row = result_rows.difference('lpbs_effect', f'{axis}: {value}', *known)
+    out.append(row)
   return result_rows.by_holm(out)

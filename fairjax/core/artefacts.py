@@ -352,22 +352,15 @@ def stage(
   made_from: str,
   make: Callable[[pathlib.Path], Any],
   load: Callable[[pathlib.Path], Any],
-  reuse: str = '',
-  say: Callable[[str], Any] | None = None,
 ) -> Any:
-  """read() of the artefact at `path`, made only where it is not there.
+  """load() of the artefact at `path`, made only where it is not there.
 
   `made_from` is the identity of everything the artefact depends on, and
-  `make(path)` writes it: a file, or a folder whose making may be resumed. With
-  `reuse`, the same artefact anywhere in that other run's folder will do.
+  `make(path)` writes it: a file, or a folder whose making may be resumed.
   """
   path = pathlib.Path(path)
-  source = finished(path, made_from, reuse)
-  if source is None:
+  if sealed(path, made_from) is None:
     remove_file(seal_path(path))  # else a half-made one would look whole
     make(path)
     seal(path, made_from)
-    return load(path)
-  if say:
-    say(f'{path.name}: taken from {source}')
-  return load(source)
+  return load(path)

@@ -5,19 +5,22 @@ came about. Beside results that stand they wait for those of the next run: a
 call that is refused, or killed before it has results, leaves them as they were.
 """
 
+import functools
 import pathlib
 from collections.abc import Callable
+from typing import Any
 
 RESULTS = 'results.json'
 _WAITING: dict[pathlib.Path, list[Callable[[], None]]] = {}
 
 
-def describe(folder: pathlib.Path, write: Callable[[], None]) -> None:
-  """Calls `write` at once, or beside results of an earlier run in `settle`."""
-  if waits(folder) or (folder / RESULTS).exists():
-    _WAITING.setdefault(folder.absolute(), []).append(write)
+def describe(write: Callable, path: pathlib.Path, *what: Any) -> None:
+  """Calls write(path, *what) at once; where results stand, in `settle`."""
+  now = functools.partial(write, path, *what)
+  if waits(path.parent) or path.with_name(RESULTS).exists():
+    _WAITING.setdefault(path.parent.absolute(), []).append(now)
   else:
-    write()
+    now()
 
 
 def waits(folder: pathlib.Path) -> bool:
@@ -25,12 +28,8 @@ def waits(folder: pathlib.Path) -> bool:
   return folder.absolute() in _WAITING
 
 
-def settle(folder: pathlib.Path) -> None:
-  """Writes what waits, as the folder's new results are there."""
-  for write in forget(folder):
-    write()
-
-
-def forget(folder: pathlib.Path) -> list[Callable[[], None]]:
-  """Drops, and returns, what waits: a run begins, and another was refused."""
-  return _WAITING.pop(folder.absolute(), [])
+def settle(folder: pathlib.Path, refused: bool = False) -> None:
+  """Writes what waits for results, or drops what a refused call left."""
+  for write in _WAITING.pop(folder.absolute(), ()):
+    if not refused:
+      write()

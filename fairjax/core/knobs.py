@@ -357,4 +357,5 @@ def _wrong(leaf: Leaf, result: Any) -> str:
     if leaf.path and isinstance(one, str):
       paths.refuse_pipe(one)
   # Defaults are right (a test checks them), and rules may load what they name.
-  return '' if result == leaf.default else leaf.rule(result)
+  same = type(result) is type(leaf.default) and result == leaf.default
+  return '' if same else leaf.rule(result)

@@ -10,7 +10,6 @@ not trained again. A contender is a method and the options that it changes:
 import dataclasses
 import pathlib
 import re
-from functools import partial
 
 from fairjax import methods, stages
 from fairjax.config import Config, changed
@@ -48,8 +47,7 @@ def run(e: Experiment) -> Results:
     target = e.folder / stages.file_name(name)
     e.log.line(f'{name}: {target}')
     if mesh.is_main():
-      path = target / 'config.json'
-      ended.describe(target, partial(artefacts.write_json, path, own))
+      ended.describe(artefacts.write_json, target / 'config.json', own)
     with Log(target, own, main=mesh.is_main()) as log:
       one = Experiment(own, target, log)
       found = stages.publish(target, after_method(one, one.load()), log)

@@ -139,7 +139,7 @@ def export(config: Config, model: Bundle, params, folder, log: Log) -> None:
     for other in sorted(set(export.glob('seed_*')) - own):
       artefacts.remove(other)
       log.line(f'{other} was of an earlier run and is removed')
-    ended.describe(folder, lambda: _keep_run(folder / 'config.json', export))
+    ended.describe(_keep_run, folder / 'config.json', export)
   log.line(f'models for transformers: {export}')
 
 

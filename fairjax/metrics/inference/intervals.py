@@ -387,7 +387,7 @@ def of_mean(
   bounds: tuple[float, float] = REALS,
 ) -> Estimate:
   """Estimate of one measure; `note` says why it is undefined, where it is."""
-  if draws is None:
+  if draws is None or not len(draws):  # none can be drawn of one cluster
     return noted(values, None, None, note)
   ends = percentiles(values, draws, options, bounds)
   return noted(values, float(ends.low), float(ends.high), note)

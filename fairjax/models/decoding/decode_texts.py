@@ -188,16 +188,8 @@ def _run(
   room = max(room, queue.width + 1 if prompted else 1)
   if options.do_sample and options.max_new_tokens:
     room = max(room, most)  # what is drawn goes on to its limit, as a rule
-  state = decode_slots.empty(
-    module,
-    params,
-    options.num_beams,
-    options.mask is not None,
-    options.do_sample,
-    b,
-    queue.width,
-    room,
-  )
+  how = options.num_beams, options.mask is not None, options.do_sample
+  state = decode_slots.empty(module, params, *how, b, queue.width, room)
   holds = np.full(b, -1)
   while True:
     free = np.flatnonzero(holds < 0)

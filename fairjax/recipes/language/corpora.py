@@ -63,7 +63,6 @@ def mapped(
   out: pathlib.Path,
   made_from: str,
   workers: int = 1,
-  beside: Callable[[str], pathlib.Path] | None = None,
 ) -> list[dict]:
   """What `work(source, target, spec)` counts of each shard of corpus.path.
 
@@ -79,7 +78,6 @@ def mapped(
     made_from,
     options.backend,
     workers,
-    beside,
   )
 
 

@@ -25,7 +25,7 @@ from fairjax.config import Config, Generate
 from fairjax.core import artefacts, backend
 from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
-from fairjax.data.corpora import shards
+from fairjax.data.corpora import shard_map, shards
 from fairjax.models import Bundle, families
 from fairjax.models.decoding import decode_texts, sample
 from fairjax.models.decoding.decode import Options
@@ -52,8 +52,11 @@ def run(config: Config, out: pathlib.Path) -> list[dict]:
   work = functools.partial(
     _write_shard, out=os.fspath(out), made_from=made_from
   )
-  beside = functools.partial(_pairs_of, out)
-  rows = corpora.mapped(config, work, out / 'text', made_from, beside=beside)
+  for name in shard_map.find_shards(config.corpus.path):
+    pairs = _pairs_of(out, name)
+    if artefacts.seal_path(pairs).exists() and not artefacts.whole(pairs):
+      artefacts.remove_file(shard_map.note(out / 'text', name))  # torn: again
+  rows = corpora.mapped(config, work, out / 'text', made_from)
   for row in rows:
     if row['status'] != 'failed':
       artefacts.remove(out / 'pairs' / PARTS / row['shard'])
@@ -151,7 +154,7 @@ def asked(config: Config, texts: Sequence[str]) -> list[str]:
   return [prompt.replace('{text}', text) for text in texts]
 
 
-def _pairs_of(out: pathlib.Path, name: str | os.PathLike) -> pathlib.Path:
+def _pairs_of(out: pathlib.Path, name: pathlib.Path | str) -> pathlib.Path:
   return out / 'pairs' / f'{name}.parquet'
 
 
@@ -192,7 +195,9 @@ def _write_shard(
     return shards.whole(source, texts, outputs)
 
   changed = shards.rewrite(source, target, run, config.data.text)['changed']
-  _join(part_files, parts, _pairs_of(pathlib.Path(out), name))
+  target = _pairs_of(pathlib.Path(out), name)
+  _join(part_files, parts, target)
+  artefacts.seal(target, made_from)
   return {**counts, 'changed': changed}
 
 

@@ -276,9 +276,7 @@ def measure(e: Experiment, text: Text, model: Bundle, fit: loop.Fitted) -> None:
   resamples = overall(names, draws.reshape(-1, sums.shape[2]))
   quality = {
     name: intervals.of_mean(
-      value,
-      resamples[name].reshape(draws.shape[:2]) if how.resamples else None,
-      how,
+      value, resamples[name].reshape(draws.shape[:2]), how
     )
     for name, value in values.items()
   }

@@ -82,8 +82,8 @@ def run(e: Experiment) -> Results:
       sums = document_sums(models[name], fit.params, parts[text].valid)
       values, draws = drawn[name] = losses(sums, how, cluster)
       quality = {
-        LOSS: of_mean(values, draws, how),
-        'perplexity': of_mean(np.exp(values), np.exp(draws), how),
+        LOSS: intervals.of_mean(values, draws, how),
+        'perplexity': intervals.of_mean(np.exp(values), np.exp(draws), how),
       }
       e.add(name, where, {'rows': sums.shape[1], 'quality': quality})
     tested = 'paired bootstrap over documents and seeds'
@@ -164,10 +164,6 @@ def losses(
   return loss(sums.sum(1)), loss(draws)
 
 
-def of_mean(values, draws, how: intervals.RowSample) -> dict:
-  return intervals.of_mean(values, draws if how.resamples else None, how)
-
-
 def compared(ours: tuple, theirs: tuple, how) -> dict:
   """The difference: items or documents, and seeds, are the same for both."""
   values, draws = (a - b for a, b in zip(ours, theirs))
@@ -203,7 +199,7 @@ def doses(e: Experiment) -> Results:
       ODDS: over_items(odds, jobs, how),
       LOSS: losses(sums, how, even.cluster),
     }
-    quality = {k: of_mean(*one, how) for k, one in both.items()}
+    quality = {k: intervals.of_mean(*one, how) for k, one in both.items()}
     e.add(name, where, {'rows': odds.shape[1], 'quality': quality})
     plain = next(iter(e.contenders))
     tested = 'paired bootstrap over occupations or sentences, and seeds'

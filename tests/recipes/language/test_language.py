@@ -185,6 +185,7 @@ def test_generate_writes_texts_and_pairs(
   shown = capsys.readouterr()
   assert '| shards' in shown.out and 'a.txt: 13 texts' in shown.err
   model = written.load(config)
+  net = model.module, model.params, model.tokenizer
   lines = (source / 'deep' / 'b.jsonl').read_text().splitlines()
   for name, given in (
     ('a.txt', (source / 'a.txt').read_text().splitlines()),
@@ -192,13 +193,8 @@ def test_generate_writes_texts_and_pairs(
     ('deep/c.parquet', pd.read_parquet(source / 'deep/c.parquet')['text']),
   ):
     given = list(given)
-    wanted, found = decoding.generate_texts(
-      model.module,
-      model.params,
-      model.tokenizer,
-      given,
-      Options(max_new_tokens=11, forced_eos_token_id=3),
-    )
+    options = Options(max_new_tokens=11, forced_eos_token_id=3)
+    wanted, found = decoding.generate_texts(*net, given, options)
     pairs = pd.read_parquet(out / 'pairs' / f'{name}.parquet')
     assert pairs['source'].tolist() == given
     assert pairs['generated'].tolist() == wanted
@@ -233,13 +229,9 @@ def test_an_answer_is_what_is_written_after_the_prompt(folders, tmp_path):
   table = pd.read_parquet(pairs)
   model = written.load(config)
   prompts = [f'she said {text} and' for text in table['source']]
-  whole, result = decoding.generate_texts(
-    model.module,
-    model.params,
-    model.tokenizer,
-    prompts,
-    written.options_of(config, model),
-  )
+  net = model.module, model.params, model.tokenizer
+  options = written.options_of(config, model)
+  whole, result = decoding.generate_texts(*net, prompts, options)
   shown = model.tokenizer.decode_batch(
     [model.tokenizer.encode(p, add_special_tokens=False).ids for p in prompts]
   )
