@@ -64,18 +64,10 @@ def config(**train) -> Config:
   return Config(seeds=2, seed=3, train=Train(**(options | train)))
 
 
-def fit(
-  folder,
-  options=None,
-  devices=(1, 1),
-  model=MODEL,
-  train=None,
-  main=False,
-  **rest,
-):
+def fit(folder, options=None, devices=(1, 1), model=MODEL, train=None, **rest):
   options = options or config()
   place = small.place(*devices)
-  with Log(folder, main=main) as log:
+  with Log(folder, main=rest.pop('main', False)) as log:
     return loop.fit(
       model, train or TRAIN, VALID, options, folder, place, log, **rest
     )
@@ -186,9 +178,8 @@ def test_kept_weights_take_the_place_of_those_before():
   new, old = make(2.0), make(1.0)
   size = new['a'].nbytes
   better = np.array([True, False])
-  memory_of = (
-    loop.keep_better.lower(better, new, old).compile().memory_analysis()
-  )
+  program = loop.keep_better.lower(better, new, old).compile()
+  memory_of = program.memory_analysis()
   assert memory_of.alias_size_in_bytes == size
   assert memory_of.temp_size_in_bytes < size
   best = loop.keep_better(better, new, old)
@@ -266,9 +257,8 @@ def test_programs_of_accelerators_give_the_same_numbers(
   ]
   assert len(moments) == 4  # two of each table, of words and of positions
   assert all(leaf.sharding.spec[1] == 'data' for leaf in [table, *moments])
-  assert spread.params['encoder']['word'][
-    'embedding'
-  ].sharding.is_fully_replicated
+  words = spread.params['encoder']['word']['embedding']
+  assert words.sharding.is_fully_replicated
 
 
 def test_a_second_shape_is_to_repay_what_its_platform_compiles_for(

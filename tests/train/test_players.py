@@ -182,6 +182,20 @@ def test_turns_come_round_and_values_are_named_by_players():
   assert step.labels(both[:1], 0, {'loss': 1}) == {'loss': 1}
 
 
+def test_a_step_takes_the_memory_of_its_state_and_a_trace_is_of_step_0():
+  both = players((0, 1), (1, 0))
+  train_step, start = step.compiled(MODEL, config().train, PLACE, players=both)
+  params = mesh.put_held(PLACE, loop.initial(MODEL, [3, 4]))
+  state = {'params': params, 'opt': start(params)}
+  batch = mesh.put_batch(PLACE, Source([3, 4])[0], True)
+  rest = batch, mesh.replicate(PLACE, np.uint32([3, 4])), *np.uint32([0, 9])
+  traced = train_step.trace(state, *rest).out_info[1]
+  _, values = train_step(state, *rest)
+  assert [*values] == [*traced] == ['discriminator_loss']
+  assert all(leaf.is_deleted() for leaf in jax.tree.leaves(state))
+  assert not any(leaf.is_deleted() for leaf in jax.tree.leaves(batch))
+
+
 def test_two_turns_of_one_to_one_of_the_other(tmp_path):
   fitted = fit(tmp_path, todo=task((0, 0, 1), (1, 1, 0)))
   moves = lambda name, t: (t % 3 == 2) == (name == 'generator')

@@ -26,14 +26,8 @@ def write_run(folder, steps, resume=None):
     log.resume(0 if resume is None else resume)
     for step in steps:
       for seed in (0, 1):
-        log.row(
-          step=step,
-          epoch=step / 10,
-          split='valid',
-          seed=seed,
-          loss=np.float32(1 / (1 + step + seed)),
-          auc=0.5,
-        )
+        row = {'step': step, 'epoch': step / 10, 'split': 'valid', 'seed': seed}
+        log.row(**row, loss=np.float32(1 / (1 + step + seed)), auc=0.5)
 
 
 def test_resumed_metrics_equal_uninterrupted_ones(tmp_path):
