@@ -460,12 +460,12 @@ def scores(results: Results) -> list[Finding]:
   return sorted(out, key=sure, reverse=True)
 
 
-def tested(results: Results, one: Finding) -> dict[str, Mapping]:
+def tested(results: Results, one: Finding, key: str = '') -> dict[str, Mapping]:
   """{another contender: the test of the finding's subject against it}."""
   return {
     other: test
     for (other, *at), test in paired(results.tests, one.subject).items()
-    if at == [one.set, one.measure]
+    if at == [one.set, key or one.measure]
   }
 
 

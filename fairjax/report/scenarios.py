@@ -5,10 +5,12 @@ its interval, mitigation tried, review trigger. A working record of one run's
 results; what only people can say is left empty, by name.
 """
 
+import functools
 import json
 from typing import Any
 
 from fairjax.metrics import gate, measures
+from fairjax.metrics.inference import significance
 from fairjax.report import findings, render, tables, verdict, words
 from fairjax.report.findings import Finding
 from fairjax.results import Results, plain
@@ -18,6 +20,7 @@ EMPTY = (
   'date of the next review',
 )
 ENDS = 'value', 'low', 'high'
+macro = functools.partial(words.said, file='scenarios.txt')
 
 
 def records(results: Results) -> list[dict[str, Any]]:
@@ -30,13 +33,6 @@ def records(results: Results) -> list[dict[str, Any]]:
   order = [words.CLAIM[s] for s in (findings.ABOVE, findings.OPEN)]
   rank = {text: k for k, text in enumerate(order)}
   return sorted(rows, key=lambda r: rank.get(r['above_threshold'], len(rank)))
-
-
-def macro(part: str, *values: Any) -> str:
-  """A macro of scenarios.txt, on one line."""
-  filters = {'people': words.people, 'estimate': tables.estimate}
-  template = render.template('scenarios.txt', filters).make_module()
-  return tables.printable(' '.join(getattr(template, part)(*values).split()))
 
 
 def _row(results: Results, one: Finding) -> dict[str, Any]:
@@ -84,15 +80,21 @@ def _rule(results: Results, one: Finding) -> tuple[str, float] | None:
 
 def _tried(results: Results, one: Finding) -> list[dict[str, Any]]:
   """How the subject differs in the measure from the run's other contenders."""
-  out = []
-  for other, test in findings.tested(results, one).items():
+  out, key = [], one.measure
+  if one.kind == 'gap' and not findings.tested(results, one):
+    key = key.replace('eqopp0', 'fped')  # what contenders are tested in
+  for other, test in findings.tested(results, one, key).items():
     apart = test['difference']
-    if one.kind == 'gap':  # of 1 - the parity that is tested
+    if one.kind == 'gap' and key == one.measure:  # 1 - the parity tested
       apart = findings.negated(apart)
     ends = {end: apart.get(end) for end in ENDS}
-    p = test.get('p_adjusted', test.get('p'))
-    found = macro('tried', other, ends)
-    out.append({'against': other, 'difference': ends, 'p': p, 'found': found})
+    p, sure = {k: test.get(k) for k in ('p', 'p_adjusted')}, ''
+    label = measures.label(key) if key != one.measure else ''
+    if p['p_adjusted'] is not None:
+      sure = significance.p_words(p['p_adjusted'])
+    found = macro('tried', other, label, ends, sure)
+    measured = {'against': other, 'measure': key, 'difference': ends}
+    out.append({**measured, **p, 'found': found})
   return out
 
 

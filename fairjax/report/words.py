@@ -94,8 +94,8 @@ def people(group: str) -> str:
   return f'about {persons}' if persons else f'of group ‘{short}’'
 
 
-def _say(part: str, *values) -> str:
-  """A macro of the template, on one line."""
+def said(part: str, *values, file: str = 'words.txt') -> str:
+  """A macro of a template, on one line."""
   p_said = lambda f: significance.p_words(
     f.adjusted, bool(f.beside.get('p_at_floor'))
   )
@@ -105,7 +105,7 @@ def _say(part: str, *values) -> str:
     **{'negated': findings.negated, 'side': findings.side},
   }
   room = {'little': f'{LITTLE:.0%}', 'rare': f'{RARE:.0%}', 'well': WELL}
-  template = render.template('words.txt', filters)
+  template = render.template(file, filters)
   text = getattr(template.make_module(room), part)(*values)
   return printable(ONE.sub('1 point', ' '.join(text.split())))
 
@@ -179,7 +179,7 @@ def _joined(found: Sequence[Finding]) -> Sequence[Finding]:
 
 def sentence(results: Results, one: Finding) -> str:
   """A finding of any kind; '' of what a light alone says."""
-  return opened(_say(one.kind, one, _facts(results, one)))
+  return opened(said(one.kind, one, _facts(results, one)))
 
 
 def lights(
@@ -213,7 +213,7 @@ def _light(results: Results, one: Finding) -> Light | None:
   vague = not interval or (wide and one.verdict == VOID)
   state = 'unsure' if vague else states[one.verdict]
   facts = _facts(results, one)
-  both = (_say(f'{one.kind}_{part}', one, facts) for part in ('light', 'rule'))
+  both = (said(f'{one.kind}_{part}', one, facts) for part in ('light', 'rule'))
   return Light(title[:1].upper() + title[1:], state, *both)
 
 
@@ -361,7 +361,7 @@ def ranking(
     )
   ]
   first = {**each[best], 'name': best}
-  sentence = _say('ranking', first, out, next(iter(each)))
+  sentence = said('ranking', first, out, next(iter(each)))
   return sentence[:1].upper() + sentence[1:]
 
 
@@ -370,12 +370,12 @@ def of_claim(
 ) -> str:
   """'a is below b in false positive equality difference on test'."""
   label = measures.label(measure)
-  return _say('claim', ours, theirs, label, where, more, bound)
+  return said('claim', ours, theirs, label, where, more, bound)
 
 
 def number_of(claim: Mapping) -> str:
   """'lower by 0.3 [0.2, 0.4], to be above -0.02' of a claim."""
-  return _say('number', claim)
+  return said('number', claim)
 
 
 def tally(verdicts: Sequence[str]) -> str:

@@ -38,12 +38,9 @@ def _known(config: Config, leaf: knobs.Leaf) -> Any:
     folder = build.model_folder(config)
     return artefacts.content(folder) if folder else value
   if leaf.path:  # or a name, such as a size of ours
-    of = lambda one: artefacts.content(one) if _is_there(one) else one
+    there = lambda one: one and os.path.exists(os.path.expanduser(one))
+    of = lambda one: artefacts.content(one) if there(one) else one
     return [of(one) for one in value] if isinstance(value, tuple) else of(value)
   if leaf.name == 'measures.groups' and value.startswith('terms:'):
     return [value, artefacts.content(value.removeprefix('terms:'))]
   return list(value) if isinstance(value, tuple) else value
-
-
-def _is_there(path: str) -> bool:
-  return bool(path) and os.path.exists(os.path.expanduser(path))

@@ -167,9 +167,7 @@ def test_the_page_is_whole_escaped_and_its_documents_are_there(
   folder = tmp_path / 'run'
   found = recipe.run(made, folder)
   page = (folder / 'report.html').read_text()
-  assert (
-    'Of 100 texts about women labelled ‘ok’, 100 are decided ‘toxic’' in page
-  )
+  assert 'women labelled ‘ok’, 100 are decided ‘toxic’' in page
   assert '<b>1</b>' not in page and '&lt;b&gt;' in page
   assert 'id="blur0" checked' in page  # the classes say that texts may offend
   assert page.count('<li class="') == 3  # lights
@@ -353,10 +351,14 @@ def test_models_are_compared_row_by_row_and_in_flips(tmp_path):
   assert tests['eqodd']['difference']['value'] > 0.3
   assert tests['eqodd']['p'] < 0.05 and tests['eqodd']['p_adjusted'] < 0.05
   assert tests['eqodd']['ours'] == 'other'
-  (gap,) = (r for r in scenarios.records(found) if r['measure']['name'] == 'dp')
-  (tried,) = gap['mitigation_tried']  # differences of gaps, as the value is
+  known = {r['measure']['name']: r for r in scenarios.records(found)}
+  (tried,) = known['eqopp0']['mitigation_tried']  # by a test of its rate
+  assert tried['measure'] == 'fped' and tried['p'] == tests['fped']['p']
+  (tried,) = known['dp'][
+    'mitigation_tried'
+  ]  # differences of gaps, as the value is
   theirs = 1 - found.measured(tried['against'], 'data')['dp']['value']
-  apart = gap['value']['value'] - theirs
+  apart = known['dp']['value']['value'] - theirs
   assert tried['difference']['value'] == pytest.approx(apart) != 0
   read = audit_table.of_frame(frame, made)
   for name in ('ours', 'other'):  # of one column the files tell them apart
