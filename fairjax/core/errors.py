@@ -16,7 +16,7 @@ LONGEST = 600  # letters of a sentence
 # gives it ('' names the flag alone, None where no flag is meant).
 Surface = Callable[[str, str | None], str]
 FLAG = re.compile(
-  r'--(?:config\.([a-z_]\w*(?:\.[a-z_]\w*)?)|(workdir))'
+  r'--(?:config\.(?!workdir\b)([a-z_]\w*(?:\.[a-z_]\w*)?)|(workdir))'
   r'(?:=(\'[^\']*\'|"[^"]*"|[^\s;)?]*[^\s;)?,.]))?'
 )
 # A sentence about a leaf begins with its name: 'audit.costs is …'.
