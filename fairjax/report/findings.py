@@ -143,6 +143,10 @@ def gaps(
         continue
       order = sorted(rates, key=rates.__getitem__)
       gap = gap_of(parity)
+      base = [groups[g].get('base_rate') for g in (order[-1], order[0])]
+      labels = 0.0  # of decisions: what of their gap the labels have
+      if own == 'selection_rate' and all(map(defined, base)):
+        labels = base[0]['value'] - base[1]['value']
       out.append(
         Finding(
           *('gap', subject, name, key, gap),
@@ -156,6 +160,7 @@ def gaps(
           beside={
             'rate': own,
             'rates': rates,
+            'labels': labels if labels > LITTLE else 0.0,
             'few': any(_few(own, groups[g]) for g in (order[0], order[-1])),
             'p_at_floor': parity.get('p_at_floor', False),
           },

@@ -196,23 +196,23 @@ def _gate(results: Results, kinds: set[str]) -> str:
   return f'{parity}<{math.floor(100 * low) / 100 if low else 0.8:g}'
 
 
-def _rows(config: Mapping, recipe: str) -> str:
+def _rows(config: Mapping, to: str) -> str:
   """The file of a run and how it read its rows, for the command of a recipe."""
   data, given = config.get('data', {}), _flat(config)
   if not data.get('path'):
     return 'my.csv'
   own = config.get('audit', {}).get('groups') or [data.get('group', '')]
   group = {'audit': {'groups': ','.join(own)}, 'diet': {'group': own[0]}}
-  flags = {k: data.get(k, k) for k in ('text', 'label')} | group.get(recipe, {})
+  flags = {k: data.get(k, k) for k in ('text', 'label')} | group.get(to, {})
   words = [data['path']]
   for flag, column in flags.items():
     words += [f'--{flag}', column] if column not in ('', flag) else []
-  if recipe == 'fairtune':  # a config, whose columns have names of its own
+  if to == 'fairtune':  # a config, whose columns have names of its own
     flags = {'path': data['path']} | flags
     words = [f'--config.data.{k}={value}' for k, value in flags.items()]
   usual = _flat(dataclasses.asdict(Config())) | {'data.name': 'file'}
   said = {f'data.{k}' for k in ('path', 'text', 'label', 'group', 'sources')}
-  said |= {*ignored_knobs.row(recipe).ignores}
+  said |= {*ignored_knobs.row(to).ignores}
   also = [k for k in given if k.startswith('data.') or k.endswith('pos_label')]
   each = [(k, given[k]) for k in also if k not in said]
   words += [f'--config.{k}={v}' for k, v in each if v not in ('', usual[k])]

@@ -211,6 +211,8 @@ def _light(results: Results, one: Finding) -> Light | None:
     states, title = STATES[one.kind], one.kind
   wide = one.kind == 'quality' and (one.estimate.get('high') or 0) >= WELL
   vague = not interval or (wide and one.verdict == VOID)
+  labels = one.beside.get('labels', 0.0) if one.kind == 'gap' else 0.0
+  vague |= 0 < labels >= one.estimate['value'] - LITTLE  # no more than those
   state = 'unsure' if vague else states[one.verdict]
   facts = _facts(results, one)
   both = (said(f'{one.kind}_{part}', one, facts) for part in ('light', 'rule'))
