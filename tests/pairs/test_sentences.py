@@ -63,7 +63,7 @@ def test_sentences_that_no_rule_was_written_for():
   # fifth .92 and, withheld, .95, after rules too; of `own`, like these, .53.
   halves = {'': 98, 'yes': 98, 'second': 120, 'second, withheld': 118}
   halves |= {'third, withheld': 117, 'fourth': 104, 'fourth, withheld': 102}
-  halves |= {'fifth': 119, 'fifth, withheld': 117, 'own': 152}
+  halves |= {'fifth': 119, 'fifth, withheld': 118, 'own': 153}
   for half, least in halves.items():
     rows = [row for row in read('further') if row['withheld'] == half]
     assert len(rows) >= 100 and sum(map(one, rows)) >= least

@@ -71,9 +71,11 @@ def _acts(text: str, start: int, word: str, stop: int, hyphen: bool) -> bool:
   acts = done or word in _PAST
   if hyphen or not (acts or word in _STATES):
     return False
-  after = next_word(text, stop)[0]
+  after, then, _ = next_word(text, stop)
   if acts and after in _BEFORE_OBJECTS:
     return True
+  if acts and _graded(after) and not next_word(text, then)[0]:
+    after, stop = '', then  # his rose beautifully.
   before = last_word(text, start).lower()
   joined = not before or before in SETS.contrasting
   if not joined or text[stop : stop + 1] == ',' or not _closes(text, stop):
@@ -173,7 +175,12 @@ def _graded(word: str) -> bool:
 
 def _closes(text: str, end: int) -> bool:
   """Whether no noun can follow a word that ends at `end`."""
-  after = next_word(text, end)[0]
+  after, stop, _ = next_word(text, end)
+  if after in ('and', 'or', 'but'):  # found her battered but usable pen
+    more, stop, _ = next_word(text, stop)
+    told = more.endswith(_SUFFIXES[:-1]) and more not in SETS.bare_verbs
+    if (more in _STATES or told) and not _closes(text, stop):
+      return False
   return not after or after.lower() in SETS.enders
 
 
@@ -185,7 +192,7 @@ def _object_of(
   if hyphen or not word:
     return False
   after = next_word(text, stop)[0].lower()
-  closes = not after or after in SETS.enders
+  closes = _closes(text, stop)
   if word != word.lower():  # "called her Ada", not "her Majesty"
     if verb in SETS.tell and after in SETS.finite:
       return True
@@ -321,11 +328,6 @@ def _is_state(verb: str, word: str, text: str, stop: int) -> bool:
       return False
   if not _closes(text, stop):
     return False
-  then, stop, _ = next_word(text, stop)
-  if then in ('and', 'or', 'but'):  # found her strict and fond brother
-    more, stop, _ = next_word(text, stop)
-    if more in _STATES and not _closes(text, stop):
-      return False
   if word in _STATES or (graded and verb in SETS.make):
     return True
   # A suffix tells an adjective only after verbs that ask for one.
