@@ -7,6 +7,7 @@ since what walks a value goes down with it; half a surrogate pair is no text.
 
 import collections
 import json
+from collections.abc import Mapping
 from typing import Any
 
 DEEPEST = 100  # objects and arrays within each other
@@ -47,3 +48,12 @@ def _refuse_depth(value: Any) -> None:
     inside = (one.values() if type(one) is dict else one for one in level)
     level = [value for values in inside for value in values]
   raise ValueError(_DEEP)
+
+
+def flat(tree: Mapping, prefix: str = '') -> dict[str, Any]:
+  """Nested dicts as one, with dotted keys."""
+  out: dict[str, Any] = {}
+  for key, value in tree.items():
+    name, inside = f'{prefix}{key}', isinstance(value, Mapping)
+    out |= flat(value, f'{name}.') if inside else {name: value}
+  return out

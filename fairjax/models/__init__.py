@@ -77,10 +77,11 @@ def of_module(module: Any, init: Callable, **rest: Any) -> Bundle:
 
 @functools.lru_cache(maxsize=64)
 def _apply(module: Any) -> Callable:
-  def apply(params, batch, dropout=None):
-    return module.apply({'params': params}, batch, dropout)
+  return functools.partial(_applied, module)  # which is pickled
 
-  return apply
+
+def _applied(module, params, batch, dropout=None):
+  return module.apply({'params': params}, batch, dropout)
 
 
 def __getattr__(name: str) -> Any:

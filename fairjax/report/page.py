@@ -17,7 +17,7 @@ from typing import Any
 
 from fairjax import results as parts
 from fairjax.config import Config, ignored_knobs
-from fairjax.core import artefacts, ended, memory
+from fairjax.core import artefacts, ended, memory, strict_json
 from fairjax.data.word_tables import table_rows
 from fairjax.metrics import measures, warn
 from fairjax.report import (
@@ -105,7 +105,7 @@ def next_command(results: Results, found, folder: pathlib.Path) -> list[dict]:
   repeats a run of which it is not known how it was made.
   """
   config = run_archive.described(folder, run_archive.CONFIG)
-  state, done = _state(results, found, folder), _flat(config)
+  state, done = _state(results, found, folder), strict_json.flat(config)
   values = _values(results, found, folder, config)
   for recipes, when, text, command in table_rows(__file__, 'next_commands.csv'):
     leaf = re.search(r'--config\.([\w.]+)', command)
@@ -198,7 +198,7 @@ def _gate(results: Results, kinds: set[str]) -> str:
 
 def _rows(config: Mapping, to: str) -> str:
   """The file of a run and how it read its rows, for the command of a recipe."""
-  data, given = config.get('data', {}), _flat(config)
+  data, given = config.get('data', {}), strict_json.flat(config)
   if not data.get('path'):
     return 'my.csv'
   own = config.get('audit', {}).get('groups') or [data.get('group', '')]
@@ -210,7 +210,7 @@ def _rows(config: Mapping, to: str) -> str:
   if to == 'fairtune':  # a config, whose columns have names of its own
     flags = {'path': data['path']} | flags
     words = [f'--config.data.{k}={value}' for k, value in flags.items()]
-  usual = _flat(dataclasses.asdict(Config())) | {'data.name': 'file'}
+  usual = strict_json.flat(dataclasses.asdict(Config())) | {'data.name': 'file'}
   said = {f'data.{k}' for k in ('path', 'text', 'label', 'group', 'sources')}
   said |= {*ignored_knobs.row(to).ignores}
   also = [k for k in given if k.startswith('data.') or k.endswith('pos_label')]
@@ -452,10 +452,10 @@ def _hygiene(facts: Mapping) -> dict:
 
 def provenance(config: Mapping, versions: Mapping) -> dict:
   """Options and versions."""
-  default = _flat(dataclasses.asdict(Config()))
+  default = strict_json.flat(dataclasses.asdict(Config()))
   listed = lambda tree, *columns: [
     dict(zip(columns, (key, _shown(value))))
-    for key, value in _flat(tree).items()
+    for key, value in strict_json.flat(tree).items()
   ]
   rows = listed(config, 'option', 'value')
   usual = lambda row: _shown(default.get(row['option'], object()))
@@ -473,14 +473,3 @@ def _shown(value: Any) -> str:
   if isinstance(value, list | tuple):
     return ', '.join(map(str, value))
   return '(empty)' if value in ('', None) else str(value)
-
-
-def _flat(tree: Mapping, prefix: str = '') -> dict[str, Any]:
-  """Nested dicts as one, with dotted keys."""
-  out: dict[str, Any] = {}
-  for key, value in tree.items():
-    if isinstance(value, Mapping):
-      out |= _flat(value, f'{prefix}{key}.')
-    else:
-      out[prefix + str(key)] = value
-  return out

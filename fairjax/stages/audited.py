@@ -26,6 +26,7 @@ from fairjax.core import artefacts, knobs
 from fairjax.core.errors import UserError
 from fairjax.data.tables import answers, join, labels, readers
 from fairjax.models.families import chances
+from fairjax.models.folders import of_runs
 from fairjax.report import names
 from fairjax.stages import asking, edited
 from fairjax.stages.asking import AuditedModel
@@ -226,7 +227,7 @@ def of_folder(
   """A Hugging Face folder, or the folder of a run of ours."""
   from fairjax.stages.classifier import load as loaded
 
-  models = exports(path)
+  models = of_runs.exports(path)
   if not models and (path / 'results.json').is_file():
     return [_run(path, config, table, classes)]
   models = models or [path]
@@ -238,68 +239,35 @@ def of_folder(
   return classifier(seeds, config, name or own, made_from)
 
 
-def exports(path: pathlib.Path) -> list[pathlib.Path]:
-  """The folders that the last run in `path` exported, a seed each, in order."""
-  seeds = [one for one in path.glob('export/seed_*') if one.name[5:].isdigit()]
-  seeds = seeds if seeds and is_of_run(path) else []
-  return sorted(seeds, key=lambda one: int(one.name[5:]))
-
-
 def reader(path: pathlib.Path) -> tuple[Callable | None, list[pathlib.Path]]:
   """Texts as the models of a folder read them, and the file that says how.
 
   Those of a blind run read blind texts, and so does each that it exported,
   wherever it was copied to.
   """
-  from fairjax import stages
   from fairjax.methods import ON_TEST_SETS, chain
   from fairjax.stages.fits import BLIND
 
   path = path.absolute()
   run = path.parent.parent
-  file = path / BLIND
+  file = (*of_runs.exports(path), path)[0] / BLIND
   if not file.is_file():  # of a run, or exported before there was this file
-    file = (run if path in exports(run) else path) / 'config.json'
+    of_run = path in of_runs.exports(run)
+    file = (run if of_run else path) / 'config.json'
   tree = artefacts.read_json(file) if file.is_file() else {}
   method = tree.get('method') if isinstance(tree, dict) else None
   name = method.get('name', 'none') if isinstance(method, dict) else 'none'
   if not {*ON_TEST_SETS} & {*chain(name)}:
     return None, []
   config = knobs.of_tree(Config, tree, file)
-
-  def read(texts: Sequence[str]) -> list[str]:
-    frame = pd.DataFrame({'text': list(texts)})
-    return stages.as_read(config, {'texts': frame})['texts']['text'].tolist()
-
-  return read, [file]
+  return functools.partial(_as_read, config), [file]
 
 
-# Stages of the config that make a run's models what they are.
-MODELS = {'data', 'training', 'weights', 'scores'}
+def _as_read(config: Config, texts: Sequence[str]) -> list[str]:
+  from fairjax import stages
 
-
-def is_of_run(path: pathlib.Path) -> bool:
-  """Whether the exported models are of the last run in this folder.
-
-  Not where a later one, of another config, exported nothing.
-  """
-  from fairjax.stages.fits import RUN
-
-  files = path / 'config.json', path / 'export' / RUN
-  if not all(map(pathlib.Path.is_file, files)):
-    return True
-  trees = [artefacts.read_json(file) for file in files]
-
-  def of(tree, name):
-    for part in name.split('.'):
-      tree = tree.get(part) if isinstance(tree, dict) else None
-    return tree
-
-  return of(trees[0], 'recipe') == of(trees[1], 'recipe') and all(
-    of(trees[0], leaf.name) == of(trees[1], leaf.name)
-    for leaf in knobs.leaves(Config)
-    if MODELS & set(leaf.changes)
-  )
+  frame = pd.DataFrame({'text': list(texts)})
+  return stages.as_read(config, {'texts': frame})['texts']['text'].tolist()
 
 
 def _made_from(config: Config, *paths: pathlib.Path) -> Callable[[], str]:

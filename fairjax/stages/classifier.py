@@ -180,6 +180,13 @@ class Classifier:
     how = self.how._replace(thresholds=tuple(map(float, thresholds)))
     return dataclasses.replace(self, how=how)
 
+  def __getstate__(self) -> dict[str, Any]:
+    return self.__dict__ | {'_ready': (None,)}  # devices are not pickled
+
+  def get_params(self, deep: bool = True) -> dict[str, Any]:
+    """None: whatever it is lies in its folder."""
+    return {}
+
   def fit(self, X: Any = None, y: Any = None) -> 'Classifier':
     """Itself: trained, as scikit-learn's FrozenEstimator, and so its clones."""
     return self
@@ -219,4 +226,4 @@ class Classifier:
     return self._ready[1:]
 
   def __repr__(self) -> str:
-    return f'Classifier({self.name!r}, classes={list(self.classes_)})'
+    return f'Classifier({self.name!r}, classes={self.classes_.tolist()})'

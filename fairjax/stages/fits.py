@@ -17,14 +17,13 @@ from fairjax.data.tables import labels, schema
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import ON_TEST_SETS, chain, project
 from fairjax.models import Bundle, build
-from fairjax.models.folders import hf
+from fairjax.models.folders import hf, of_runs
 from fairjax.models.words import word_level
 from fairjax.stages import loading
 from fairjax.train import checkpoint, loop, mesh
 from fairjax.train.progress import Log
 
 WORDS = 'tokenizer.json'  # of a fit: what its tokenizer learned
-RUN = 'run.json'  # of an export: the config of the run that wrote it
 BLIND = 'blind.json'  # of a model that reads blind texts: how they are made
 
 
@@ -145,7 +144,7 @@ def export(config: Config, model: Bundle, params, folder, log: Log) -> None:
 
 def _keep_run(run: pathlib.Path, export: pathlib.Path) -> None:
   if run.is_file():
-    artefacts.write_json(export / RUN, artefacts.read_json(run))
+    artefacts.write_json(export / of_runs.RUN, artefacts.read_json(run))
 
 
 def write_models(

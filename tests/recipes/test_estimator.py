@@ -37,9 +37,13 @@ def test_it_learns_and_names_classes_as_y_does(rows, method, tmp_path):
   fitted = model.fit(rows.text, rows.y, sensitive_features=rows[['who']])
   assert fitted is model and list(model.classes_) == ['fine', 'toxic']
   assert model.score(rows.text, rows.y) > 0.9
-  assert model.predict_proba(rows.text).sum() == pytest.approx(200)
+  p = model.predict_proba(rows.text)
+  assert p.sum() == pytest.approx(200)
+  pd.to_pickle(model, tmp_path / 'kept')
+  assert (pd.read_pickle(tmp_path / 'kept').predict_proba(rows.text) == p).all()
   assert (tmp_path / 'report.html').is_file()
-  loaded = fairjax.load(tmp_path / 'export' / 'seed_0')  # is an estimator, too
+  loaded = fairjax.load(tmp_path)  # is an estimator, too
+  assert loaded.get_params() == {}
   both = Pipeline([('same', FunctionTransformer()), ('model', loaded)])
   truth = loaded.classes_[(rows.y == 'toxic').astype(int)]
   assert cross_val_score(both, rows.text, truth, cv=2).min() > 0.9
@@ -50,8 +54,7 @@ def test_it_is_cloned_cross_validated_and_put_in_a_pipeline(rows):
   assert clone(model).get_params() == model.get_params()
   lower = FunctionTransformer(lambda X: [text.lower() for text in X])
   both = Pipeline([('lower', lower), ('model', model)])
-  found = cross_val_score(both, rows.text, rows.y, cv=2)
-  assert found.min() > 0.9
+  assert cross_val_score(both, rows.text, rows.y, cv=2).min() > 0.9
   with pytest.raises(NotFittedError):
     clone(model).predict(rows.text)
 

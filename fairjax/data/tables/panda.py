@@ -18,20 +18,13 @@ from fairjax.config.rewriting import AXES
 from fairjax.core.errors import UserError
 from fairjax.data.tables import files
 from fairjax.data.tables.splits import assign
+from fairjax.data.word_tables import table_rows
 
 FIELDS = ('original', 'selected_word', 'target_attribute', 'perturbed')
 JOINT = '<SEP>'
 AXIS = {n: axis for axis in ('gender', 'race', 'age') for n in AXES[axis]}
 # As annotators wrote them, before they were mapped to control tokens.
-LABELS = {
-  'female': 'woman',
-  'male': 'man',
-  'nonbinary': 'non-binary',
-  'black-or-african-american': 'black',
-  'native-hawaiian-or-other-pacific-islander': 'pacific-islander',
-  'hispanic-or-latino': 'hispanic',
-  'american-indian-or-alaska-native': 'native-american',
-}
+LABELS = dict(table_rows(__file__, 'panda_labels.csv'))
 
 
 def read(path: str | os.PathLike, seed: int = 0) -> pd.DataFrame:

@@ -72,9 +72,7 @@ def load(
     )
   vocabulary = tokens.load_tokenizer(tokenizer or folder)
   special.check_vocabulary(vocabulary, shape.vocab, name)
-  init = lambda seed: hf.complete(
-    module, loaded.params, keys.key(seed, keys.INIT)
-  )
+  init = functools.partial(_init, module, loaded.params)
   longest = shape.longest
   if chosen == 'classify':
     longest = min(longest, _said_length(folder) or longest)
@@ -90,6 +88,10 @@ def load(
     options=folder_options.folder_options(folder) if speaks else None,
     config=config,
   )
+
+
+def _init(module: Any, params: dict, seed: int) -> dict:
+  return hf.complete(module, params, keys.key(seed, keys.INIT))
 
 
 def _shape(folder: pathlib.Path, config: dict, where: Any) -> Any:

@@ -27,7 +27,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.gguf import is_gguf
 from fairjax.data.word_tables import table_rows
 from fairjax.models import families
-from fairjax.models.folders import gguf, weight_files
+from fairjax.models.folders import gguf, of_runs, weight_files
 from fairjax.models.folders.weight_files import Weights, read_json
 from fairjax.models.layers.places import blank_batch
 
@@ -42,7 +42,7 @@ COUNTED = ('classifier/', 'score/')  # ours, heads with an output a class
 
 def config_path(folder: str | os.PathLike) -> pathlib.Path:
   """The file that says what a model is."""
-  folder = pathlib.Path(folder)
+  folder = of_runs.one_model(pathlib.Path(folder))
   return folder if is_gguf(folder) else folder / 'config.json'
 
 

@@ -7,6 +7,7 @@ import re
 from fairjax.core.errors import UserError
 from fairjax.data.gguf import is_gguf
 from fairjax.models import families
+from fairjax.models.folders import of_runs
 
 _WORDS = ['tokenizer.json', 'vocab*', '*.model']  # of which one is needed
 _FILES = [
@@ -24,8 +25,8 @@ _FILES = [
 def find(model: str) -> pathlib.Path | None:
   """The folder of a model: local, cached or downloaded; None for a size.
 
-  `model` is a folder, a GGUF file, a name on the Hugging Face hub, or one of
-  our own sizes (`families.SIZES`), which have no pretrained weights.
+  `model` is a folder (also of a run of ours), a GGUF file, a name on the
+  Hugging Face hub, or a size (`families.SIZES`), which has no weights.
   """
   if model in families.SIZES:
     return None
@@ -33,7 +34,7 @@ def find(model: str) -> pathlib.Path | None:
     raise UserError(problem)
   folder = pathlib.Path(model).expanduser()
   if folder.is_dir() or is_gguf(folder):
-    return folder
+    return of_runs.one_model(folder)
   if model.startswith(('/', '.', '~')) or model.count('/') > 1:
     raise UserError(f'model folder {model} does not exist')
   from huggingface_hub import snapshot_download

@@ -25,6 +25,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import instances
 from fairjax.data.batching.instances import Instances
 from fairjax.data.sets import invented
+from fairjax.data.word_tables import table_rows
 from fairjax.models import families, flow
 from fairjax.pairs import attributes, flow_words
 from fairjax.pairs.swapping import names, word_lists
@@ -36,15 +37,7 @@ from fairjax.stages.identity import identity
 from fairjax.train import mesh
 
 MAPPED = 30  # pairs on the map
-TITLES = {
-  'flow': 'flow',
-  'difference': 'difference of means',
-  'discriminant': 'diagonal LDA',
-  'procrustes': 'orthogonal map',
-  'masked': 'masked LM in context',
-  'no_factor': 'flow without a factor',
-  'grown': 'seed pairs grown',
-}
+TITLES = dict(table_rows(__file__, 'titles.csv'))
 
 
 class Attribute(NamedTuple):

@@ -18,6 +18,7 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.models import Bundle
 from fairjax.models.families import chances
+from fairjax.models.folders import of_runs
 from fairjax.models.folders.folder import load
 from fairjax.recipes.perturbation import paired_file
 from fairjax.report import names
@@ -77,7 +78,7 @@ def models(config: Config) -> dict[str, tuple[Bundle, Any]]:
 def classifier(path: str) -> tuple[Bundle, Any]:
   """The model of a folder, or of a run of ours, with its weights [s, …]."""
   folder = pathlib.Path(path).expanduser()
-  exported = audited.exports(folder)
+  exported = of_runs.exports(folder)
   is_run = (folder / 'results.json').is_file()
   if is_run and not exported:
     fits = sorted(folder.glob('training/*/weights.safetensors'))
@@ -85,15 +86,6 @@ def classifier(path: str) -> tuple[Bundle, Any]:
     if recipe == 'train' and len(fits) == 1:
       _, _, model, params = audited.made_again(folder, fits[0])
       return model, params
-    inside = sorted(folder.glob('*/export/seed_*'))
-    raise UserError(
-      f'{path} is a run of recipe {recipe!r}, which left '
-      + (
-        f'{len(inside)} models; name one of them, such as {inside[0]}'
-        if inside
-        else 'no classifier; train one with --config.train.export=true'
-      )
-    )
   seeds = [load(one, 'classify') for one in exported or (path,)]
   params = [one.params for one in seeds]
   return seeds[0], jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)

@@ -15,6 +15,7 @@ from fairjax import results, stages
 from fairjax.config import Config, changed
 from fairjax.data.tables import labels
 from fairjax.data.tables.schema import Tables
+from fairjax.data.word_tables import table_rows
 from fairjax.methods import reweight
 from fairjax.metrics import measures
 from fairjax.recipes.weighting import algorithm
@@ -25,19 +26,8 @@ from fairjax.stages import Experiment
 
 AT = ('eer',)  # a second threshold, beside measures.threshold
 MOST_TERMS = 20  # in one picture
-FACTS = {  # of the weights, as the page names them
-  'rows': 'rows',
-  'z': 'z, which the label shall not follow',
-  'columns': 'columns of z',
-  'distinct': 'different rows of z',
-  'rows_with_prior': 'rows that show nothing of z: P(y | z) = P(y)',
-  'estimator': 'estimator of P(y | z)',
-  'folds': 'folds of the cross-fit',
-  'effective': 'effective rows (Kish)',
-  'quantiles': 'weights, by quantile',
-  'clip': 'weights cut at the limit',
-  'near_zero': 'P(y | z) near zero',
-}
+# Of the weights, as the page names them.
+FACTS = dict(table_rows(__file__, 'facts.csv'))
 
 
 @stages.recipe

@@ -20,7 +20,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import tokens
 from fairjax.data.tables import audit_table
 from fairjax.models import families
-from fairjax.models.folders import hf
+from fairjax.models.folders import hf, of_runs
 from fairjax.models.layers import places
 from fairjax.recipes import train
 from fairjax.recipes.audit import recipe as recipe
@@ -348,14 +348,11 @@ def test_a_config_comes_back_from_its_json():
   tree = json.loads(json.dumps(dataclasses.asdict(made)))
   assert knobs.of_tree(Config, tree) == made
   for damaged in (
-    [],
-    7,
-    tree | {'data': 5},
-    tree | {'train': []},
+    *([], 7),
+    *(tree | one for one in ({'data': 5}, {'train': []}, {'model': None})),
     tree | {'seeds': 'two'},
     tree | {'train': tree['train'] | {'lr': [1]}},
     tree | {'audit': tree['audit'] | {'groups': 'a'}},
-    tree | {'model': None},
   ):
     with pytest.raises(UserError, match=r'r/config\.json'):
       knobs.of_tree(Config, damaged, 'r/config.json')
@@ -394,14 +391,14 @@ def test_models_that_another_run_exported_are_not_those_of_a_run(tmp_path):
   same.train.export, same.measures.resamples = False, 7
   for other, is_of_run in ((made, True), (same, True), (Config(), False)):
     artefacts.write_json(path, other)
-    assert models.is_of_run(tmp_path) == is_of_run
+    assert of_runs.is_of_run(tmp_path) == is_of_run
   artefacts.write_json(path, made)
-  assert [one.name for one in models.exports(tmp_path)] == ['seed_0']
+  assert [one.name for one in of_runs.exports(tmp_path)] == ['seed_0']
   artefacts.write_json(tmp_path / 'results.json', {'recipe': 'train'})
   fairscore.classifier(str(tmp_path))
   made.recipe, made.train.export = 'diet', False
   artefacts.write_json(tmp_path / 'config.json', made)
-  assert models.exports(tmp_path) == []
+  assert of_runs.exports(tmp_path) == []
   found = results.plain(results.Results(recipe='diet'))
   artefacts.write_json(tmp_path / 'results.json', found)
   with pytest.raises(UserError, match='left no classifier'):
