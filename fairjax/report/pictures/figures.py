@@ -206,7 +206,7 @@ def legend(axes: 'Axes', many: int, below: bool = False) -> None:
     from matplotlib.transforms import offset_copy
 
     # In inches: a share of the axes would move with each layout of them.
-    place = offset_copy(axes.transAxes, axes.figure, y=-BELOW)
+    place = offset_copy(axes.transAxes, axes.get_figure(True), y=-BELOW)
     at = dict[str, Any](bbox_to_anchor=(0, 0), bbox_transform=place)
     axes.legend(loc='upper left', ncols=2, borderaxespad=0, **at)
   elif many > 1:
