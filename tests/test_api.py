@@ -243,7 +243,10 @@ def test_scores_feed_a_diet(folder, tmp_path):
   config = shipped('norms')
   table.to_csv(rows := tmp_path / 'rows.csv')
   config.model, config.data.id, config.data.path = str(path), 'id', str(rows)
+  most = scored['id'][scored['grand'].idxmax()]
+  page = f'class="lead">Of {len(table)} rows, {most} has the largest GraNd'
   norms.run(config, tmp_path)
+  assert page in (tmp_path / 'report.html').read_text('utf-8')
   kept = pd.read_parquet(tmp_path / 'scores.parquet')
   pd.testing.assert_frame_equal(kept[['id', 'grand']], scored[['id', 'grand']])
 

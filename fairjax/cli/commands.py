@@ -64,7 +64,8 @@ def flags_of(words: list[str]) -> list[str]:
   if 'data.path' in knobs and '--config.data.name' not in ' '.join(rest):
     named.append('--config.data.name=file')
   if name == 'audit':
-    rest = [SERVE.sub(_served, word) for word in rest]
+    served = lambda match: f'--config.audit.serve={match[1] or PORT}'
+    rest = [SERVE.sub(served, word) for word in rest]
   known = {flag: knob for knob, flag in short(name).items()}
   rest = [_long(word, known) for word in rest]
   return [f'--config=configs/{command.config}.py', *named, *rest]
@@ -110,7 +111,3 @@ def surface(words: list[str]) -> Surface:
     return known[leaf] + (f'={value}' if value else '')
 
   return called
-
-
-def _served(match: re.Match) -> str:
-  return f'--config.audit.serve={match[1] or PORT}'

@@ -54,6 +54,8 @@ def run(e: Experiment) -> Results:
     }
     for row in result_rows.compare(ours, theirs, e.how)
   ]
+  decided = lambda row: (row['verdict'] != 'undecided', row['part'] == 'all')
+  lead = words.said('apart', max(rows, key=decided), called, rows)
   return Results(
     recipe=e.config.recipe,
     title=f'{called[0]} less {called[1]}',
@@ -61,7 +63,7 @@ def run(e: Experiment) -> Results:
     facts={'samples of both': n, 'tests': len(rows)},
     level=e.how.level,
     sections=written.sections(
-      'harness.txt', rows=rows, called=called, keys=list(rows[0])
+      'harness.txt', lead=lead, rows=rows, called=called, keys=list(rows[0])
     ),
   )
 

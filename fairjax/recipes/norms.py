@@ -2,10 +2,12 @@
 
 import pathlib
 
-from fairjax import api, stages
+from fairjax import api, results, stages
 from fairjax.data.tables import files, inputs, readers
 from fairjax.data.tables import score_table as scores
 from fairjax.recipes.diet import score_page
+from fairjax.report import words
+from fairjax.report.names import SCORES
 from fairjax.results import Results
 from fairjax.stages import Experiment, classifier
 
@@ -24,11 +26,14 @@ def run(e: Experiment) -> Results:
   for name in names:
     scored[f'{name}_rank'] = scores.rank(scored[name].to_numpy(), scored['id'])
   scored.attrs['classes'] = model.classes_.tolist()
+  first = scored.set_index('id')[names[0]].astype(float)
+  lead = results.text(words.said('scored', SCORES[names[0]], first))
+  shown = score_page.section(scored, scored, e.config.measures.positive)
   stages.write_table(e.folder / 'scores.parquet', scored)
   return e.results(
     data=pathlib.Path(data.path).name,
     seeds=[],
     title=f'Example scores by {model.name}',
     facts={'rows': len(rows), 'file': data.path, 'scores': 'scores.parquet'},
-    sections=[score_page.section(scored, scored, e.config.measures.positive)],
+    sections=[results.section('', lead), shown],
   )

@@ -61,7 +61,7 @@ def report(folder: str | os.PathLike) -> str:
     sections += [
       *measured.contenders(results),
       *([] if results.focus else claims),
-      *names.worded(results.sections, of),
+      *names.worded([s for s in results.sections if s['heading']], of),
       *measured.in_full(results, run_archive.predicted(folder)),
       *measured.tests(results),
       *(claims if results.focus else []),

@@ -103,6 +103,7 @@ def said(part: str, *values, file: str = 'words.txt') -> str:
     **{'points': points, 'hundred': hundred, 'bracketed': bracketed},
     **{'people': people, 'estimate': tables.estimate, 'p_said': p_said},
     **{'negated': findings.negated, 'side': findings.side},
+    **{'shown': tables.number},
   }
   room = {'little': f'{LITTLE:.0%}', 'rare': f'{RARE:.0%}', 'well': WELL}
   template = render.template(file, filters)
@@ -163,6 +164,9 @@ def lines(results: Results, found: Sequence[Finding] | None = None) -> list:
   if len(first) > 1:
     rest = [s for s, one in zip(out, found) if one.kind != 'contest']
     out = [' '.join(first[:4]), *rest]
+  # A recipe without contenders has its answer in a section without heading.
+  own = [one for one in results.sections if not one['heading']]
+  out = out or [part['text'] for one in own for part in one['parts']]
   return [line for line in dict.fromkeys(out) if line]
 
 

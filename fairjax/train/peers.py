@@ -46,7 +46,8 @@ def join(
   atexit.register(leave)
   if index == 0:
     _first.append(True)
-    inner = _free_port()
+    with socket.create_server(('localhost', 0)) as server:
+      inner = server.getsockname()[1]  # free
     _front(int(port), inner, count)
     bind = f'localhost:{inner}'  # the others come through the front
     initialize(bind, count, index, coordinator_bind_address=bind)
@@ -118,7 +119,8 @@ def _front(port: int, inner: int, count: int) -> None:
       return
     service = _reached('localhost', inner)
     service.sendall(first)
-    _both_ways(peer, service)
+    _in_thread(_pump, peer, service)
+    _pump(service, peer)
 
   _in_thread(_accept, server, meet)
 
@@ -139,11 +141,6 @@ def _passage(host: str, port: int) -> int:
 def _accept(server: socket.socket, meet: Callable) -> None:
   while True:
     _in_thread(meet, server.accept()[0])
-
-
-def _both_ways(one: socket.socket, other: socket.socket) -> None:
-  _in_thread(_pump, one, other)
-  _pump(other, one)
 
 
 def _pump(
@@ -186,11 +183,6 @@ def _lasting(peer: socket.socket) -> socket.socket:
     if hasattr(socket, name):
       peer.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
   return peer
-
-
-def _free_port() -> int:
-  with socket.create_server(('localhost', 0)) as server:
-    return server.getsockname()[1]
 
 
 def _in_thread(work: Callable, *arguments) -> None:

@@ -17,6 +17,7 @@ from fairjax.core.registry import find
 from fairjax.data.tables import harness_logs
 from fairjax.models import families
 from fairjax.recipes import RECIPES, harness
+from fairjax.report import words
 from fairjax.results import Results
 from fairjax.stages import bag_of_words
 from fairjax.train.progress import Log
@@ -40,7 +41,8 @@ def test_differences_are_paired_by_sample(tmp_path):
   own.model, own.groups = lm_eval(tmp_path / 'a', a[:190]), ('axis',)
   own.against = lm_eval(tmp_path / 'b', b)
   results = harness.run(config, tmp_path / 'run')
-  rows = results.sections[0]['parts'][0]['rows']
+  rows = results.sections[1]['parts'][0]['rows']
+  assert words.lines(results)[0].startswith('a is higher than b in likelihood')
   gap = a[:190] - b[:190]
   ends = stats.t.interval(0.95, 189, gap.mean(), stats.sem(gap))
   found = [rows[0]['difference'][key] for key in ('value', 'low', 'high')]
@@ -69,12 +71,8 @@ def test_logs_of_inspect_are_read_in_both_forms(tmp_path):
     harness_logs.read(str(packed))
 
 
-WITHOUT = (
-  'swap',
-  'generate',
-  'augment_corpus',
-  'perturb_corpus',
-)  # print, and keep no log
+# These print, and keep no log.
+WITHOUT = 'swap', 'generate', 'augment_corpus', 'perturb_corpus'
 
 
 @pytest.mark.parametrize('name', [n for n in RECIPES if n not in WITHOUT])

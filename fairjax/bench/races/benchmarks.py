@@ -42,12 +42,6 @@ def options(args: list[str]):
   return race.options('benchmarks', __doc__, args, ('data',), **known)
 
 
-def _pairs(chosen) -> list[str]:
-  """Texts side by side."""
-  table = crows.read(chosen.data)[: chosen.pairs]
-  return [t for pair in zip(table['more'], table['less']) for t in pair]
-
-
 def _padded(texts: Ragged, rows: np.ndarray) -> dict:
   import torch
 
@@ -92,7 +86,9 @@ def side(chosen) -> tuple[Callable, dict]:
 
   model = chosen.model or chosen.folder
   judge = judges.from_bundle(folders.load(model, 'mask'), model)
-  texts = judge.encode(_pairs(chosen))
+  table = crows.read(chosen.data)[: chosen.pairs]
+  both = zip(table['more'], table['less'])  # texts side by side
+  texts = judge.encode([text for pair in both for text in pair])
   places = crows.places(texts, 'original')
   if chosen.side == 'ours':
     unit = lambda: _scores(texts, judge.log_p(texts, places))

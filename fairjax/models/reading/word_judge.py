@@ -50,7 +50,7 @@ class WordJudge(NamedTuple):
     return np.array([np.full(width, np.nan) if v is None else v for v in means])
 
   def _means(self, texts: Sequence[str]) -> list[np.ndarray | None]:
-    words = [_words(text) for text in texts]
+    words = [*map(_WORD.findall, texts)]
     forms = {f for text in words for w in text for f in (w, w.lower())}
     if new := sorted(forms - self.known.keys()):
       vectors, _ = word_level.read_glove(self.name, new)
@@ -63,10 +63,6 @@ class WordJudge(NamedTuple):
       np.mean(vectors, axis=0) if text and len(vectors) == len(text) else None
       for vectors, text in zip(each, words)
     ]
-
-
-def _words(text: str) -> list[str]:
-  return _WORD.findall(text)
 
 
 def is_table(model: str | os.PathLike) -> bool:

@@ -276,15 +276,9 @@ def text_counts(
       (
         sum(mine is not None for _, _, mine in here),
         sum(gold is not None for _, gold, _ in here),
-        sum(_is_right(gold, mine, places) for _, gold, mine in here),
+        sum(None not in (g, m) and (places or g == m) for _, g, m in here),
         all(gold == mine for _, gold, mine in here),
         1,
       )
     )
   return np.array(rows, np.int64).reshape(-1, 5)
-
-
-def _is_right(gold: str | None, mine: str | None, places: bool) -> bool:
-  if gold is None or mine is None:
-    return False
-  return places or gold == mine
