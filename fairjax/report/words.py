@@ -208,17 +208,14 @@ def _light(results: Results, one: Finding) -> Light | None:
   fits = one.kind != 'flips' or one.beside['fits']
   if not fits or not (interval or one.kind == 'quality'):
     return None
-  if one.kind == 'score':
-    states = STATES[score_of(one.measure).better]
-    title = label(results, one.measure)
-  else:
-    states, title = STATES[one.kind], one.kind
+  facts, scored = _facts(results, one), one.kind == 'score'
+  states = STATES[score_of(one.measure).better if scored else one.kind]
+  title = facts['label'] if scored else one.kind
   wide = one.kind == 'quality' and (one.estimate.get('high') or 0) >= WELL
   vague = not interval or (wide and one.verdict == VOID)
   labels = one.beside.get('labels', 0.0) if one.kind == 'gap' else 0.0
   vague |= 0 < labels >= one.estimate['value'] - LITTLE  # no more than those
   state = 'unsure' if vague else states[one.verdict]
-  facts = _facts(results, one)
   both = (said(f'{one.kind}_{part}', one, facts) for part in ('light', 'rule'))
   return Light(title[:1].upper() + title[1:], state, *both)
 
@@ -324,7 +321,9 @@ def _of_score(results: Results, one: Finding) -> dict:
   note = why or estimate.get('note')
   shown = '' if why else bracketed(estimate, show)
   number += shown or (f' ({note})' if note else '')
-  label = measures.label(one.measure)
+  label = in_classes(results, measures.label(one.measure))
+  if row.scale == 'exp':  # as the number is shown
+    label = label.replace('log-odds', 'odds')
   axis = map(printable, estimate.get('of', ('male', 'female')))
   values = results.measured(one.subject, one.set)
   forms = sorted(  # the same question, scored in other ways
