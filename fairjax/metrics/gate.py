@@ -28,14 +28,10 @@ COMPARISON = re.compile(
 SIGNS = dict(zip(('<', '<=', '>', '>='), (lt, le, gt, ge)))
 # What people call some measures elsewhere.
 ALSO = {
-  'demographic_parity': 'dp',
-  'equalized_odds': 'eqodd',
-  'equalised_odds': 'eqodd',
-  'equal_opportunity': 'eqopp1',
-  'four_fifths': 'selection_rate_ratio',
-  'false_positive_rate': 'fpr',
-  'false_negative_rate': 'fnr',
-  'disparate_impact': 'selection_rate_ratio',
+  **{'demographic_parity': 'dp', 'equalized_odds': 'eqodd'},
+  **{'equalised_odds': 'eqodd', 'equal_opportunity': 'eqopp1'},
+  **{'four_fifths': 'selection_rate_ratio', 'false_positive_rate': 'fpr'},
+  **{'false_negative_rate': 'fnr', 'disparate_impact': 'selection_rate_ratio'},
 }
 
 

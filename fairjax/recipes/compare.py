@@ -24,11 +24,7 @@ from fairjax.train import mesh
 from fairjax.train.progress import Log
 
 USUAL = (
-  'augment',
-  'substitute:ratio=0.5',
-  'balance',
-  'balance:how=up',
-  'blind',
+  *('augment', 'substitute:ratio=0.5', 'balance', 'balance:how=up', 'blind'),
   'reweight',
 )
 ENDS = 'low', 'high'

@@ -22,15 +22,8 @@ from fairjax.data.tables.readers import read as read
 from fairjax.data.tables.readers import source as source
 from fairjax.data.tables.schema import OPTIONAL, REQUIRED, Tables
 
-SPLIT_NAMES = {
-  'train': 'train',
-  'training': 'train',
-  'valid': 'valid',
-  'validation': 'valid',
-  'val': 'valid',
-  'dev': 'valid',
-  'test': 'test',
-}
+SPLIT_NAMES = dict.fromkeys(('train', 'training'), 'train') | {'test': 'test'}
+SPLIT_NAMES |= dict.fromkeys(('valid', 'validation', 'val', 'dev'), 'valid')
 _PLAIN = ('string', 'integer', 'floating', 'boolean')
 
 

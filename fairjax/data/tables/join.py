@@ -2,10 +2,10 @@
 
 The one join. A key is a column that both tables have, unique in both, with
 the same values; which one was taken is always said. Two such columns that
-would join other rows are asked about.
+would join other rows are asked about, and so is one that only seems a key.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,11 @@ def rows(
       _one_key({name: at} | _keys(frame, table), where)
   elif found := _keys(frame, table):
     name, at = _one_key(found, where)
-  elif 'id' in frame:
-    name, at = 'id', _numbered(frame, len(table), where)
   else:
-    return _in_order(frame, table, where)
+    _ask_nearly(frame, table, where)
+    if 'id' not in frame:
+      return _in_order(frame, table, where)
+    name, at = 'id', _numbered(frame, len(table), where)
   joined = frame.iloc[at].reset_index(drop=True)
   if 'text' in joined and 'text' in table:
     _same_texts(joined, table, where)
@@ -86,13 +87,8 @@ def _keys(frame: pd.DataFrame, table: pd.DataFrame) -> dict[str, np.ndarray]:
   """
   found: dict[str, np.ndarray] = {}
   counters: dict[str, np.ndarray] = {}
-  for name in frame:
-    if name not in table or name in ('id', 'label', 'set'):
-      continue
-    one, other = frame[name], table[name]
-    if isinstance(one, pd.DataFrame) or isinstance(other, pd.DataFrame):
-      continue
-    if one.duplicated().any() or other.duplicated().any():
+  for name, same, one, other in _shared(frame, table):
+    if name != same or one.duplicated().any() or other.duplicated().any():
       continue
     one, other = _texts(one), _texts(other)
     at = pd.Index(one).get_indexer(other)
@@ -102,6 +98,57 @@ def _keys(frame: pd.DataFrame, table: pd.DataFrame) -> dict[str, np.ndarray]:
     counted = len(one) == len(other) and list(one) == list(other) == counts
     (counters if counted else found)[name] = at
   return found or counters
+
+
+def _shared(frame: pd.DataFrame, table: pd.DataFrame) -> Iterator[tuple]:
+  """(name, its name in `table`, both columns) of one name but for its case."""
+  plain = lambda name: str(name).strip().casefold()
+  made = table.attrs.get('ids') == MADE
+  own = [name for name in table if not (made and name == 'id')]
+  folded = {plain(name): name for name in own} | {name: name for name in own}
+  for name in frame:
+    other = folded.get(name, folded.get(plain(name)))
+    if (
+      other is None or plain(name) in ('label', 'set') or name == 'id' == other
+    ):
+      continue
+    if frame[name].ndim + table[other].ndim == 2:  # no name of two columns
+      yield name, other, frame[name], table[other]
+
+
+def _ask_nearly(frame: pd.DataFrame, table: pd.DataFrame, where: str) -> None:
+  """Asks about a column that is a key but for how it is written.
+
+  It is unique in one of both, and most of its values are in the other, in
+  other rows; 0217 and 217 are one value.
+  """
+  for name, other, one, its in _shared(frame, table):
+    if (
+      name == 'text' == other
+      or (  # texts are held against each other later
+        one[:9].duplicated().any() and its[:9].duplicated().any()
+      )
+    ):
+      continue
+    one, its = _loosely(one), _loosely(its)
+    twice = one[one.duplicated()], its[its.duplicated()]
+    in_order = len(one) == len(its) and (one.array == its.array).all()
+    if in_order or all(map(len, twice)) or one.isin(its).mean() <= 0.5:
+      continue
+    why = 'its names or values are not written alike'
+    for rows, whose in zip(twice, (where, 'the data')):
+      why = f'{rows.iloc[0]!r} is there twice in {whose}' if len(rows) else why
+    raise UserError(
+      f'{where} has a column {name!r} and the data {other!r} that look like '
+      f'one key, in another order, and {why}; write it alike, each value '
+      'once, or drop it from one where the rows are in the same order'
+    )
+
+
+def _loosely(values: pd.Series) -> pd.Series:
+  """Values of a key as texts, without what people write differently."""
+  words = _texts(values).str.strip().str.casefold()
+  return words.str.replace(r'^(-?)0+(?=\d)', r'\1', regex=True)
 
 
 def _one_key(

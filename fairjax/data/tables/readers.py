@@ -29,20 +29,13 @@ from fairjax.core.paths import shown as shown
 
 SEPARATORS = {',': 'commas', '\t': 'tabs', ';': 'semicolons', '|': 'bars'}
 MAGIC = {  # how files begin that are no text
-  b'\x89PNG': 'a PNG image',
-  b'\xff\xd8\xff': 'a JPEG image',
-  b'GIF8': 'a GIF image',
-  b'%PDF': 'a PDF',
+  **{b'\x89PNG': 'a PNG image', b'\xff\xd8\xff': 'a JPEG image'},
+  **{b'GIF8': 'a GIF image', b'%PDF': 'a PDF'},
   b'PK\x03\x04': 'a zip archive or an .xlsx',
-  b'\xd0\xcf\x11\xe0': 'an .xls or .doc',
-  b'\x1f\x8b': 'gzip',
-  b'BZh': 'bzip2',
-  b'\xfd7zXZ': 'xz',
-  b'\x28\xb5\x2f\xfd': 'zstd',
-  b'PAR1': 'parquet',
-  b'SQLite': 'an SQLite database',
-  b'\x93NUMPY': 'a numpy array',
-  b'\x80\x04': 'a pickle',
+  **{b'\xd0\xcf\x11\xe0': 'an .xls or .doc', b'\x1f\x8b': 'gzip'},
+  **{b'BZh': 'bzip2', b'\xfd7zXZ': 'xz', b'\x28\xb5\x2f\xfd': 'zstd'},
+  **{b'PAR1': 'parquet', b'SQLite': 'an SQLite database'},
+  **{b'\x93NUMPY': 'a numpy array', b'\x80\x04': 'a pickle'},
 }
 MARKS = {  # longest first: UTF-32 begins as UTF-16 does
   b'\xff\xfe\0\0': 'utf-32',

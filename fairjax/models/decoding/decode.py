@@ -28,11 +28,8 @@ NONE = -1  # no forced token
 NEVER = 2  # early_stopping = 'never', beside 0 and 1
 # Options that would contradict a source that is copied.
 _FREE = (
-  'min_length',
-  'min_new_tokens',
-  'no_repeat_ngram_size',
-  'forced_bos_token_id',
-  'forced_eos_token_id',
+  *('min_length', 'min_new_tokens', 'no_repeat_ngram_size'),
+  *('forced_bos_token_id', 'forced_eos_token_id'),
 )
 
 

@@ -19,14 +19,10 @@ _NAMES = {
   'output': 'lm_head',
 }
 _LAYER = {
-  'attn_norm': 'input_layernorm',
-  'attn_q': 'self_attn.q_proj',
-  'attn_k': 'self_attn.k_proj',
-  'attn_v': 'self_attn.v_proj',
-  'attn_output': 'self_attn.o_proj',
-  'ffn_norm': 'post_attention_layernorm',
-  'ffn_gate': 'mlp.gate_proj',
-  'ffn_up': 'mlp.up_proj',
+  **{'attn_norm': 'input_layernorm', 'attn_q': 'self_attn.q_proj'},
+  **{'attn_k': 'self_attn.k_proj', 'attn_v': 'self_attn.v_proj'},
+  **{'attn_output': 'self_attn.o_proj', 'ffn_norm': 'post_attention_layernorm'},
+  **{'ffn_gate': 'mlp.gate_proj', 'ffn_up': 'mlp.up_proj'},
   'ffn_down': 'mlp.down_proj',
 }
 

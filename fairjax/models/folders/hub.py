@@ -11,13 +11,8 @@ from fairjax.models.folders import of_runs
 
 _WORDS = ['tokenizer.json', 'vocab*', '*.model']  # of which one is needed
 _FILES = [
-  'config.json',
-  'generation_config.json',
-  'tokenizer*',
-  'vocab*',
-  'merges.txt',
-  'special_tokens_map.json',
-  'added_tokens.json',
+  *('config.json', 'generation_config.json', 'tokenizer*', 'vocab*'),
+  *('merges.txt', 'special_tokens_map.json', 'added_tokens.json'),
   '*.model',  # a sentencepiece, which DeBERTa-v3s come with alone
 ]
 

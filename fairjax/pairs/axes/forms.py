@@ -217,12 +217,7 @@ def _is_name(text, start, word, before, after, forms) -> bool:
   # A capital inside a sentence makes a name of a word that needs none.
   alone = before[:1].islower() and not (proper or after)
   return alone and word in (
-    'Black',
-    'White',
-    'Young',
-    'Rich',
-    'Poor',
-    'Straight',
+    *('Black', 'White', 'Young', 'Rich', 'Poor', 'Straight'),
   )
 
 
