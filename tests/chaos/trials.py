@@ -33,14 +33,7 @@ KINDS = ('open', 'write', 'read', 'fsync', 'rename', 'unlink', 'mkdir')
 ALL = range(len(KINDS))
 COUNT, FAIL, SHORT, KILL, CLOCK = range(5)
 ERRORS = (
-  'ENOSPC',
-  'EIO',
-  'EINTR',
-  'EDQUOT',
-  'EACCES',
-  'EMFILE',
-  'EROFS',
-  'EFBIG',
+  *('ENOSPC', 'EIO', 'EINTR', 'EDQUOT', 'EACCES', 'EMFILE', 'EROFS', 'EFBIG'),
 )
 # How often each is drawn.
 JOBS = dict.fromkeys(faults.JOBS, 1) | {'predictions': 200, 'train': 9}

@@ -126,11 +126,7 @@ INDEXES = [
   *(
     {'weight_map': {'a': name}}
     for name in (
-      '',
-      '.',
-      '..',
-      '../secret.safetensors',
-      '/etc/passwd',
+      *('', '.', '..', '../secret.safetensors', '/etc/passwd'),
       'a/b.safetensors',
       'a\\b',
       'nul\x00l',

@@ -70,7 +70,9 @@ def of_frame(frame: pd.DataFrame, config) -> Rows:
   data = config.data
   frame.attrs.setdefault('source', 'the table')
   table = frame.reset_index(drop=True)
-  table.attrs = dict(frame.attrs) | {'columns': [*map(str, frame.columns)]}
+  # One text: pandas copies attrs, deeply, for each column that is taken.
+  own = '\0'.join(map(str, frame.columns))
+  table.attrs = dict(frame.attrs) | {'columns': own}
   remarks = list(frame.attrs.get('remarks', ()))
   if not len(table):
     raise UserError(f'{source(frame)} has no rows to audit')

@@ -149,7 +149,8 @@ def column(frame: pd.DataFrame, name: str, flag: str) -> pd.Series:
     raise UserError(
       f'{source(frame)} has {count} columns named {name!r}; rename one'
     )
-  own = frame.attrs.get('columns', list(frame.columns))  # without ours
+  own = frame.attrs.get('columns') or '\0'.join(map(str, frame))
+  own = own.split('\0')  # without ours
   near = difflib.get_close_matches(name, own, n=1, cutoff=0.6)
   columns = ', '.join(_short(c) for c in own[:12])
   hint = (

@@ -14,6 +14,7 @@ import pandas as pd
 from fairjax.core.errors import UserError
 from fairjax.data.tables.readers import source
 
+MOST = 99  # keys that are held against each other
 MADE = 'row numbers'  # attrs['ids'] of a table whose ids are ours
 
 
@@ -97,6 +98,8 @@ def _keys(frame: pd.DataFrame, table: pd.DataFrame) -> dict[str, np.ndarray]:
     counts = [str(k) for k in range(len(other))]
     counted = len(one) == len(other) and list(one) == list(other) == counts
     (counters if counted else found)[name] = at
+    if len(found) == MOST:
+      break
   return found or counters
 
 
