@@ -9,7 +9,6 @@ import pathlib
 from typing import Any
 
 import numpy as np
-from flax import serialization, traverse_util
 
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, brief
@@ -45,6 +44,8 @@ def _read_safetensors(path: pathlib.Path) -> Weights:
 
 def _read_flax(path: pathlib.Path) -> Weights:
   """The old Flax format, renamed and turned as torch has it."""
+  from flax import serialization, traverse_util  # and jax: a second
+
   try:
     tree = serialization.msgpack_restore(path.read_bytes())
     flat = traverse_util.flatten_dict(tree)
