@@ -40,10 +40,7 @@ PSEUDO = (6, 2)
 
 # Every rate also has these over the groups, named '{rate}_{aggregate}'.
 AGGREGATES = {
-  'difference': 'range',
-  'ratio': 'ratio',
-  'min': 'min',
-  'max': 'max',
+  **{'difference': 'range', 'ratio': 'ratio', 'min': 'min', 'max': 'max'},
 }
 
 

@@ -28,10 +28,7 @@ GENERATOR = 0.25  # width of ELECTRA's generator, as a share
 
 # What a size means for an objective: the capability trained, and its family.
 _TRAINED = {
-  'mask': 'bert',
-  'infill': 'bart',
-  'judge': 'gpt2',
-  'detect': 'electra',
+  **{'mask': 'bert', 'infill': 'bart', 'judge': 'gpt2', 'detect': 'electra'},
 }
 
 

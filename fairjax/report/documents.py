@@ -25,9 +25,7 @@ OURS = re.compile(
   r'\d\d+_\w{1,40}\.csv'
 )
 KINDS = {
-  '.csv': 'text/csv',
-  '.tex': 'application/x-tex',
-  '.md': 'text/markdown',
+  **{'.csv': 'text/csv', '.tex': 'application/x-tex', '.md': 'text/markdown'},
   '.json': 'application/json',
 }
 

@@ -21,10 +21,8 @@ CALLED = {
 }
 # Heads of columns where a measure's own name is long, or has no benchmark's.
 HEADS = {
-  'weat_mean_mean': 'WEAT, mean |d|',
-  'stereoset_ss_log': 'StereoSet SS',
-  'bbq_bias_mean': 'BBQ bias',
-  'holistic_pairs_fdr': 'HolisticBias',
+  **{'weat_mean_mean': 'WEAT, mean |d|', 'stereoset_ss_log': 'StereoSet SS'},
+  **{'bbq_bias_mean': 'BBQ bias', 'holistic_pairs_fdr': 'HolisticBias'},
 }
 AXIS = {name: axis for axis, names in CALLED.items() for name in names}
 

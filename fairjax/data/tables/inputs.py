@@ -207,7 +207,7 @@ def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
     given = {'group': groups}
   result, remarks = {}, []
   for name, values in given.items():
-    values = _column(values)
+    values = _column(values, called=name)
     if np.ndim(values) != 1:
       raise UserError(
         f'group column {name!r} has shape {np.shape(values)}; give one value '
@@ -235,7 +235,9 @@ def with_groups(
   return table.assign(**groups), [*groups]
 
 
-def _column(values: Any, name: str = 'groups') -> Sequence | np.ndarray:
+def _column(
+  values: Any, name: str = 'groups', called: str = ''
+) -> Sequence | np.ndarray:
   """Values by their places; a Series has places of its own."""
   found = readers.as_values(values)
   wanted = 'one value for each row is needed'
@@ -244,7 +246,9 @@ def _column(values: Any, name: str = 'groups') -> Sequence | np.ndarray:
   elif callable(values) or hasattr(values, 'predict'):
     wanted = 'of a model give what it says, or ask it: audit(model, table)'
   need(found is not None or is_column(values), name, values, wanted)
-  return list(values) if found is None else found
+  found = list(values) if found is None else found
+  readers.whole_characters({called or name: found})
+  return found
 
 
 def table(

@@ -88,9 +88,26 @@ def as_frame(data: Any) -> pd.DataFrame | None:
   try:
     return pd.DataFrame(data if columns else list(data))
   except ValueError as error:
+    if isinstance(error, UnicodeEncodeError):
+      whole_characters(pd.DataFrame(data if columns else [*data], dtype=object))
     raise UserError(
       f'the columns of the table do not fit together: {error}'
     ) from error
+
+
+def whole_characters(columns: Mapping | pd.DataFrame) -> None:
+  """A sentence for the first text that no file can hold."""
+  for name, values in columns.items():
+    if not re.match('object|<U', str(getattr(values, 'dtype', 'object'))):
+      continue
+    texts = ((k, v) for k, v in enumerate(values) if isinstance(v, str))
+    for row, value in texts:
+      if not value.isascii() and re.search('[\ud800-\udfff]', value):
+        raise UserError(
+          f'row {row} of the column {name!r} has {value[:40]!r}, with half a '
+          'character (a lone surrogate), which no file can hold; write it '
+          "whole, or take it out with .encode('utf-8', 'ignore').decode()"
+        )
 
 
 def every_score(data: Any) -> pd.DataFrame | None:

@@ -268,11 +268,7 @@ def unpack(
   tokens, segment_ids, head_columns, head_index, example = (
     jnp.asarray(batch[name])
     for name in (
-      'tokens',
-      'segment_ids',
-      'head_columns',
-      'head_index',
-      'example',
+      *('tokens', 'segment_ids', 'head_columns', 'head_index', 'example'),
     )
   )
   b, width, slots = len(example), tokens.shape[1], head_columns.shape[1]

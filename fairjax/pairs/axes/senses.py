@@ -188,11 +188,7 @@ def is_child(text: str, start: int, before: str) -> bool:
   if far in SETS.having:
     return False
   return low in SETS.people_determiners or low in (
-    'and',
-    'or',
-    'like',
-    'as',
-    'of',
+    *('and', 'or', 'like', 'as', 'of'),
   )
 
 
