@@ -101,9 +101,7 @@ def assess(
     weight=row_weights.given(_listed(sample_weight), len(labels)),
   ).over(clusters.given(cluster, len(labels)))
   options: dict[str, Any] = {
-    'threshold': threshold,
-    'options': sample,
-    'min_group': min_group,
+    **{'threshold': threshold, 'options': sample, 'min_group': min_group},
   }
   row_weights.check_groups(sample.weight, members, group_names)
   measurement = measures.assess(
@@ -282,12 +280,9 @@ def thresholds(
     labels[own], scores[0, own], decided_by[own], criterion, limit, first
   )
   options: dict[str, Any] = {
-    'cluster': last.cluster,
-    'sample_weight': last.weight,
-    'min_group': min_group,
-    'confidence_level': confidence_level,
-    'n_resamples': n_resamples,
-    'random_state': random_state,
+    **{'cluster': last.cluster, 'sample_weight': last.weight},
+    **{'min_group': min_group, 'confidence_level': confidence_level},
+    **{'n_resamples': n_resamples, 'random_state': random_state},
   }
   once = (scores[0, held] >= limit).astype(float)
   each = rule.decide(scores[0, held], decided_by[held]).astype(float)

@@ -116,11 +116,8 @@ for _name, _tree in artefacts.read_json(
 ESTIMATE, SET, PARTS = (FORMS[name] for name in ('estimate', 'set', 'parts'))
 SCHEMA = FORMS[FILE]
 WORDS = {
-  float: 'a finite number',
-  int: 'a whole number',
-  str: 'a text',
-  bool: 'true or false',
-  None: 'null',
+  **{float: 'a finite number', int: 'a whole number', str: 'a text'},
+  **{bool: 'true or false', None: 'null'},
 }
 
 
@@ -299,10 +296,7 @@ def facts(known: Mapping[str, Any]) -> Tree:
 def figure(plot: str, name: str, caption: str, **data: Any) -> Tree:
   """A picture: pictures/plots.py's function `plot`, called with `data`."""
   return {
-    'part': 'figure',
-    'plot': plot,
-    'name': name,
-    'caption': caption,
+    **{'part': 'figure', 'plot': plot, 'name': name, 'caption': caption},
     'data': plain(data),
   }
 

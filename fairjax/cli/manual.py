@@ -168,9 +168,7 @@ def section(name: str, settings: Config | None = None, but=()) -> str:
 def knob(leaf: knobs.Leaf) -> str:
   """All that is declared of a knob."""
   kinds = {
-    bool: 'true or false',
-    int: 'a whole number',
-    float: 'a number',
+    **{bool: 'true or false', int: 'a whole number', float: 'a number'},
     str: 'text',
   }
   allowed = knobs.wanted(leaf.rule)
@@ -236,12 +234,9 @@ def registries() -> dict[str, dict]:
   from fairjax import benchmarks, data, methods, metrics, recipes, scores
 
   return {
-    'recipes': recipes.RECIPES,
-    'data sets': data.DATASETS,
-    'test sets': data.TEST_SETS,
-    'methods': methods.METHODS,
-    'scores': scores.SCORES,
-    'measures': metrics.MEASURES,
+    **{'recipes': recipes.RECIPES, 'data sets': data.DATASETS},
+    **{'test sets': data.TEST_SETS, 'methods': methods.METHODS},
+    **{'scores': scores.SCORES, 'measures': metrics.MEASURES},
     'benchmarks': benchmarks.BENCHMARKS,
     'mitigations of language models': recipes.MITIGATIONS,
   }

@@ -88,9 +88,7 @@ def environment(kind: str, finalize: Callable | None) -> 'jinja2.Environment':
   )
   made.globals['verbatim'] = lambda text: Markup(escape.entities(text))
   made.filters |= {
-    'md': escape.markdown,
-    'flags': _flags,
-    'tex': escape.tex,
+    **{'md': escape.markdown, 'flags': _flags, 'tex': escape.tex},
     'raw': Markup,
     'json': lambda text: json.dumps(escape.printable(text)),
   }

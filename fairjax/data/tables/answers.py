@@ -99,7 +99,9 @@ def of_columns(
     scores = of_run(rows)
     check(scores, asked)
     return [Answers('model', scores)]
-  columns = list(columns) or [_found(rows, table, classes)]
+  if not columns:
+    one = _one(rows, _found(rows, table, classes), asked, table)
+    return [one._replace(remarks=(*one.remarks, *_unused(rows, one, table)))]
   if len(columns) != len(set(columns)):
     raise UserError('audit.scores names a column twice')
   return [_one(rows, name, asked, table) for name in columns]
@@ -245,6 +247,9 @@ def _places(
   by number, LABEL_0 too; `row` is the first that says the k-th word.
   """
   low = [_bare(word) for word in words]
+  own = {*map(_bare, asked.classes)}
+  if {*low} <= {'true', 'false'} and not {*low} & own and len(own) in (0, 2):
+    return [asked.positive ^ (one == 'false') for one in low]
   if not asked.classes and not all(map(_number, low)):
     if len(low) != 2:
       raise UserError(
@@ -270,6 +275,11 @@ def _places(
       )
     return numbers
   at = found.index(None)
+  if re.fullmatch(r'[\d.,]+ *%', low[at]):
+    raise UserError(
+      f'{asked.says} {shown(words[at])} for {asked.place(row(at))}; take off '
+      'the % signs and divide by 100'
+    )
   raise UserError(
     f'{asked.says} {shown(words[at])} for {asked.place(row(at))}, but the '
     f'labels are {", ".join(map(repr, asked.classes))}'
@@ -424,6 +434,23 @@ def _found(
     f'{source(rows)} has no column that is called like a prediction (it has '
     f'{choices}); name it with --config.audit.scores=COLUMN'
   )
+
+
+def _unused(rows: pd.DataFrame, one: Answers, table: pd.DataFrame) -> list[str]:
+  """Of scores beside the decisions that are read, how to read them."""
+  called = re.compile(
+    r'(?i)(.*[_ -])?(p|prob|proba|probability|score)s?([_ -].*)?'
+  )
+  own = [c for c in map(str, rows) if one.hard and called.fullmatch(c)]
+  return [
+    f'{source(rows)} has decisions ({one.name}), which are read, and {c}, '
+    f'which is not; for scores name it with --config.audit.scores={c}'
+    for c in own
+    if c != one.name
+    and c not in table
+    and rows[c].ndim == 1
+    and pd.to_numeric(rows[c], errors='coerce').between(0, 1).all()
+  ]
 
 
 def _one(

@@ -283,10 +283,8 @@ def _kinds(value: Any) -> tuple[str, ...]:
 # What DeBERTa-v3 and the smaller v2 have. It is read only to be checked; what
 # transformers takes where config.json does not say it is another network.
 REQUIRED = {
-  'relative_attention': True,
-  'share_att_key': True,
-  'position_biased_input': False,
-  'norm_rel_ebd': 'layer_norm',
+  **{'relative_attention': True, 'share_att_key': True},
+  **{'position_biased_input': False, 'norm_rel_ebd': 'layer_norm'},
 }
 KEYS = (
   *of_family('deberta-v2'),

@@ -15,14 +15,11 @@ from fairjax.models.families.config_keys import Key
 
 # What a family may be able to do, as a sentence says it.
 CAPABILITIES = {
-  'classify': 'classify texts',
-  'mask': 'fill masks',
-  'detect': 'detect replaced tokens',
-  'write': 'write texts',
+  **{'classify': 'classify texts', 'mask': 'fill masks'},
+  **{'detect': 'detect replaced tokens', 'write': 'write texts'},
   'infill': 'fill masks by rewriting a text',
   'judge': 'score texts from left to right',
-  'tag': 'tag words from left to right',
-  'embed': 'embed tokens',
+  **{'tag': 'tag words from left to right', 'embed': 'embed tokens'},
 }
 
 

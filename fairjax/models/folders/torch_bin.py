@@ -24,16 +24,9 @@ from fairjax.core import paths
 from fairjax.core.errors import UserError
 
 _DTYPES = {
-  'Double': np.float64,
-  'Float': np.float32,
-  'Half': np.float16,
-  'BFloat16': ml_dtypes.bfloat16,
-  'Long': np.int64,
-  'Int': np.int32,
-  'Short': np.int16,
-  'Char': np.int8,
-  'Byte': np.uint8,
-  'Bool': np.bool_,
+  **{'Double': np.float64, 'Float': np.float32, 'Half': np.float16},
+  **{'BFloat16': ml_dtypes.bfloat16, 'Long': np.int64, 'Int': np.int32},
+  **{'Short': np.int16, 'Char': np.int8, 'Byte': np.uint8, 'Bool': np.bool_},
 }
 _LONGEST = 2**26  # bytes of a pickle: names and shapes of a million tensors
 _MAGIC = 0x1950A86A20F9469CFC6C  # first pickle of the older container

@@ -302,10 +302,7 @@ def _described(rng, axis, word, own, other, seed) -> list[TurnRow]:
 
 
 SOURCES: dict[str, Callable] = {
-  'geco': geco,
-  'gap': gap,
-  'winobias': winobias,
-  'winogender': winogender,
+  **{'geco': geco, 'gap': gap, 'winobias': winobias, 'winogender': winogender},
   'descriptors': descriptors,
 }
 
