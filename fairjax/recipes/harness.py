@@ -54,7 +54,7 @@ def run(e: Experiment) -> Results:
     }
     for row in result_rows.compare(ours, theirs, e.how)
   ]
-  decided = lambda row: (row['verdict'] != 'undecided', row['part'] == 'all')
+  decided = lambda r: (r['verdict'] in ('higher', 'lower'), r['part'] == 'all')
   lead = words.said('apart', max(rows, key=decided), called, rows)
   return Results(
     recipe=e.config.recipe,

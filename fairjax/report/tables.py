@@ -167,11 +167,17 @@ def _blocks(widths: list[int], width: int, body: list) -> list[list[int]]:
   With it those without which it would name several rows, where there is room.
   """
   size = lambda block: 1 + sum(widths[k] + 3 for k in block)
-  apart = lambda k: len({tuple(row[:k]) for row in body}) == len(body)
-  first = [*range(next(filter(apart, range(1, len(widths))), 1))]
-  first = first if size(first) <= width / 2 else [0]
+  apart = lambda ks: len({tuple(r[k] for k in ks) for r in body}) == len(body)
+  every = range(len(widths))
+  first = [*next(filter(apart, map(range, every[1:])), [0])]
+  for k in first[1:]:  # without those that the others make needless
+    less = [j for j in first if j != k]
+    first = less if apart(less) else first
+  rest = [k for k in every if k not in first]
+  if max((size([*first, k]) for k in rest), default=0) > width:
+    first, rest = [0], [*every[1:]]
   blocks = [first]
-  for k in range(len(first), len(widths)):
+  for k in rest:
     if size([*blocks[-1], k]) > width and blocks[-1] != first:
       blocks.append(first)
     blocks[-1] = [*blocks[-1], k]
