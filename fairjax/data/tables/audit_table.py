@@ -69,7 +69,7 @@ def of_frame(frame: pd.DataFrame, config) -> Rows:
   """A user's frame: its columns checked, its labels numbered."""
   data = config.data
   frame.attrs.setdefault('source', 'the table')
-  readers.whole_characters(frame)
+  readers.whole_characters(pd.DataFrame(frame))  # which leaves attrs out
   table = frame.reset_index(drop=True)
   # One text: pandas copies attrs, deeply, for each column that is taken.
   own = '\0'.join(map(str, frame.columns))

@@ -107,6 +107,7 @@ def _shared(frame: pd.DataFrame, table: pd.DataFrame) -> Iterator[tuple]:
   """(name, its name in `table`, both columns) of one name but for its case."""
   plain = lambda name: str(name).strip().casefold()
   made = table.attrs.get('ids') == MADE
+  frame, table = pd.DataFrame(frame), pd.DataFrame(table)  # without attrs
   own = [name for name in table if not (made and name == 'id')]
   folded = {plain(name): name for name in own} | {name: name for name in own}
   for name in frame:
