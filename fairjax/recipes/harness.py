@@ -54,8 +54,9 @@ def run(e: Experiment) -> Results:
     }
     for row in result_rows.compare(ours, theirs, e.how)
   ]
-  decided = lambda r: (r['verdict'] in ('higher', 'lower'), r['part'] == 'all')
-  lead = words.said('apart', max(rows, key=decided), called, rows)
+  sure = lambda p: p is not None and p < 1 - e.how.level
+  first = max(rows, key=lambda r: (sure(r['p_holm']), r['part'] == 'all'))
+  lead = words.said('apart', first, called, rows)
   return Results(
     recipe=e.config.recipe,
     title=f'{called[0]} less {called[1]}',
