@@ -22,7 +22,7 @@ def get_config(model: str = '') -> c.Config:
     seeds=3,
     data=c.Data(name='file', on_bad='drop'),
     train=c.for_own_rows(model),
-    weighting=c.Weighting(z='terms', n_estimators=100, max_depth=18, folds=5),
+    weighting=c.Weighting(z='group', n_estimators=100, max_depth=18, folds=5),
   )
   if model == 'lstm':
     config.seeds, config.tokens.vocab_size = 5, 20_000

@@ -103,8 +103,8 @@ class Weighting:
   z: str = knob(
     'gender',
     form(
-      r'gender|terms|identity|columns:.*\S.*',
-      "'gender', 'terms', 'identity' or 'columns:a,b'",
+      r'gender|terms|identity|group|columns:.*\S.*',
+      "'gender', 'terms', 'identity', 'group' or 'columns:a,b'",
     ),
   )
   estimator: str = knob('forest', one_of('forest', 'logistic', 'count'))

@@ -38,7 +38,7 @@ class Evidence(NamedTuple):
 
 def evidence(table: pd.DataFrame, config: Config) -> Evidence:
   """z of each row, by `config.weighting.z`."""
-  kind = config.weighting.z
+  kind = kind_of(config)
   if kind == 'gender':
     z = _gender(table, config)
   elif kind == 'terms':
@@ -55,6 +55,12 @@ def evidence(table: pd.DataFrame, config: Config) -> Evidence:
       f'choose another'
     )
   return z
+
+
+def kind_of(config: Config) -> str:
+  """What z is, where the config leaves it to the group that is named."""
+  z, group = config.weighting.z, config.data.group
+  return (f'columns:{group}' if group else 'terms') if z == 'group' else z
 
 
 def gender_words(config: Config) -> list[str]:

@@ -18,7 +18,7 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import crossfit
-from fairjax.methods.evidence import Evidence, evidence
+from fairjax.methods.evidence import Evidence, evidence, kind_of
 
 NEAR_ZERO = 0.01  # P(y|z) below which a weight rests on too little
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
@@ -35,7 +35,7 @@ def reweight(tables: Tables, config: Config) -> Tables:
 
 def check(tables: Tables, config: Config) -> None:
   """Refuses a column of `weighting.z` that no training row has."""
-  start, _, names = config.weighting.z.partition(':')
+  start, _, names = kind_of(config).partition(':')
   for name in map(str.strip, names.split(',') if start == 'columns' else ()):
     if name not in tables['train']:
       continue  # evidence.py tells
@@ -157,7 +157,7 @@ def report(table: pd.DataFrame, weights: pd.DataFrame, config: Config) -> dict:
   near = max(NEAR_ZERO, one_vote)
   out = {
     'rows': len(table),
-    'z': knobs.z,
+    'z': kind_of(config),
     'estimator': knobs.estimator,
     'folds': knobs.folds,
     'columns': z.values.shape[1],

@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fairjax.config import Config, Method, Weighting
+from fairjax.config import Config, Data, Method, Weighting
 from fairjax.core.errors import UserError
 from fairjax.data.tables.terms import count_terms, read_terms
 from fairjax.methods import crossfit
@@ -429,7 +429,8 @@ def test_columns_are_numbers_or_one_indicator_a_value():
   more = {'age': ['3', '4', '5', '3'], 'sex': ['f', '', None, 'm']}
   more |= {'gap': ['1', '', '2', '3'], 'none': '', 'lost': None, 'one': 1}
   table = table_of(['x'] * 4, [0, 1, 0, 1], **more)
-  z = evidence(table, config_of(z='columns:age, sex'))
+  named = Config(data=Data(group='age, sex'), weighting=Weighting(z='group'))
+  z = evidence(table, named)
   assert z.names == z.terms == ['age', 'sex=', 'sex=f', 'sex=m']
   each = [[3, 0, 1, 0], [4, 1, 0, 0], [5, 1, 0, 0], [3, 0, 0, 1]]
   assert z.values.tolist() == each and z.fitted.all()

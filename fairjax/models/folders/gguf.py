@@ -12,19 +12,11 @@ from jaxtyping import Float
 
 from fairjax.core.errors import UserError
 from fairjax.data import gguf
+from fairjax.data.word_tables import table_rows
 
-_NAMES = {
-  'token_embd': 'model.embed_tokens',
-  'output_norm': 'model.norm',
-  'output': 'lm_head',
-}
-_LAYER = {
-  **{'attn_norm': 'input_layernorm', 'attn_q': 'self_attn.q_proj'},
-  **{'attn_k': 'self_attn.k_proj', 'attn_v': 'self_attn.v_proj'},
-  **{'attn_output': 'self_attn.o_proj', 'ffn_norm': 'post_attention_layernorm'},
-  **{'ffn_gate': 'mlp.gate_proj', 'ffn_up': 'mlp.up_proj'},
-  'ffn_down': 'mlp.down_proj',
-}
+_NAMES = {'token_embd': 'model.embed_tokens', 'output_norm': 'model.norm'}
+_NAMES |= {'output': 'lm_head'}
+_LAYER = dict(table_rows(__file__, 'gguf_layer.csv'))
 
 
 def config(path: str | os.PathLike) -> dict[str, Any]:

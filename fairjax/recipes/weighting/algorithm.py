@@ -55,8 +55,9 @@ def weigh(e: Experiment, tables: Tables) -> tuple[pd.DataFrame, dict]:
   report = lambda: reweight.report(table, result, config)
   about = e.stage('weights.json', made_from, report)
   e.log.line(
-    f'weights of {len(result)} rows: {result["weight"].min():.3g} to '
-    f'{result["weight"].max():.3g}, effective rows {about["effective"]:.0f}'
+    f'weights of {len(result)} rows by {about["z"]}: '
+    f'{result["weight"].min():.3g} to {result["weight"].max():.3g}, '
+    f'effective rows {about["effective"]:.0f}'
   )
   return result, about
 
