@@ -120,21 +120,16 @@ LADY: Row = ('gentleman', 'lady', 'person')
 LADIES: Row = ('gentlemen', 'ladies', 'people')
 
 
-def _is_of_an_estate(text: str, start: int, end: int) -> bool:
-  mine = last_word(text, start).lower() == 'my'
-  return mine or bool(found('estate', text, start, end))
+def estate(otherwise: Row | None) -> Rule:
+  """lord, lady as a title, in my lady and of the manor; else `otherwise`."""
+  known = title(LORD, otherwise)
 
+  def rule(text: str, start: int, end: int) -> Row | None:
+    mine = last_word(text, start).lower() == 'my'
+    held = mine or found('estate', text, start, end)
+    return LORD if held else known(text, start, end)
 
-def lady(text: str, start: int, end: int) -> Row | None:
-  """lord as a title, in my lady and of the manor; else gentleman."""
-  estate = _is_of_an_estate(text, start, end)
-  return LORD if estate else title(LORD, LADY)(text, start, end)
-
-
-def lord(text: str, start: int, end: int) -> Row | None:
-  """lady in the same places; the Lord of a prayer stays."""
-  estate = _is_of_an_estate(text, start, end)
-  return LORD if estate else title(LORD, None)(text, start, end)
+  return rule
 
 
 def god(text: str, start: int, end: int) -> Row | None:
@@ -161,8 +156,8 @@ RULES: dict[str, Rule] = {
   'his': his,
   'him': lambda text, start, end: OBJECT,
   'hers': lambda text, start, end: ALONE,
-  'lady': lady,
-  'lord': lord,
+  'lady': estate(LADY),
+  'lord': estate(None),
   'ladies': lambda *at: LORDS if found('lords', *at) else LADIES,
   'lords': lambda *at: LORDS if found('lords', *at) else None,
   'god': god,

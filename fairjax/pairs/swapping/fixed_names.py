@@ -14,19 +14,19 @@ LONGEST = 40  # letters of a name
 
 
 @functools.cache
-def places() -> dict[str, list[tuple[str, str, bool]]]:
+def places() -> dict[str, list[tuple[str, str, list[int]]]]:
   """word -> what is before it, it with what is behind, of each name.
 
-  And whether that is a phrase and no name; phrases come first.
+  And where its capitals are: none are a phrase's, and phrases come first.
   """
-  found: dict[str, list[tuple[str, str, bool]]] = {}
+  found: dict[str, list[tuple[str, str, list[int]]]] = {}
   rows = table_rows(__file__, 'fixed_names.csv')
   for (written,) in sorted(rows, key=lambda row: not row[0].islower()):
     name = _folded(written)
+    capitals = [i for i, letter in enumerate(written) if letter.isupper()]
     for one in re.finditer(r'[^\W_]+', name):
       at = one.start()
-      place = name[:at], name[at:], written.islower()
-      found.setdefault(one[0], []).append(place)
+      found.setdefault(one[0], []).append((name[:at], name[at:], capitals))
   return found
 
 
@@ -35,8 +35,8 @@ def _pattern(low: str) -> re.Pattern:
   """All names that hold a word, from there on, a group each."""
   ahead = lambda before: f'(?<={re.escape(before)})' if before else ''
   each = (
-    f'({ahead(before)}{re.escape(rest)}{"s?" if phrase else ""})'
-    for before, rest, phrase in places()[low]
+    f'({ahead(before)}{re.escape(rest)}{"" if capitals else "s?"})'
+    for before, rest, capitals in places()[low]
   )
   return re.compile(rf'(?:{"|".join(each)})(?![^\W_])')
 
@@ -55,7 +55,7 @@ def has(text: str, start: int, low: str, small: bool = True) -> bool:
   """Whether a word, in small letters `low`, is part of such a name there.
 
   Sister Nancy is an artist, and my sister Nancy is none. A name in small
-  letters is one where these are allowed.
+  letters is one where these are allowed; "Fathers and sons came" has none.
   """
   if low not in places():
     return False
@@ -64,9 +64,10 @@ def has(text: str, start: int, low: str, small: bool = True) -> bool:
   match = _pattern(low).match(near, start - first)
   if not match:
     return False
-  before, _, phrase = places()[low][(match.lastindex or 0) - 1]
+  before, _, capitals = places()[low][(match.lastindex or 0) - 1]
   begin = start - len(before)
   if begin and text[begin - 1].isalnum():
     return False
-  capital = text[begin].isupper() and (small or text[start].isupper())
-  return phrase or capital or (small and text[start].islower())
+  if small or not capitals:
+    return not capitals or text[begin].isupper() or text[start].islower()
+  return all(text[begin + at].isupper() for at in capitals)

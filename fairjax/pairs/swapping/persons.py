@@ -36,6 +36,8 @@ def choose(
   for hit in candidates:
     start, end, word, _ = hit
     low = word.lower()
+    if low in SETS.awards and found('award', text, start, end):
+      continue
     if fixed_names.has(text, start, low):
       surnames.add(low)
       continue

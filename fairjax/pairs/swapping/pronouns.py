@@ -56,6 +56,10 @@ def her(text: str, start: int, end: int) -> Row:
     before = 'hear'
   if before in ('and', 'or') and (cue := found('with_him', text, start)):
     before = cue[1].lower()  # saw him and her arguing
+  if before == 'from' and found('apart', text, start):
+    before = 'except'
+  if after[0] == 'best' and found('liked', text, start):
+    return OBJECT if found('at_best', text, start, end) else POSSESSIVE
   if before in SETS.excepting and _goes_on(before, text, start, after):
     return OBJECT
   if before in SETS.prepositions:
@@ -255,12 +259,11 @@ def _is_act(word: str, text: str, stop: int) -> bool:
   if low in _BEFORE_OBJECTS and not found('some_day', text, stop, stop):
     return True
   if word in SETS.seeming and low in _STATES:
-    return True  # made her look old
+    return True  # made her look old, saw her fall ill
   if word in SETS.things_too:  # "made her mark."
     return False
-  if word in SETS.motions:
-    if low in _ONWARD or low.isdigit():
-      return True
+  if word in SETS.motions and (low in _ONWARD or low.isdigit()):
+    return True
   if low == 'in' and word in SETS.sounds:
     return True
   if low == 'on':
