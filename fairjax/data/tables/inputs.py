@@ -186,12 +186,10 @@ def groups_of(groups: Any, sensitive_features: Any) -> Any:
   """The groups that are given, by either name."""
   if sensitive_features is None:
     return groups
-  given = groups is not None and (not isinstance(groups, tuple) or groups)
-  need(
-    not given,
-    *('sensitive_features', sensitive_features),
-    'it is another name of groups; give one of the two',
-  )
+  if groups is not None and (not isinstance(groups, tuple) or groups):
+    raise UserError(
+      'sensitive_features is another name of groups; give one of the two'
+    )
   return sensitive_features
 
 
