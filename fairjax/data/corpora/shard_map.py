@@ -74,7 +74,7 @@ def shard_map(
   for shard in (pathlib.Path(out) / name for name in names):
     # What workers that were killed have left of it.
     for part in shard.parent.glob(f'.{glob.escape(shard.name)}.*.part'):
-      part.unlink(missing_ok=True)
+      artefacts.remove_file(part)
   rows = finished | dict(zip(todo, results))
   return [rows[name] for name in names]
 
