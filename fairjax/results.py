@@ -115,10 +115,8 @@ for _name, _tree in artefacts.read_json(
   FORMS[_name] = _form(_tree)
 ESTIMATE, SET, PARTS = (FORMS[name] for name in ('estimate', 'set', 'parts'))
 SCHEMA = FORMS[FILE]
-WORDS = {
-  **{float: 'a finite number', int: 'a whole number', str: 'a text'},
-  **{bool: 'true or false', None: 'null'},
-}
+WORDS: dict[Any, str] = {float: 'a finite number', int: 'a whole number'}
+WORDS |= {str: 'a text', bool: 'true or false', None: 'null'}
 
 
 def problems(value: Any, form: Any = None, where: str = '') -> Iterator[str]:

@@ -143,7 +143,7 @@ def gaps(
         continue
       order = sorted(rates, key=rates.__getitem__)
       gap = gap_of(parity)
-      base = [groups[g].get('base_rate') for g in (order[-1], order[0])]
+      base: Any = [groups[g].get('base_rate') for g in (order[-1], order[0])]
       labels = 0.0  # of decisions: what of their gap the labels have
       if own == 'selection_rate' and all(map(defined, base)):
         labels = base[0]['value'] - base[1]['value']

@@ -153,9 +153,10 @@ def _values(
   made = run_archive.described(folder, run_archive.VERSIONS).get('command', [])
   run = pathlib.PurePath('runs' * (folder.parent.name == 'runs'), folder.name)
   texts = any('texts' in one for one in results.sets.values())
-  out, other = str(results.facts.get('out', '')), 1 - results.pos_label
+  out, last = str(results.facts.get('out', '')), 1 - results.pos_label
+  other = str(last)
   if len(results.classes) == 2:  # '1' may be the name of another one
-    other = results.classes[other].rpartition(' = ')[2]
+    other = results.classes[last].rpartition(' = ')[2]
   epochs = f'{2 * config.get("train", {}).get("epochs", 5):g}'
   rows = _rows(config, 'diet')
   return {

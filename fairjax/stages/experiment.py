@@ -37,8 +37,8 @@ from fairjax.train.progress import Log
 
 READ = ('id', 'text', 'text_pair')  # what a model is given of a test set
 UNGROUPED = (
-  'no groups were named, so nothing is known of gaps: name a column with '
-  '--config.data.group, or terms with --config.measures.groups'
+  'no groups of the test set were named, so nothing is known of gaps: name a '
+  'column with --config.data.group, or terms with --config.measures.groups'
 )
 
 

@@ -46,7 +46,7 @@ RENAME = (
 )
 PROBABILITY = (
   'a probability from 0 to 1 is needed (of logits take the sigmoid or softmax '
-  'first, divide percents by 100)'
+  'first, divide percents by 100, points by the most that can be had)'
 )
 SUM = 1e-3  # how far probabilities of a row may be from a sum of 1
 MOST = 1000  # classes, where nobody names them

@@ -230,6 +230,8 @@ def thresholds_section(found: Equalized, of: results.Results, groups) -> list:
     narrows=known and parities[1] > parities[0],
     criterion=criterion,
     held=found.after.results.sets[SET]['rows'],
+    each=found.after.results.sets[SET]['groups'],
+    rate=rate,
     accuracy=_change(found.price),
     parity=_change(found.comparison[name]),
     rows=[
