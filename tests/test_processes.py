@@ -78,13 +78,13 @@ def test_two_processes_compile_the_same_programs(tmp_path):
   )
   assert ended.returncode == 0, ended.stderr[-2000:]
   each = [
-    [(path.name, path.read_text()) for path in sorted(process.iterdir())]
+    [path.read_text() for path in sorted(process.iterdir())]
     for process in folder.iterdir()
   ]
-  first, second = filter(None, each)  # the launcher asks python something, too
-  assert [name for name, _ in first] == [name for name, _ in second]
-  assert [n for (n, a), (_, b) in zip(first, second) if a != b] == []
-  assert sum('num_partitions = 4' in text for _, text in first) > 10
+  # What one process makes for itself, as of a live line, keeps nobody waiting.
+  all_four = lambda texts: [t for t in texts if 'num_partitions = 4' in t]
+  first, second = map(all_four, filter(None, each))  # the launcher asks, too
+  assert first == second and len(first) > 10
 
 
 def short(folder, epochs):

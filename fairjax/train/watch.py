@@ -71,7 +71,8 @@ class Recent:
 
   def shown(self, done: int) -> dict[str, Callable]:
     """What the live line shows, looked at only when it is drawn."""
-    first = lambda value: lambda: float(value[0])
+    # One process draws: a program of value[0] would wait for the others.
+    first = lambda value: lambda: float(np.asarray(value)[0])
     return self.rates(done) | {k: first(v) for k, v in self.last.items()}
 
   def means(self) -> dict[str, np.ndarray]:
