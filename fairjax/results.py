@@ -236,17 +236,22 @@ def read(folder: str | os.PathLike[str]) -> Results:
 def write(folder: str | os.PathLike[str], results: Results) -> Results:
   """Writes results.json; returns what a reader of it gets."""
   results = from_tree(plain(results))
-  strange = {key for key in names(results) if not is_known(key)}
-  if nameless := sorted(strange - {*results.own_measures}):
-    raise UserError(
-      f'results have measures without a row: {", ".join(nameless)}; '
-      'give each its label, direction and meaning in '
-      'fairjax/metrics/measures.csv'
-    )
+  check_rows('the run', results)
   artefacts.write_json(
     pathlib.Path(folder) / FILE, {'version': VERSION, **vars(results)}
   )
   return results
+
+
+def check_rows(what: str, results: Results) -> None:
+  """Refuses a measure of which no row says how it is read."""
+  strange = {key for key in names(results) if not is_known(key)}
+  if nameless := sorted(strange - {*results.own_measures}):
+    raise UserError(
+      f'{what} has measures without a row: {", ".join(nameless)}; give each '
+      'its label, direction and meaning in fairjax/metrics/measures.csv, or '
+      'from another package by an entry point of fairjax.measures'
+    )
 
 
 # Parts of a section: plain dicts, which the page turns into html.

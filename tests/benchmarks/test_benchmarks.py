@@ -126,7 +126,7 @@ def test_authors_learn_what_is_wrong(toy, monkeypatch):
   bad = {'fairness': {'unheard': {'value': 0.5}}}
   whole = estimate
   patch('estimate', lambda *_: bad)
-  with pytest.raises(ValueError, match='unheard is no row'):
+  with pytest.raises(UserError, match=r'toy .*: unheard; .*by an entry'):
     measure('toy', likes, CONFIG)
   patch('estimate', lambda *_: {'quality': {'stereotype': 0.5}})
   with pytest.raises(ValueError, match=r'quality\.stereotype is 0\.5'):

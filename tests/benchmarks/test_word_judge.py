@@ -293,7 +293,7 @@ def test_the_table_is_of_every_number_and_holm_is_over_all_of_them():
   (words,) = said
   assert 'over the 5 numbers' in words
   assert 'gender by' in words and 'race by CrowS-Pairs (original) (70' in words
-  assert 'age by' not in words and 'p 0.04' in words
+  assert 'age by' not in words and 'p = 0.04' in words
   assert rows[2]['BBQ bias']['value'] == 0.1
   assert rows[1][label]['digits'] == 1 and 'digits' not in rows[2]['BBQ bias']
   for name, row in BENCHMARKS.items():  # each shows what it can measure
@@ -309,7 +309,7 @@ def test_a_number_of_the_level_is_one_of_the_sure():
   one = {'fairness': {'crows_original': number(60.0)}, 'groups': groups}
   _, (said,) = by_axis.lines({'crows': one}, {'crows': pd.DataFrame()})
   assert said.startswith('Apart from no preference, at p ≤ 0.05 by Holm over')
-  assert said.count('p 0.05') == 5
+  assert said.count('p = 0.05') == 5
 
 
 @pytest.mark.parametrize('association', [0.0, 0.8])

@@ -11,7 +11,6 @@ from fairjax.benchmarks import BENCHMARKS
 from fairjax.benchmarks.shared import sources
 from fairjax.config import Config
 from fairjax.core.errors import UserError, quoted
-from fairjax.metrics import measures
 from fairjax.metrics.inference import intervals
 
 
@@ -161,12 +160,7 @@ def compared_values(
 
 def check(name: str, one: dict) -> None:
   """A benchmark's author learns at once what report cannot show."""
-  wrong = [*results.problems(one, results.SET, name)]
-  alone = results.Results(contenders={name: {'sets': {name: one}}})
-  wrong += [
-    f'{name}: {key} is no row of metrics/measures.csv'
-    for key in results.names(alone)
-    if not measures.is_known(key)
-  ]
-  if wrong:
+  if wrong := [*results.problems(one, results.SET, name)]:
     raise ValueError('; '.join(wrong))
+  alone = results.Results(contenders={name: {'sets': {name: one}}})
+  results.check_rows(f'benchmark {name}', alone)
