@@ -48,8 +48,9 @@ def load(
   if (found := readers.as_values(source)) is not None:
     # Predictions of the rows in their order: numbers, or labels by name.
     asked = answers.Asked(classes, config.measures.positive, f'{THEIRS} has')
-    read = [answers.of_values(found, len(table), asked)]
-    return edited.models(config, read, classes, ())
+    read = answers.of_values(found, len(table), asked)
+    said = join.in_order('the list of predictions'), *read.remarks
+    return edited.models(config, [read._replace(remarks=said)], classes, ())
   if hasattr(source, 'bundle'):  # fairjax.load
     return classifier([source], config)
   name = getattr(source, '__name__', type(source).__name__)

@@ -193,9 +193,13 @@ def _in_order(
     )
   if 'text' in frame and 'text' in table:
     _same_texts(frame, table, where)
-  return frame.reset_index(drop=True), (
+  return frame.reset_index(drop=True), (in_order(where),)
+
+
+def in_order(where: str) -> str:
+  return (
     f'{where} shares no key with the data: its rows are taken in the order of '
-    'the rows of the data',
+    'the rows of the data'
   )
 
 
