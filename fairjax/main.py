@@ -457,7 +457,7 @@ def main(argv: list[str]) -> None:
       memory.keep()
     others = ADDRESS.value, PROCESSES.value, PROCESS.value, DISTRIBUTED.value
     stages.begin(config, folder, *others)
-    recipe(config, folder)
+    stages.finish(config, folder, recipe(config, folder))
   except (UserError, Failed, Undecided, Interrupted) as error:
     end(error, ENDS.get(type(error), MISTAKE))
   except KeyboardInterrupt:

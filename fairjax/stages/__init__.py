@@ -17,8 +17,8 @@ _STAGES = {
   'write_models',
   'loading': 'as_read load membership mitigate notes test_sets',
   'reuse': 'stage write_json write_table',
-  'runs': 'begin data_of file_name is_main keep_config keep_predictions leave '
-  'publish results versions write_predictions',
+  'runs': 'begin data_of file_name finish is_main keep_config '
+  'keep_predictions leave publish results versions write_predictions',
 }
 _MODULE_OF = {name: m for m, names in _STAGES.items() for name in names.split()}
 

@@ -245,3 +245,11 @@ def publish(folder: pathlib.Path, results: Results, log: Log) -> Results:
   log.line(terminal.summary(results))
   log.line(f'the report is {folder / "report.html"}')
   return results
+
+
+def finish(config: Config, folder: pathlib.Path, found: object) -> None:
+  """Publishes Results that a recipe only returned; cells of a grid wait."""
+  made = (folder / ended.RESULTS).exists() and not ended.waits(folder)
+  if isinstance(found, Results) and not (made or config.grid.cells):
+    with Log(folder, config, main=is_main()) as log:
+      publish(folder, found, log)
