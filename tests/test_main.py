@@ -199,7 +199,7 @@ def test_a_long_value_is_not_repeated_whole():
 
 
 def test_the_list_is_whole():
-  listed = printed('-m', 'fairjax.main', '--list')
+  listed = printed('-m', 'fairjax', '--list')
   for word in ('quickstart.py', 'planted', 'augment', 'auc', 'train'):
     assert word in listed
 

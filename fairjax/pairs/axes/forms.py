@@ -10,20 +10,7 @@ import re
 from typing import NamedTuple
 
 from fairjax.data.axes.table import Word
-from fairjax.pairs.axes import people
-from fairjax.pairs.axes.senses import (
-  OWNER,
-  are_people,
-  before_people,
-  fits,
-  is_child,
-  is_counted,
-  is_no_noun,
-  is_offspring,
-  is_person,
-  is_predicate,
-  is_said,
-)
+from fairjax.pairs.axes import people, senses
 from fairjax.pairs.cues import found
 from fairjax.pairs.swapping.neighbours import last_word, next_word
 from fairjax.pairs.word_sets import SETS
@@ -56,7 +43,9 @@ class Site(NamedTuple):
   @property
   def is_free(self) -> bool:
     """No noun follows that it could describe."""
-    return not self.after or is_no_noun(self.next_low, self.before.lower())
+    return not self.after or senses.is_no_noun(
+      self.next_low, self.before.lower()
+    )
 
   @property
   def is_stage(self) -> bool:
@@ -85,14 +74,16 @@ def form_of(
     return 'name'
   if 'noun' in forms:
     one = forms['noun'][0]
-    if at.is_stage and is_offspring(text, start):
+    if at.is_stage and senses.is_offspring(text, start):
       return None
     if 'adjective' not in forms:
       return 'noun' if _is_noun(at, one) else None
-    if at.is_free and not at.hyphen and is_counted(text, start, at.before):
-      person = is_person(text, end, at.before, at.after, one)
+    if (
+      at.is_free and not at.hyphen and senses.is_counted(text, start, at.before)
+    ):
+      person = senses.is_person(text, end, at.before, at.after, one)
       return 'noun' if person else None
-    if at.next_low == 'who' and not is_predicate(text, start):
+    if at.next_low == 'who' and not senses.is_predicate(text, start):
       return None  # a sissy or transgender who
   if 'adjective' not in forms:
     return None
@@ -128,10 +119,10 @@ def _is_plural(at: Site, one: Word) -> bool:
   if re.match(r" ?['’]", text[end : end + 2]) and one.people:
     return False  # children's books
   if at.is_stage and (
-    is_offspring(text, start) or found('had', text, start, end)
+    senses.is_offspring(text, start) or found('had', text, start, end)
   ):
     return False  # two young children of theirs; the kids you had
-  return not one.people or are_people(text, start, end, at.before)
+  return not one.people or senses.are_people(text, start, end, at.before)
 
 
 def _is_group(at: Site) -> bool:
@@ -148,13 +139,13 @@ def _is_group(at: Site) -> bool:
 
 def _is_noun(at: Site, one: Word) -> bool:
   """Whether a noun that is no adjective is of one person."""
-  alone = is_child if one.people else is_counted
+  alone = senses.is_child if one.people else senses.is_counted
   return (
     alone(at.text, at.start, at.before)
     and at.next_low != 'of'
     and not found('of_age', at.text, at.start)
     and (at.is_free or at.next_low.endswith(('ing', 'ed')))
-    and not OWNER.search(at.before)
+    and not senses.OWNER.search(at.before)
     and not at.hyphen
   )
 
@@ -168,18 +159,18 @@ def _is_adjective(at: Site, one: Word, described, own) -> bool:
     return False
   if low in SETS.graded and found('more', text, start):
     return False
-  if noun := before_people(text, at.end, described):
-    return fits(text, start, low, one, noun, own)
+  if noun := senses.before_people(text, at.end, described):
+    return senses.fits(text, start, low, one, noun, own)
   if low in SETS.ages or low in SETS.graded:  # since I was young; they are poor
     return False
   if one.people:
-    stated = is_said(text, start, at.before, at.next_low)
+    stated = senses.is_said(text, start, at.before, at.next_low)
     of_all = low in SETS.figurative and re.search(
       r"\b(?:you|they|who|we)(?:['’]re)?\b[^.]*$", text[:start], re.I
     )
     return stated and not of_all
   if one.no_thing:  # the British, in Korean
-    return at.is_free and is_predicate(text, start)
+    return at.is_free and senses.is_predicate(text, start)
   return True
 
 
@@ -229,4 +220,4 @@ def _is_first_name(text: str, start: int, before: str, after: str) -> bool:
     return before.lower() not in SETS.describing | people.nouns()
   acts = after.lower() in ('was', 'is', 'had', 'has', 'and', 'who', 'of')
   free = before.lower() in SETS.people_determiners | SETS.possessive
-  return acts and not free and not is_predicate(text, start)
+  return acts and not free and not senses.is_predicate(text, start)

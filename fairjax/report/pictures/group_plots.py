@@ -5,29 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairjax.report.pictures.figures import (
-  COLOURS,
-  INK,
-  PALE,
-  ROW,
-  blank,
-  bounds,
-  dots,
-  legend,
-  marked,
-  name,
-  named_rows,
-  of_series,
-  square,
-  styled,
-  tall,
-)
+from fairjax.report.pictures import figures
 
 if TYPE_CHECKING:
   from matplotlib.figure import Figure
 
 
-@styled
+@figures.styled
 def scale(
   groups: Mapping[str, Mapping[str, Any]],
   x_label: str,
@@ -39,77 +23,88 @@ def scale(
   few rows (`few`) is grey and hollow; its `rows` stand beside its name.
   """
   labels = [
-    name(g, 30) + (f' ({row["rows"]:,})' if 'rows' in row else '')
+    figures.name(g, 30) + (f' ({row["rows"]:,})' if 'rows' in row else '')
     for g, row in groups.items()
   ]
-  figure, (axes,) = blank(1, 1, 0.95 + tall(labels))
-  values, reach = (100 * of for of in bounds(list(groups.values())))
+  figure, (axes,) = figures.blank(1, 1, 0.95 + figures.tall(labels))
+  values, reach = (100 * of for of in figures.bounds(list(groups.values())))
   if everyone is not None:
-    axes.axvline(100 * everyone, color=PALE, ls='--', lw=1.2)
-    marked(axes, 100 * everyone, 'everyone')
+    axes.axvline(100 * everyone, color=figures.PALE, ls='--', lw=1.2)
+    figures.marked(axes, 100 * everyone, 'everyone')
   few = [bool(row.get('few')) for row in groups.values()]
-  colours = [PALE if one else COLOURS[0] for one in few]
-  dots(axes, labels, values, reach, few, colours)
+  colours = [figures.PALE if one else figures.COLOURS[0] for one in few]
+  figures.dots(axes, labels, values, reach, few, colours)
   ends = np.r_[values - reach[0], values + reach[1]]
   if np.isfinite(ends).any():
     low, high = np.nanmin(ends), np.nanmax(ends)
     room = max(0.08 * (high - low), 1)
     axes.set_xlim(max(low - room, -2), min(high + room, 102))
-  axes.set_xlabel(name(x_label, 76))
+  axes.set_xlabel(figures.name(x_label, 76))
   return figure
 
 
-@styled
+@figures.styled
 def over_thresholds(
   x: Sequence[float],
   series: Mapping[str, Sequence[float | None]],
   chosen: Sequence[float] = (),
 ) -> 'Figure':
   """Measures over thresholds, with the chosen one (or one a seed) marked."""
-  figure, (axes,) = blank(1, 1, 3.2 + 0.1 * len(series))
+  figure, (axes,) = figures.blank(1, 1, 3.2 + 0.1 * len(series))
   for limit in chosen:
-    axes.axvline(limit, color=INK, lw=1, ls=':')
+    axes.axvline(limit, color=figures.INK, lw=1, ls=':')
   if len(chosen):
-    marked(axes, float(np.mean(chosen)), f'chosen: {np.mean(chosen):.2f}')
+    figures.marked(
+      axes, float(np.mean(chosen)), f'chosen: {np.mean(chosen):.2f}'
+    )
   for k, (title, values) in enumerate(series.items()):
     y = np.array([np.nan if v is None else v for v in values], float)
-    style = of_series(k) | {'ms': 4, 'markevery': 10, 'label': name(title, 40)}
+    style = figures.of_series(k) | {
+      'ms': 4,
+      'markevery': 10,
+      'label': figures.name(title, 40),
+    }
     axes.plot(x, y, **style)
   axes.set(xlabel='decision threshold', xlim=(0, 1), ylim=(-0.02, 1.02))
-  legend(axes, 2, below=True)
+  figures.legend(axes, 2, below=True)
   return figure
 
 
-@styled
+@figures.styled
 def reliability(
   groups: Mapping[str, Sequence[Mapping[str, Any]]],
   share: str = 'share positive',
 ) -> 'Figure':
   """Share positive against mean score, bin by bin: {group: its bins}."""
-  figure, axes = square('mean score of a bin', share)
+  figure, axes = figures.square('mean score of a bin', share)
   for k, (title, rows) in enumerate(groups.items()):
     x = [row['mean score'] for row in rows]
-    y, reach = bounds([row['share positive'] for row in rows])
+    y, reach = figures.bounds([row['share positive'] for row in rows])
     shift = 0.006 * (k - (len(groups) - 1) / 2)
     axes.errorbar(
       *(np.array(x) + shift, y, reach),
-      **of_series(k) | {'ms': 4, 'lw': 1.2, 'elinewidth': 0.7, 'capsize': 2},
-      label=name(title),
+      **figures.of_series(k)
+      | {'ms': 4, 'lw': 1.2, 'elinewidth': 0.7, 'capsize': 2},
+      label=figures.name(title),
     )
-  legend(axes, 2, below=True)
+  figures.legend(axes, 2, below=True)
   return figure
 
 
-@styled
+@figures.styled
 def wordings(
   rows: Sequence[Mapping[str, Any]], x_label: str = 'of 100 decisions'
 ) -> 'Figure':
   """Flips under a swap beside its control: rows {edit, Estimate}, percent."""
-  figure, (axes,) = blank(1, 1, 0.8 + ROW * 1.2 * len(rows))
-  values, reach = bounds([row['value'] for row in rows])
-  places = named_rows(axes, [name(row['edit'], 40) for row in rows])
+  figure, (axes,) = figures.blank(1, 1, 0.8 + figures.ROW * 1.2 * len(rows))
+  values, reach = figures.bounds([row['value'] for row in rows])
+  places = figures.named_rows(
+    axes, [figures.name(row['edit'], 40) for row in rows]
+  )
   colours = [
-    PALE if str(row['edit']).startswith('control') else COLOURS[1]
+    figures.PALE
+    if str(row['edit']).startswith('control')
+    else figures.COLOURS[1]
     for row in rows
   ]
   axes.barh(
@@ -118,7 +113,7 @@ def wordings(
     0.62,
     xerr=reach * 100,
     color=colours,
-    error_kw={'elinewidth': 0.9, 'ecolor': INK, 'capsize': 2.5},
+    error_kw={'elinewidth': 0.9, 'ecolor': figures.INK, 'capsize': 2.5},
   )
-  axes.set_xlabel(name(x_label, 60))
+  axes.set_xlabel(figures.name(x_label, 60))
   return figure

@@ -1,0 +1,5 @@
+"""`python -m fairjax COMMAND …`: the console script."""
+
+from fairjax.main import command
+
+command()
