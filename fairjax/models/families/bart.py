@@ -95,11 +95,8 @@ class BartLayer(nn.Module):
       features, dtype=self.dtype, deviation=s.deviation
     )
     norm = lambda: LayerNorm(EPS, self.dtype)
-    self.attend, self.attention_out, self.attention_norm = (
-      dense(3 * s.width),
-      dense(s.width),
-      norm(),
-    )
+    self.attend, self.attention_out = dense(3 * s.width), dense(s.width)
+    self.attention_norm = norm()
     if self.cross:
       self.query, self.key_value = dense(s.width), dense(2 * s.width)
       self.cross_mix, self.cross_norm = dense(s.width), norm()
