@@ -92,10 +92,9 @@ def assess(
   names, labels, scores, notes = inputs.predicted(y_true, y_score, pos_label)
   columns, remarks = inputs.columns(groups, len(labels))
   remarks += notes
-  found = of_groups.memberships(columns, intersections=intersections)
-  members, group_names, attributes, code = found
-  if not columns:
-    members = np.zeros((0, len(labels)), bool)
+  members, group_names, attributes, code = of_groups.memberships(
+    columns, len(labels), intersections=intersections
+  )
   sample = intervals.RowSample(
     *(confidence_level, n_resamples, random_state),
     weight=row_weights.given(_listed(sample_weight), len(labels)),

@@ -23,6 +23,7 @@ from jaxtyping import Float, Integer
 
 from fairjax.core import artefacts
 from fairjax.core.errors import UserError, is_listed, need
+from fairjax.data.tables import audit_table, group_names
 from fairjax.metrics.inference import row_weights
 from fairjax.metrics.inference.sample import RowSample
 
@@ -49,7 +50,7 @@ class Thresholds:
   ) -> Integer[np.ndarray, '*s n']:
     """1 where a row is positive."""
     need(is_listed(groups), 'groups', groups, 'the group of each row is needed')
-    names = np.array(['' if _none(g) else str(g) for g in groups])
+    names = audit_table.as_known(list(groups), self.thresholds)
     if names.shape != scores.shape[-1:]:
       raise UserError(
         f'there are {len(names)} groups for {scores.shape[-1]} scores; give '
@@ -67,10 +68,6 @@ class Thresholds:
   def save(self, path: str | os.PathLike[str]) -> None:
     """Writes a small json, which `read` and `Classifier.predict` take."""
     artefacts.write_json(path, {'version': VERSION, **dataclasses.asdict(self)})
-
-
-def _none(group: Any) -> bool:
-  return group is None or (isinstance(group, float) and math.isnan(group))
 
 
 def read(path: str | os.PathLike[str]) -> Thresholds:
@@ -177,7 +174,7 @@ def need_rows(
   """The groups; UserError for the first whose rate has no row among `own`."""
   known(criterion)
   names = np.array([str(g) for g in groups])
-  each = [name for name in sorted({*names.tolist()}) if name]
+  each = group_names.in_order({*names.tolist()} - {''})
   if len(each) < 2:
     raise UserError('thresholds are of two groups or more; there are not two')
   labels, names = labels[own], names[own]

@@ -11,8 +11,7 @@ two left it is undefined itself.
 
 import functools
 import itertools
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ import pandas as pd
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
+from fairjax.data.tables import group_names
 from fairjax.metrics import measures
 from fairjax.metrics.inference import extremes, row_weights
 from fairjax.metrics.kernels import kernel
@@ -27,11 +27,6 @@ from fairjax.metrics.kernels import kernel
 # rate: which of (tn, fp, fn, tp) are counted, and among which.
 RATES = measures.rates()
 NAMES = tuple(RATES)
-
-NUMBER = r'-?\d+(?:\.\d+)?(?:e[+-]\d+)?'  # as :g prints it
-BAND = re.compile(
-  rf'(below )?({NUMBER})(?(1)|(?: to below {NUMBER}| and above))'
-)
 
 # Rates that are 1 − another share its pseudo-rows, in the other order.
 PSEUDO_OF = (0, 1, 2, 3, 4, 4, 3, 5)
@@ -220,6 +215,7 @@ class Memberships(NamedTuple):
 
 def memberships(
   columns: Mapping[str, Sequence[Any] | np.ndarray],
+  rows: int = 0,
   *,
   intersections: bool = False,
 ) -> Memberships:
@@ -232,7 +228,7 @@ def memberships(
   lengths = {name: len(values) for name, values in columns.items()}
   if len(set(lengths.values())) > 1:
     raise UserError(f'the group columns have different lengths: {lengths}')
-  n = next(iter(lengths.values()), 0)
+  n = next(iter(lengths.values()), rows)
   codes, texts, names, attributes = [], [], [], []
   for attribute, values in columns.items():
     code, own = _codes(values)
@@ -273,19 +269,6 @@ def of_rows(
   return name[np.where(alone, own.argmax(0) if len(own) else 0, len(own))]
 
 
-def in_order(names: Iterable[str]) -> list[str]:
-  """Sorted; bands of numbers ('below 18', '18 to below 30') from the lowest.
-
-  >>> in_order(['9 to below 18', '18 and above', 'below 9'])
-  ['below 9', '9 to below 18', '18 and above']
-  """
-  found: dict[str, Any] = {name: BAND.fullmatch(name) for name in names}
-  if all(found.values()):
-    low = lambda name: (float(found[name][2]), not found[name][1])
-    return sorted(found, key=low)
-  return sorted(found)
-
-
 def _codes(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, list[str]]:
   """The number of each row's value in sorted order, −1 for none; the values.
 
@@ -298,7 +281,7 @@ def _codes(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, list[str]]:
     )
   code, distinct = pd.factorize(np.asarray(values))
   texts = [*map(str, distinct)]
-  ranked = in_order(set(texts) - {''})
+  ranked = group_names.in_order(set(texts) - {''})
   number = {text: i for i, text in enumerate(ranked)}
   place = [number.get(text, -1) for text in texts]
   return np.array([*place, -1], np.intp)[code], ranked

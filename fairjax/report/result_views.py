@@ -16,7 +16,7 @@ import pandas as pd
 
 from fairjax.core import escape
 from fairjax.core.errors import UserError, is_listed, need, same_index, shown
-from fairjax.data.tables import answers, inputs
+from fairjax.data.tables import answers, inputs, readers
 from fairjax.metrics.gate import ALSO
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.report import tables
@@ -190,10 +190,11 @@ class Equalized:
     need(is_listed(groups), 'groups', groups, 'a group a score is needed')
     same_index(y_score=y_score, groups=groups)
     asked = answers.Asked(('0', '1'), says='y_score has', stacked=False)
-    names = list(groups)
-    scores = answers.of_values(y_score, len(names), asked).scores[0]
+    values = readers.as_values(y_score)
+    rows = len(groups if values is None else values)
+    scores = answers.of_values(y_score, rows, asked).scores[0]
     need(scores.shape[1] == 2, 'y_score', y_score, 'a number a row is needed')
-    return self.rule.decide(scores[:, 1], names)
+    return self.rule.decide(scores[:, 1], list(groups))
 
   def to_frame(self) -> pd.DataFrame:
     """Accuracy and the criterion, before, after, and the difference."""

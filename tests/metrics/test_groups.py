@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjax.core.errors import UserError
-from fairjax.data.tables import audit_table, inputs
+from fairjax.data.tables import audit_table, group_names, inputs
 from fairjax.metrics import assess as door
 from fairjax.metrics import groups
 from fairjax.metrics.inference.sample import RowSample
@@ -154,9 +154,9 @@ def test_bands_stand_from_the_lowest():
     *('below -2.5', '-2.5 to below 9', '9 to below 18', '18 to below 30'),
     *('30 to below 2e+06', '2e+06 and above'),
   ]
-  assert groups.in_order(['b', '9 and above', 'a']) == ['9 and above', 'a', 'b']
-  assert groups.in_order(['10', '9']) == ['10', '9']  # no bands
-  assert groups.in_order([]) == []
+  names = ['9 and above', 'a', 'b']
+  assert group_names.in_order(names[::-1]) == names
+  assert group_names.in_order(['10', '9']) == ['10', '9']  # no bands
 
 
 def test_a_row_has_its_group_of_the_first_attribute():

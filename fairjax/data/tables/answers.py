@@ -50,6 +50,8 @@ PROBABILITY = (
 )
 SUM = 1e-3  # how far probabilities of a row may be from a sum of 1
 MOST = 1000  # classes, where nobody names them
+NUMBER = r'-?(?:\d*[.,]\d+(?:e-\d+)?|\d+(?= *%))( *%)?'  # as a text
+NO_NUMBERS = {*'boolean datetime date time timedelta period'.split()}
 ENOUGH = 20  # rows whose scores say what kind of number they are
 
 
@@ -275,10 +277,11 @@ def _places(
       )
     return numbers
   at = found.index(None)
-  if re.fullmatch(r'[\d.,]+ *%', low[at]):
+  if number := re.fullmatch(NUMBER, low[at]):
+    remedy = 'take off the % signs and divide by 100'
     raise UserError(
-      f'{asked.says} {shown(words[at])} for {asked.place(row(at))}; take off '
-      'the % signs and divide by 100'
+      f'{asked.says} {shown(words[at])} for {asked.place(row(at))}; '
+      + (remedy if number[1] else 'give numbers, not texts: .astype(float)')
     )
   raise UserError(
     f'{asked.says} {shown(words[at])} for {asked.place(row(at))}, but the '
@@ -373,8 +376,13 @@ def _of_frame(frame: pd.DataFrame, rows: int, asked: Asked) -> Answers:
 
 
 def numeric(values: pd.Series) -> pd.Series:
-  """A column of texts that are all numbers, as numbers: files hold texts."""
+  """A column of texts that are all numbers, as numbers: files hold texts.
+
+  Of a date pandas would count the seconds, of a truth value with gaps 0 and 1.
+  """
   if pd.api.types.is_numeric_dtype(values):
+    return values
+  if pd.api.types.infer_dtype(np.asarray(values, object)) in NO_NUMBERS:
     return values
   try:
     numbers = pd.to_numeric(values, errors='coerce')

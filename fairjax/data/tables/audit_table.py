@@ -8,9 +8,8 @@ order and get the id of the file, or their number.
 ('age:18/30' is below 18, 18 to below 30, from 30 on) or else at its quartiles.
 """
 
-import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -268,12 +267,12 @@ def grouped(
       f'({values.dropna().iloc[0]!r}); leave the edges out'
     )
   if edges:
-    return np.array(bands(values, edges), object), []
+    return np.array(group_names.bands(values, edges), object), []
   if many:
     quarters = np.unique(values.dropna().quantile([0.25, 0.5, 0.75]))
     cuts = [float(f'{q:.4g}') for q in quarters]
     shown = ', '.join(f'{e:g}' for e in cuts)
-    return np.array(bands(values, cuts), object), [
+    return np.array(group_names.bands(values, cuts), object), [
       f'{name} has {values.nunique():,} values and is cut at its quartiles, '
       f'{shown}; choose others with {field}={name}:EDGE/EDGE'
     ]
@@ -287,6 +286,21 @@ def grouped(
   if not count:
     raise UserError(f'column {name!r} of {field} is empty in every row')
   return groups, remarks
+
+
+def as_known(values: Sequence, known: Iterable[str]) -> np.ndarray:
+  """Each row's group by the names that groups have: 1.0 is 1, 31 in its band.
+
+  A name that none of them has stays.
+  """
+  values, folded = numeric(pd.Series(values)), {n.casefold(): n for n in known}
+  number = pd.api.types.is_numeric_dtype(values)
+  if number and all(map(group_names.BAND.fullmatch, folded)):
+    ends = re.findall(group_names.NUMBER, ' '.join(folded))
+    cuts = sorted({*map(float, ends)})
+    return np.array(group_names.bands(values, cuts), object)
+  names, _ = group_names.tidied('groups', values)
+  return np.array([folded.get(n.casefold(), n) for n in names], object)
 
 
 def _edges(asked: str, field: str) -> tuple[str, list[float]]:
@@ -303,13 +317,3 @@ def _edges(asked: str, field: str) -> tuple[str, list[float]]:
   if sorted(set(edges)) != edges or not np.isfinite(edges).all():
     raise UserError(f'{field} has {asked!r}; its edges must be finite and rise')
   return name, edges
-
-
-def bands(values: pd.Series, edges: Sequence[float]) -> list[str]:
-  """The band of each number: below the first edge, …, from the last on."""
-  names = [f'below {edges[0]:g}']
-  names += [f'{a:g} to below {b:g}' for a, b in itertools.pairwise(edges)]
-  names += [f'{edges[-1]:g} and above']
-  at = np.searchsorted(edges, values.to_numpy(float), side='right')
-  known = values.notna().to_numpy()
-  return [names[k] if ok else '' for k, ok in zip(at, known)]

@@ -4,8 +4,10 @@
 changed is said in a sentence; what only might be one group is too, but left.
 """
 
+import itertools
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,10 @@ from fairjax.data.tables.schema import Tables
 
 NONE = frozenset(word.casefold() for word in MISSING)
 SHOWN = 6  # names in a sentence
+NUMBER = r'-?\d+(?:\.\d+)?(?:e[+-]\d+)?'  # as :g prints it
+BAND = re.compile(
+  rf'(below )?({NUMBER})(?(1)|(?: to below {NUMBER}| and above))'
+)
 
 
 def tidy(tables: Tables, column: str, called: str = '') -> list[str]:
@@ -68,6 +74,29 @@ def tidied(column: str, values) -> tuple[np.ndarray, list[str]]:
   return spelled, _remarks(column, by_key, counts)
 
 
+def bands(values: pd.Series, edges: Sequence[float]) -> list[str]:
+  """The band of each number: below the first edge, …, from the last on."""
+  names = [f'below {edges[0]:g}']
+  names += [f'{a:g} to below {b:g}' for a, b in itertools.pairwise(edges)]
+  names += [f'{edges[-1]:g} and above']
+  at = np.searchsorted(edges, values.to_numpy(float), side='right')
+  known = values.notna().to_numpy()
+  return [names[k] if ok else '' for k, ok in zip(at, known)]
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+  """Sorted; bands of numbers ('below 18', '18 to below 30') from the lowest.
+
+  >>> in_order(['9 to below 18', '18 and above', 'below 9'])
+  ['below 9', '9 to below 18', '18 and above']
+  """
+  found: dict[str, Any] = {name: BAND.fullmatch(name) for name in names}
+  if all(found.values()):
+    low = lambda name: (float(found[name][2]), not found[name][1])
+    return sorted(found, key=low)
+  return sorted(found)
+
+
 def _names(values: pd.Series) -> pd.Series:
   """Cells as texts; missing ones are '', and 2.0 is '2'."""
   missing = values.isna()
@@ -77,7 +106,7 @@ def _names(values: pd.Series) -> pd.Series:
       ~whole, values.where(whole & ~missing, 0).astype('int64').astype(str)
     )
   else:
-    texts = values.map(str)
+    texts = values.astype(str)  # of days without their hours
   return texts.where(~missing, '').astype(object)
 
 

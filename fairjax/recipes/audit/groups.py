@@ -73,10 +73,9 @@ def groups_of(config: Config, table: pd.DataFrame) -> Groups:
   remarks += unread
   more = table, options.controls, 'audit.controls'
   controls, of_controls = audit_table.columns_of(*more)
-  found = group_rates.memberships(columns, intersections=options.intersections)
-  members, names, attributes, _ = found
-  if not columns:
-    members = np.zeros((0, len(table)), bool)
+  members, names, attributes, _ = group_rates.memberships(
+    columns, len(table), intersections=options.intersections
+  )
   both = ' × '.join(columns)
   crossed = attributes.count(both) if len(columns) > 1 else 0
   if crossed > audit_table.MOST:

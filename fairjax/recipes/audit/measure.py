@@ -11,7 +11,7 @@ import pandas as pd
 
 from fairjax.config import Config, changed
 from fairjax.core.errors import UserError
-from fairjax.data.tables import audit_table
+from fairjax.data.tables import group_names
 from fairjax.data.tables.files import column
 from fairjax.metrics import (
   calibration,
@@ -429,7 +429,7 @@ def conditions(table: pd.DataFrame, groups: Groups) -> dict[str, dict]:
     words = np.array([len(text.split()) for text in table['text']])
     edges = np.unique(np.quantile(words, [0.25, 0.5, 0.75])).round()
     bands = np.array(
-      audit_table.bands(pd.Series(words), list(dict.fromkeys(edges))), object
+      group_names.bands(pd.Series(words), list(dict.fromkeys(edges))), object
     )
     out['words'] = {b: bands == b for b in dict.fromkeys(sorted(bands))}
   return out

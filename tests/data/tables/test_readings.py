@@ -11,6 +11,7 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
 from fairjax.data.tables import answers, files, inputs, join, labels
+from fairjax.data.tables.audit_table import as_known
 
 LABELS = 'class_order number_of offensive only_negated side titles'.split()
 
@@ -42,6 +43,9 @@ READERS = {
   'of_table': of_table,
   'predicted': inputs.predicted,
   'columns': inputs.columns,
+  'as_known': as_known,
+  'days': lambda days, *more: inputs.columns(pd.to_datetime(days), *more),
+  'years': lambda of, n: inputs.columns(pd.PeriodIndex(of, freq='Y'), n),
   'texts': inputs.texts,
   'known': lambda frame: files.columns(pd.DataFrame(frame), Config().data),
   'table': lambda frame, *more: inputs.table(pd.DataFrame(frame), *more),
