@@ -4,16 +4,7 @@ import numpy as np
 import pytest
 
 from fairjax.core.errors import UserError
-from fairjax.methods.project import (
-  DEFINING,
-  equalise,
-  known,
-  needs,
-  neutralise,
-  remove_gender,
-  subspace,
-  unit,
-)
+from fairjax.methods import project
 
 
 def test_the_subspace_is_a_pca_around_the_pairs_means():
@@ -23,7 +14,7 @@ def test_the_subspace_is_a_pca_around_the_pairs_means():
   rows = (rows - rows.mean(1, keepdims=True)).reshape(12, 7)
   values, axes = np.linalg.eigh(rows.T @ rows)
   best = axes[:, np.argsort(values)[::-1][:3]]
-  basis = subspace(vectors, pairs, 3)
+  basis = project.subspace(vectors, pairs, 3)
   np.testing.assert_allclose(basis @ basis.T, np.eye(3), atol=1e-12)
   np.testing.assert_allclose(np.abs(np.diag(basis @ best)), 1)
 
@@ -31,14 +22,14 @@ def test_the_subspace_is_a_pca_around_the_pairs_means():
 @pytest.mark.parametrize('k', [1, 2])
 def test_identities_of_the_two_steps(k):
   rng = np.random.default_rng(2)
-  vectors = unit(rng.normal(size=(20, 8)))
+  vectors = project.unit(rng.normal(size=(20, 8)))
   pairs = np.arange(8).reshape(4, 2)
-  basis = subspace(vectors, pairs, k)
-  neutral = neutralise(vectors, basis, np.arange(8))
+  basis = project.subspace(vectors, pairs, k)
+  neutral = project.neutralise(vectors, basis, np.arange(8))
   np.testing.assert_allclose(neutral[8:] @ basis.T, 0, atol=1e-12)
   np.testing.assert_allclose(np.linalg.norm(neutral, axis=1), 1)
   assert (neutral[:8] == vectors[:8]).all()
-  out = equalise(neutral, basis, pairs)
+  out = project.equalise(neutral, basis, pairs)
   np.testing.assert_allclose(np.linalg.norm(out, axis=1), 1)
   assert (out[8:] == neutral[8:]).all()
   a, b = out[pairs[:, 0]], out[pairs[:, 1]]
@@ -49,15 +40,17 @@ def test_identities_of_the_two_steps(k):
   lean = (vectors[pairs[:, 0]] - vectors[pairs[:, 1]]) @ basis.T
   assert ((a @ basis.T * lean).sum(1) > 0).all()
   # Doing it twice changes nothing.
-  again = equalise(neutralise(out, basis, np.arange(8)), basis, pairs)
+  again = project.equalise(
+    project.neutralise(out, basis, np.arange(8)), basis, pairs
+  )
   np.testing.assert_allclose(again, out, atol=1e-12)
 
 
 def test_one_dimension_is_the_papers_formula():
   rng = np.random.default_rng(4)
-  vectors = unit(rng.normal(size=(4, 5)))
-  g = unit(rng.normal(size=(1, 5)))
-  out = equalise(vectors, g, np.array([[0, 1]]))
+  vectors = project.unit(rng.normal(size=(4, 5)))
+  g = project.unit(rng.normal(size=(1, 5)))
+  out = project.equalise(vectors, g, np.array([[0, 1]]))
   a, b = vectors[:2]
   v = (a + b) / 2
   v = v - (v @ g[0]) * g[0]
@@ -69,10 +62,10 @@ def test_a_pair_is_its_first_two_words():
   words = ['he', 'she', 'actor', 'actress', 'guild']
   vectors = np.random.default_rng(5).normal(size=(5, 6))
   pairs = [('he', 'she')], [('actor', 'actress', 'guild')]
-  out = remove_gender(words, vectors, *pairs)
-  basis = subspace(unit(vectors), np.array([[0, 1]]))
+  out = project.remove_gender(words, vectors, *pairs)
+  basis = project.subspace(project.unit(vectors), np.array([[0, 1]]))
   np.testing.assert_allclose(out[4] @ basis.T, 0, atol=1e-12)
-  assert {'he', 'she'} <= {*needs()} and 'they' not in needs()
+  assert {'he', 'she'} <= {*project.needs()} and 'they' not in project.needs()
 
 
 def test_real_vectors(shared):
@@ -80,18 +73,22 @@ def test_real_vectors(shared):
   lines = [line.split(' ') for line in path.read_text().splitlines()]
   words = [line[0] for line in lines]
   vectors = np.array([line[1:] for line in lines], np.float64)
-  out = remove_gender(words, vectors)
+  out = project.remove_gender(words, vectors)
   place = {w: i for i, w in enumerate(words)}
-  basis = subspace(unit(vectors), known(place, DEFINING, 'defining'))
+  basis = project.subspace(
+    project.unit(vectors), project.known(place, project.DEFINING, 'defining')
+  )
   she, he = out[place['she']], out[place['he']]
   jobs = ['doctor', 'teacher', 'engineer', 'lawyer', 'house', 'the', 'player']
   for job in jobs:
-    before = unit(vectors)[place[job]]
+    before = project.unit(vectors)[place[job]]
     after = out[place[job]]
     assert abs(basis[0] @ after) < 1e-12
     assert abs((she - he) @ after) < 1e-12
     assert after @ before > 0.8  # little else changed
-  gap = (unit(vectors)[place['she']] - unit(vectors)[place['he']]) @ basis[0]
+  gap = (
+    project.unit(vectors)[place['she']] - project.unit(vectors)[place['he']]
+  ) @ basis[0]
   assert np.sign((she - he) @ basis[0]) == np.sign(gap)
   assert out.shape == vectors.shape
   np.testing.assert_allclose(np.linalg.norm(out, axis=1), 1)
@@ -99,4 +96,4 @@ def test_real_vectors(shared):
 
 def test_vectors_without_any_pair_are_a_sentence():
   with pytest.raises(UserError, match='none of the 11 defining word pairs'):
-    remove_gender(['She', 'He'], np.eye(2))
+    project.remove_gender(['She', 'He'], np.eye(2))

@@ -21,6 +21,7 @@ from jaxtyping import Array, Bool, Float, Int, UInt32
 from fairjax.models.families import causal
 from fairjax.models.families.config_keys import of_family, shape_class
 from fairjax.models.families.family import Family, Head
+from fairjax.models.layers import probed
 from fairjax.models.layers.attention import (
   ACTIVATIONS,
   KeyValue,
@@ -30,13 +31,6 @@ from fairjax.models.layers.attention import (
 )
 from fairjax.models.layers.dropout import dropout, fold, identities
 from fairjax.models.layers.places import Batch, Places, places
-from fairjax.models.layers.probed import (
-  Dense,
-  Embed,
-  LayerNorm,
-  Segments,
-  mask_padding_gradient,
-)
 
 EPS = 1e-5  # of every norm; BART's configs do not name it
 _DECODER = 1 << 16  # the decoder's numbers of the dropout key start here
@@ -91,10 +85,10 @@ class BartLayer(nn.Module):
 
   def setup(self):
     s = self.shape
-    dense = lambda features: Dense(
+    dense = lambda features: probed.Dense(
       features, dtype=self.dtype, deviation=s.deviation
     )
-    norm = lambda: LayerNorm(EPS, self.dtype)
+    norm = lambda: probed.LayerNorm(EPS, self.dtype)
     self.attend, self.attention_out = dense(3 * s.width), dense(s.width)
     self.attention_norm = norm()
     if self.cross:
@@ -162,8 +156,8 @@ class Stack(nn.Module):
 
   def setup(self):
     s = self.shape
-    self.position = Embed(s.positions, s.width, self.dtype, s.deviation)
-    self.norm = LayerNorm(EPS, self.dtype)
+    self.position = probed.Embed(s.positions, s.width, self.dtype, s.deviation)
+    self.norm = probed.LayerNorm(EPS, self.dtype)
     for i in range(self.depth):
       layer = BartLayer(s, self.heads, self.hidden, self.cross, self.dtype)
       setattr(self, f'layer_{i}', layer)
@@ -190,7 +184,7 @@ class Stack(nn.Module):
     return x, tuple(caches)
 
   def sees(
-    self, memory: Float[Array, 'r t d'], rows: Segments
+    self, memory: Float[Array, 'r t d'], rows: probed.Segments
   ) -> tuple[KeyValue, ...]:
     """What each layer's attention sees of the encoder's output."""
     layers = [getattr(self, f'layer_{i}') for i in range(self.depth)]
@@ -208,7 +202,7 @@ class Bart(nn.Module):
 
   def setup(self):
     s = self.shape
-    self.word = Embed(s.vocab, s.width, self.dtype, s.deviation)
+    self.word = probed.Embed(s.vocab, s.width, self.dtype, s.deviation)
     self.encoder = Stack(s, s.depth, s.heads, s.hidden, False, self.dtype)
     self.decoder = Stack(
       s, s.decoder_depth, s.decoder_heads, s.decoder_hidden, True, self.dtype
@@ -247,7 +241,7 @@ class Bart(nn.Module):
     """Teacher-forced scores of the target's tokens."""
     x = self.states(batch, source, dropout_key)
     segment_ids = jnp.asarray(batch['target_segment_ids'])
-    return mask_padding_gradient(self._scores(x), segment_ids)
+    return probed.mask_padding_gradient(self._scores(x), segment_ids)
 
   def written(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
@@ -255,7 +249,7 @@ class Bart(nn.Module):
     """The decoder's states, of which the scores are a linear function."""
     x = self.states(batch, self.encode(batch, dropout_key), dropout_key)
     segment_ids = jnp.asarray(batch['target_segment_ids'])
-    return mask_padding_gradient(x, segment_ids)
+    return probed.mask_padding_gradient(x, segment_ids)
 
   def states(
     self,
@@ -268,7 +262,7 @@ class Bart(nn.Module):
       for name in ('target_segment_ids', 'target_positions', 'example')
     )
     at = Places(
-      Segments(segment_ids, example.shape[0]),
+      probed.Segments(segment_ids, example.shape[0]),
       positions,
       identities(example, segment_ids, positions),
     )
@@ -311,7 +305,7 @@ class Bart(nn.Module):
     return self._scores(x), cache
 
   def _embed(
-    self, tokens: Int[Array, 'r t'], rows: Segments
+    self, tokens: Int[Array, 'r t'], rows: probed.Segments
   ) -> Float[Array, 'r t d']:
     scale = self.shape.width**0.5 if self.shape.scaled else 1.0
     return self.word(tokens, rows) * scale

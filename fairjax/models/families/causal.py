@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
+from fairjax.models.layers import probed
 from fairjax.models.layers.attention import (
   KeyValue,
   attention,
@@ -22,13 +23,6 @@ from fairjax.models.layers.attention import (
 from fairjax.models.layers.dropout import dropout, fold
 from fairjax.models.layers.gathers import own_score
 from fairjax.models.layers.places import Batch, Places, places
-from fairjax.models.layers.probed import (
-  Dense,
-  Embed,
-  LayerNorm,
-  Segments,
-  mask_padding_gradient,
-)
 
 
 class LeftToRight(nn.Module):
@@ -48,21 +42,21 @@ class LeftToRight(nn.Module):
 
   def setup(self):
     s = self.shape
-    embed = lambda count: Embed(count, s.width, self.dtype, s.deviation)
+    embed = lambda count: probed.Embed(count, s.width, self.dtype, s.deviation)
     self.word = embed(s.vocab)
     if self.learned_positions:
       self.position = embed(s.positions)
     for i in range(s.depth):
       setattr(self, f'layer_{i}', self.layer(s, self.dtype))
-    self.norm = LayerNorm(s.eps, self.dtype, self.centred, self.centred)
+    self.norm = probed.LayerNorm(s.eps, self.dtype, self.centred, self.centred)
     if not s.tied:
-      self.decoder = Dense(s.vocab, False, self.dtype, s.deviation)
+      self.decoder = probed.Dense(s.vocab, False, self.dtype, s.deviation)
 
   def __call__(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
   ) -> Float[Array, 'r t v']:
     at, x = places(batch), self.states(batch, dropout_key)
-    return mask_padding_gradient(self.scores(x, at), at.rows.segment_ids)
+    return probed.mask_padding_gradient(self.scores(x, at), at.rows.segment_ids)
 
   def states(
     self, batch: Batch, dropout_key: UInt32[Array, ''] | None = None
@@ -175,7 +169,7 @@ def step_places(at: Int[Array, 'n'], count: int) -> Places:
   positions = at[:, None] + jnp.arange(count)
   ones = jnp.ones_like(positions)
   nobody = jnp.zeros(positions.shape, jnp.uint32)
-  return Places(Segments(ones, at.shape[0]), positions, nobody)
+  return Places(probed.Segments(ones, at.shape[0]), positions, nobody)
 
 
 def token_losses(

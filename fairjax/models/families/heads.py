@@ -11,16 +11,11 @@ import flax.linen as nn
 import jax.numpy as jnp
 from jaxtyping import Array, Float, UInt32
 
+from fairjax.models.layers import probed
 from fairjax.models.layers.attention import ACTIVATIONS
 from fairjax.models.layers.dropout import dropout, fold, identities
 from fairjax.models.layers.gathers import columns_of
 from fairjax.models.layers.places import Batch, first_places, head_rows, places
-from fairjax.models.layers.probed import (
-  Dense,
-  LayerNorm,
-  Segments,
-  mask_padding_gradient,
-)
 
 # Uses of the dropout key by heads, out of the way of the layers' numbers.
 _HEAD = 1 << 20
@@ -47,11 +42,11 @@ def drop_head(
 
 def asked_places(
   x: Float[Array, 'r t d'], batch: Batch, heads_only: bool
-) -> tuple[Float[Array, 'r m d'], Segments]:
+) -> tuple[Float[Array, 'r m d'], probed.Segments]:
   """The places at which a masked LM is asked, and whose they are."""
   rows = head_rows(batch) if heads_only else places(batch).rows
   if 'places' in batch:
-    rows = Segments(jnp.asarray(batch['asked']), rows.count)
+    rows = probed.Segments(jnp.asarray(batch['asked']), rows.count)
     x = columns_of(x, jnp.asarray(batch['places']))
   return x, rows
 
@@ -82,15 +77,15 @@ class SequenceClassifier(nn.Module):
       x = first_places(x, batch)
     drop = lambda x, i: drop_head(x, batch, s.head_dropout, dropout_key, i)
     x = drop(x, 0) if self.drop_first else x
-    x = Dense(s.width, dtype=self.dtype, deviation=s.deviation, name='dense')(
-      x, rows
-    )
+    x = probed.Dense(
+      s.width, dtype=self.dtype, deviation=s.deviation, name='dense'
+    )(x, rows)
     x = ACTIVATIONS[self.activation](x)
     # Logits are few: float32 whatever the dtype of the body.
-    x = Dense(self.classes, deviation=s.deviation, name='classifier')(
+    x = probed.Dense(self.classes, deviation=s.deviation, name='classifier')(
       drop(x, 1), rows
     )
-    return mask_padding_gradient(x[:, 0], rows.segment_ids[:, 0])
+    return probed.mask_padding_gradient(x[:, 0], rows.segment_ids[:, 0])
 
 
 class MaskedLM(nn.Module):
@@ -123,11 +118,11 @@ class MaskedLM(nn.Module):
     if self.transform:
       x = self.transform(s, self.dtype, name='head')(x, rows)
     else:
-      x = Dense(
+      x = probed.Dense(
         s.embedding, dtype=self.dtype, deviation=s.deviation, name='dense'
       )(x, rows)
       x = ACTIVATIONS[self.activation or s.activation](x)
-      x = LayerNorm(s.eps, self.dtype, name='norm')(x, rows)
+      x = probed.LayerNorm(s.eps, self.dtype, name='norm')(x, rows)
     bias = getattr(s, 'decoder_bias', True)
     if s.tied:
       scores = self.encoder.word.attend(x).astype(jnp.float32)
@@ -135,9 +130,9 @@ class MaskedLM(nn.Module):
         zeros = nn.initializers.zeros
         scores = scores + self.param('bias', zeros, (s.vocab,))
     else:
-      decoder = Dense(s.vocab, bias, self.dtype, name='decoder')
+      decoder = probed.Dense(s.vocab, bias, self.dtype, name='decoder')
       scores = decoder(x, rows).astype(jnp.float32)
-    return mask_padding_gradient(scores, rows.segment_ids)
+    return probed.mask_padding_gradient(scores, rows.segment_ids)
 
 
 class ElectraDiscriminator(nn.Module):
@@ -154,12 +149,12 @@ class ElectraDiscriminator(nn.Module):
   ) -> Float[Array, 'r t']:
     s, rows = self.shape, places(batch).rows
     x = self.encoder(batch, dropout_key)
-    x = Dense(s.width, dtype=self.dtype, deviation=s.deviation, name='dense')(
-      x, rows
-    )
+    x = probed.Dense(
+      s.width, dtype=self.dtype, deviation=s.deviation, name='dense'
+    )(x, rows)
     x = ACTIVATIONS[s.activation](x)
-    x = Dense(1, deviation=s.deviation, name='score')(x, rows)
-    return mask_padding_gradient(x[..., 0], rows.segment_ids)
+    x = probed.Dense(1, deviation=s.deviation, name='score')(x, rows)
+    return probed.mask_padding_gradient(x[..., 0], rows.segment_ids)
 
 
 class WordTagger(nn.Module):
@@ -181,7 +176,7 @@ class WordTagger(nn.Module):
   ) -> Float[Array, 'r t']:
     rows = places(batch).rows
     x = self.encoder.states(batch, dropout_key)
-    x = Dense(self.classes, deviation=self.shape.deviation, name='score')(
-      x, rows
-    )
-    return mask_padding_gradient(x[..., 0], rows.segment_ids)
+    x = probed.Dense(
+      self.classes, deviation=self.shape.deviation, name='score'
+    )(x, rows)
+    return probed.mask_padding_gradient(x[..., 0], rows.segment_ids)

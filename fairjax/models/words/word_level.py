@@ -21,15 +21,10 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from fairjax.core import paths
 from fairjax.core.errors import UserError
+from fairjax.models.layers import probed
 from fairjax.models.layers.dropout import dropout as hashed_dropout
 from fairjax.models.layers.dropout import identities
 from fairjax.models.layers.places import head_rows
-from fairjax.models.layers.probed import (
-  Dense,
-  Embed,
-  Segments,
-  mask_padding_gradient,
-)
 
 STREAM = 41  # of this file's random numbers
 RANGE = 0.05  # of the random vectors: uniform in (-RANGE, RANGE)
@@ -211,7 +206,7 @@ class WordShape:
 
 def read(
   batch: Mapping[str, Any], shape: WordShape, dtype: Any, keep: int = 0
-) -> tuple[Float[Array, 'b l d'], Segments]:
+) -> tuple[Float[Array, 'b l d'], probed.Segments]:
   """The word vectors of each example, in a window of its own.
 
   `keep` leaves out padding beyond so many places. Frozen vectors are no
@@ -223,7 +218,7 @@ def read(
     rows = dataclasses.replace(rows, segment_ids=rows.segment_ids[:, -keep:])
   if shape.vectors is not None:
     return jnp.asarray(shape.vectors.values).astype(dtype)[ids], rows
-  layer = Embed(shape.vocab, shape.width, dtype=dtype, name='embed')
+  layer = probed.Embed(shape.vocab, shape.width, dtype=dtype, name='embed')
   return layer(ids, rows), rows
 
 
@@ -247,18 +242,18 @@ def scores(
   """The last layer. Logits are few: float32 whatever the rest is."""
   one = head_rows(batch)
   x = glorot(shape.classes, x, jnp.float32, 'classifier')(x, one)
-  return mask_padding_gradient(x[:, 0], one.segment_ids[:, 0])
+  return probed.mask_padding_gradient(x[:, 0], one.segment_ids[:, 0])
 
 
 def glorot(features: int, x: Float[Array, '*s d'], dtype: Any, name: str):
   """A Dense whose initial kernel has the variance 2 / (inputs + outputs)."""
   deviation = math.sqrt(2 / (x.shape[-1] + features))
-  return Dense(features, dtype=dtype, deviation=deviation, name=name)
+  return probed.Dense(features, dtype=dtype, deviation=deviation, name=name)
 
 
 def unpack(
   batch: Mapping[str, Any], length: int
-) -> tuple[Int[Array, 'b l'], Segments]:
+) -> tuple[Int[Array, 'b l'], probed.Segments]:
   """Ids of each example in a window of its own: [b, length], padded with 0.
 
   Texts are padded and cut at the beginning. The padding is part of what the
@@ -286,4 +281,4 @@ def unpack(
   size = mine.sum(1)[:, None]
   ids, _ = look(start[:, None] + size - length + column[:length])
   real = jnp.where(example >= 0, number[:, 0], 0)
-  return ids, Segments(jnp.broadcast_to(real[:, None], (b, length)), b)
+  return ids, probed.Segments(jnp.broadcast_to(real[:, None], (b, length)), b)
