@@ -249,8 +249,8 @@ def memberships(
   members = np.zeros((len(names), n), bool)
   first = 0
   for code in codes:
-    rows = np.flatnonzero(code >= 0)
-    members[first + code[rows], rows] = True
+    inside = np.flatnonzero(code >= 0)
+    members[first + code[inside], inside] = True
     first += int(code.max(initial=-1)) + 1
   alone = codes[0] if len(codes) == 1 else None
   return Memberships(members, names, attributes, alone)
