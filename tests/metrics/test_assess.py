@@ -37,10 +37,8 @@ def test_golden_six(resamples):
     LABELS, SCORES, MEMBERS, ['m', 'f'], options=draws(resamples), min_group=1
   )
   fair = values(found, 'fairness')
-  for name in ('fped', 'fned', 'tped', 'tned', 'dp'):
-    assert fair[name] == 0.5, name
-  for name in ('eqopp0', 'eqopp1', 'eqodd'):
-    assert fair[name] == 0.5, name
+  halves = 'fped fned tped tned dp eqopp0 eqopp1 eqodd'.split()
+  assert {name: fair[name] for name in halves} == dict.fromkeys(halves, 0.5)
   good = values(found, 'quality')
   assert (good['auc'], good['accuracy']) == (0.625, 0.5)
   assert (good['fpr'], good['fnr']) == (0.75, 0.25)
@@ -361,7 +359,9 @@ def test_ten_million_rows():
   scores = (0.6 * rng.random(n, np.float32) + 0.4 * labels).astype(np.float32)
   members = np.arange(g, dtype=np.int8)[:, None] == group
   start = time.perf_counter()
-  names = [str(k) for k in range(g)]
-  found = assess(labels, scores[None], members, names)
+  found = assess(labels, scores[None], members, [*map(str, range(g))])
   assert time.perf_counter() - start < 120
-  assert found['fairness']['dp']['low'] > 0.98
+  # A share is sure to sqrt(.3 * .7 / 200k) = .001, and the widest gap of 50 of
+  # them by chance to 5.65 of those (studentised range): an end is so far off.
+  dp = found['fairness']['dp']
+  assert dp['value'] - dp['low'] == pytest.approx(0.00565, abs=2e-4)
