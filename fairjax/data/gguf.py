@@ -83,8 +83,8 @@ def _read(path: pathlib.Path, size: int, changed: int) -> File:
     for name, one in reader.fields.items()
     if not name.startswith('GGUF.')
   }
-  if bare := [one.name for one in reader.tensors if not len(one.shape)]:
-    raise ValueError(f'tensor {bare[0][:80]!r} has no dimension')
+  if bare := [t.name for t in reader.tensors if 0 in (*t.shape, len(t.shape))]:
+    raise ValueError(f'tensor {bare[0][:80]!r} has no dimension, or one of 0')
   return File(path, metadata, {one.name: one for one in reader.tensors})
 
 

@@ -106,14 +106,14 @@ HARMFUL = {
   'ends early': gguf({}, {'w': W})[:-40],
   'not whole blocks': gguf({}, {'w': ('Q8_0', ((32, 1), bytes(34 * 32)))}),
   'no dimension': gguf({}, {'w': ('F32', np.array(1.0))}),
+  'a dimension of 0': gguf({}, {'w': ('F32', np.zeros((0, 4)))}),
   'two of a name': gguf({}, {'aa': W, 'bb': W}).replace(b'bb', b'aa'),
 }
 
 
 @pytest.mark.parametrize('name', HARMFUL)
 def test_a_harmful_file_is_one_sentence(tmp_path, name):
-  path = tmp_path / 'a.gguf'
-  path.write_bytes(HARMFUL[name])
+  (path := tmp_path / 'a.gguf').write_bytes(HARMFUL[name])
   with pytest.raises(UserError, match=r'broken or no GGUF file: .*fetch it'):
     reading.read(path)
 
