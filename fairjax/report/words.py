@@ -88,10 +88,9 @@ def group(name: str) -> str:
 
 
 def people(group: str) -> str:
-  """'about women', or 'of group ‘X’'."""
-  short = group.rpartition(': ')[2]
-  persons = PEOPLE.get(short.casefold())
-  return f'about {persons}' if persons else f'of group ‘{short}’'
+  """'about women', or 'of group ‘White: other’', which is not ‘other’."""
+  persons = PEOPLE.get(group.rpartition(': ')[2].casefold())
+  return f'about {persons}' if persons else f'of group ‘{group}’'
 
 
 def said(part: str, *values, file: str = 'words.txt') -> str:

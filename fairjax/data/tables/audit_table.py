@@ -237,7 +237,7 @@ def columns_of(
   for one in asked:
     if one.startswith('terms:'):
       continue
-    name, edges = _edges(one, field)
+    name, edges = (one, []) if one in table else _edges(one, field)
     values = column(table, name, field)
     out[name], more = grouped(values, name, field, edges)
     remarks += more

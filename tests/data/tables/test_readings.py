@@ -11,8 +11,10 @@ from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
 from fairjax.data.tables import answers, files, inputs, join, labels
-from fairjax.data.tables.audit_table import as_known
+from fairjax.data.tables.audit_table import as_known, columns_of
+from fairjax.report import words
 
+table = pd.DataFrame
 LABELS = 'class_order number_of offensive only_negated side titles'.split()
 
 
@@ -41,20 +43,18 @@ def numbered(cells, rule='', name='label'):
 READERS = {
   'of_values': of_values,
   'of_table': of_table,
-  'predicted': inputs.predicted,
-  'columns': inputs.columns,
+  **{one: getattr(inputs, one) for one in ('predicted', 'columns', 'texts')},
   'as_known': as_known,
+  'columns_of': lambda rows, asked: columns_of(table(rows), asked),
+  'people': words.people,
   'days': lambda days, *more: inputs.columns(pd.to_datetime(days), *more),
   'years': lambda of, n: inputs.columns(pd.PeriodIndex(of, freq='Y'), n),
-  'texts': inputs.texts,
   'known': lambda frame: files.columns(pd.DataFrame(frame), Config().data),
   'table': lambda frame, *more: inputs.table(pd.DataFrame(frame), *more),
   'join': joined,
   'number': numbered,
   **{one: getattr(labels, one) for one in LABELS},
-  'without_key': lambda data, one: join.without_key(
-    pd.DataFrame(data), one=pd.DataFrame(one)
-  ),
+  'without_key': lambda a, b: join.without_key(table(a), one=table(b)),
 }
 
 
