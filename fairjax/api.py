@@ -486,6 +486,7 @@ def score(
   out = inputs.table(table, list(model.classes_))
   if 'twin' not in out:
     out['twin'] = swap(out['text'])
+  names = [registry.named(name, SCORES, 'score') for name in names]
   for name in names:
     if name in TRACKED:
       raise UserError(

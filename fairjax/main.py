@@ -39,13 +39,14 @@ from fairjax.config import (
   ignored_knobs,
   validate,
 )
-from fairjax.core import knobs, paths
+from fairjax.core import announce, knobs, paths
 from fairjax.core.errors import (
   Failed,
   Interrupted,
   Undecided,
   UserError,
   asked_to_stop,
+  nearest,
   worded,
 )
 
@@ -89,8 +90,7 @@ def find_config(name: str) -> str:
   if os.path.isfile(shipped):
     return str(shipped)
   names = [p.name for p in sorted(config_folder().glob('*.py'))]
-  near = difflib.get_close_matches(shipped.name, names, n=1)
-  hint = f'did you mean configs/{near[0]}?' if near else '--list shows all'
+  hint = nearest(shipped.name, names, '--list shows all')
   raise UserError(f'there is no config file {short(name)}; {hint}')
 
 
@@ -455,6 +455,8 @@ def main(argv: list[str]) -> None:
     with memory.uncollected():  # modules stay
       recipe = find(RECIPES, 'recipe', config.recipe)
       memory.keep()
+    if check := getattr(recipe, 'check', None):
+      check(config)
     others = ADDRESS.value, PROCESSES.value, PROCESS.value, DISTRIBUTED.value
     stages.begin(config, folder, *others)
     stages.finish(config, folder, recipe(config, folder))
@@ -477,6 +479,8 @@ def command() -> None:
   # Threads that are done with a product wait for the next at full speed: a
   # fifth of a small audit. Read as numpy is loaded.
   os.environ.setdefault('OPENBLAS_THREAD_TIMEOUT', '4')
+  # Until a run has a log.
+  announce.NOTED.append(lambda one: print(f'note: {one}', file=sys.stderr))
   TYPED[:] = words = sys.argv[1:]
   name = words[0] if words else ''
   try:

@@ -19,6 +19,7 @@ from test_stated import refused
 
 import fairjax
 from fairjax import main
+from fairjax.benchmarks import BENCHMARKS
 from fairjax.cli import commands
 from fairjax.config import Config, validate
 from fairjax.config.ignored_knobs import OF_SET
@@ -44,7 +45,7 @@ MISTAKEN = word_tables.table_rows(__file__, 'mistaken_flags.csv')
 FILES = {
   ('--config.train.lr=1',): 'none is named | --config=',
   ('--config',): 'needs a value, as in',
-  ('--config=configs/quickstrat.py',): 'quickstrat | quickstart.py?',
+  ('--config=configs/quickstrat.py',): 'quickstrat | quickstart.py',
   ('--config=/nowhere/zzz.py',): 'zzz.py | --list',
   **{
     (f'--config={name}',): 'there is no config file'
@@ -303,6 +304,16 @@ def test_a_mistake_ends_with_one_line_and_its_code(tmp_path):
     assert 'Traceback' not in text
   ended = python('-m', 'fairjax.main', *words[2])  # one from its start
   assert ended.returncode == 2 and 'no.csv' in ended.stderr
+
+
+def test_files_are_missed_before_a_folder_is_made(tmp_path):
+  """The list was cut in the middle, and an empty run stayed behind."""
+  words = ['benchmarks', '.', 'configs', f'--workdir={tmp_path}/run']
+  (_, every), (code, one) = ends([words, [*words, '--names=seat']])
+  files = [n for n, row in BENCHMARKS.items() if row.origin]
+  assert len(files) > 8 and all(f' {name} (' in every for name in files)
+  assert code == 2 and 'holds no *weat*.jsonl' in one
+  assert not [*tmp_path.iterdir()]
 
 
 def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):

@@ -11,8 +11,9 @@ from fairjax import main
 from fairjax.cli import manual
 from fairjax.cli.commands import COMMANDS, flags_of
 from fairjax.config import HELP, Config, shipped, validate
-from fairjax.core import knobs
+from fairjax.core import knobs, registry
 from fairjax.core.errors import UserError
+from fairjax.data import word_tables
 from fairjax.recipes import RECIPES
 
 LEAVES = {leaf.name: leaf for leaf in knobs.leaves(Config)}
@@ -127,10 +128,27 @@ def test_what_can_be_asked(name, has):
   assert has in manual.explain(name)
 
 
+@pytest.mark.parametrize(
+  'table, name, rows', word_tables.table_rows(__file__, 'meant.csv')
+)
+def test_a_name_of_files_and_papers_means_its_rows(table, name, rows):
+  """`benchmarks --names=seat` knew less than `help seat`."""
+  assert registry.meant(name, manual.registries()[table]) == rows.split()
+
+
+def test_a_config_takes_names_and_says_what_it_took():
+  config = Config(recipe='benchmarks')
+  config.benchmarks.names, config.method.name = ['SEAT', 'bbq'], 'CDA + blind'
+  with pytest.warns(UserWarning, match=r'SEAT is the benchmark weat \(WEAT'):
+    knobs.check(config, Config)
+  assert config.benchmarks.names == ['weat', 'bbq']
+  assert config.method.name == 'augment+blind'
+
+
 def test_a_name_without_help_is_one_sentence():
-  with pytest.raises(UserError, match='did you mean benchmarks'):
+  with pytest.raises(UserError, match="did you mean 'benchmarks'"):
     manual.explain('benchmrks')
-  with pytest.raises(UserError, match='did you mean audit'):
+  with pytest.raises(UserError, match="did you mean 'audit'"):
     flags_of(['adit', 'my.csv'])
   done = python('-m', 'fairjax.main', 'help', 'nosuch')
   assert done.returncode == 2 and done.stderr.count('\n') == 1

@@ -306,6 +306,9 @@ MISTAKES = {
     f'a benchmark {name}': partial(fairjax.benchmark, 'x', *given, **more)
     for name, given, more in (
       ('by no name', ['foo'], {}),
+      ('by several names', ['bias_type'], {}),
+      ('by a word', ['stereotype'], {}),
+      ('by its paper', ['Seat', '.'], {}),
       ('without files', ['crows'], {}),
       ('of -1 rows', ['crows', '.'], {'limit': -1}),
       ('of an axis of its own', ['crows', '.'], {'axis': 'age'}),

@@ -4,6 +4,7 @@ import pathlib
 import sys
 
 import pytest
+import small
 
 ROOT = pathlib.Path(__file__).parents[1]
 RIGHT = """
@@ -23,18 +24,7 @@ texts: list[str] = fairjax.swap(['She won.'])
 limits: dict[str, float] = fairjax.thresholds([0], [0.2], ['f']).thresholds
 labels = fairjax.load('folder').predict(['She won.'])
 """
-WRONG = {
-  'fairjax.audit(None, label=3)': 'expected "str"',
-  'fairjax.assess([0], [1], treshold=1)': 'did you mean "threshold"',
-  'fairjax.asses([0], [1])': 'no attribute "asses"',
-  "fairjax.audit(None, options={'min_grp': 5})": 'expected "AuditOptions',
-  "fairjax.write('m', options={'rate': ''})": 'expected "WriteOptions',
-  "fairjax.assess([0], [1], n_resamples='many')": 'expected "int"',
-  "fairjax.assess([0], [1]).plott('dp')": 'no attribute "plott"',
-  "fairjax.thresholds([0], [1], ['f'], criterion=3)": 'expected "str"',
-  "number: int = fairjax.swap('She won.')": 'has type "str"',
-  "fairjax.load('folder').predict_proba(3)": 'expected "Sequence[str]"',
-}
+WRONG = dict(small.cases(__file__, 'wrong_calls.json'))
 
 
 def test_mypy_sees_the_surface(tmp_path, monkeypatch):

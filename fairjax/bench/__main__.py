@@ -10,7 +10,8 @@ import json
 import pathlib
 import sys
 
-from fairjax.core.errors import UserError, nearest
+from fairjax.core.errors import UserError
+from fairjax.core.registry import named
 
 
 def races() -> dict[str, tuple[str, str]]:
@@ -36,10 +37,8 @@ def main(args: list[str]) -> int:
     return 0 if args else 2
   name, *rest = args
   try:
-    if name not in known:
-      hint = nearest(name, known, 'see --list')
-      raise UserError(f'there is no race named {name!r}; {hint}')
-    result = importlib.import_module(known[name][0]).run(rest)
+    module, _ = known[named(name, known, 'race')]
+    result = importlib.import_module(module).run(rest)
   except UserError as error:
     print(f'fairjax.bench: {error}', file=sys.stderr)
     return 2

@@ -47,7 +47,10 @@ class Benchmark(NamedTuple):
   # () where the benchmark is defined by all of its items.
   unit: tuple[str, ...] = ()
   limits: str = ''  # what its number cannot say
-  files: tuple[str, ...] = ()  # globs of what it reads, the first there is
+  files: tuple[str, ...] = ()  # what it reads: globs, | before one in its stead
+  also: tuple[
+    str, ...
+  ] = ()  # what else it, and columns of its files, are called
 
 
 BENCHMARKS: dict[str, Benchmark] = table(__file__, 'benchmarks', Benchmark)

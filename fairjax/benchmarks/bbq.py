@@ -26,21 +26,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fairjax.benchmarks import BENCHMARKS
 from fairjax.benchmarks.shared import forms, result_rows, sources
 from fairjax.core.errors import UserError
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.results import ANY
 
-CATEGORIES = (
-  *('Age', 'Disability_status', 'Gender_identity', 'Nationality'),
-  *('Physical_appearance', 'Race_ethnicity', 'Race_x_SES', 'Race_x_gender'),
-  *('Religion', 'SES', 'Sexual_orientation'),
-)
-FILES = (
-  *(f'{category}.jsonl' for category in CATEGORIES),
-  *('bbq*.jsonl', '*_identity.jsonl'),
-)
+FILES = BENCHMARKS['bbq'].files[0].split('|')
+CATEGORIES = [one.removesuffix('.jsonl') for one in FILES if '*' not in one]
 TEMPLATES = ('templates_*.csv', 'new_templates*.csv')
 ANSWERS = ('ans0', 'ans1', 'ans2')
 FORM = {
@@ -324,12 +318,11 @@ def by_category(
 
 def items(config) -> pd.DataFrame:
   """The items of the user's file."""
-  first = sources.locate(config.benchmarks.data, 'bbq', *FILES)
+  sources.places(config.benchmarks.data, 'bbq')  # or a sentence
   root = pathlib.Path(config.benchmarks.data).expanduser()
   places = [found for name in FILES for found in sources.found(root, name)]
   # The published files, or else all that are called as one of them is.
   named = [one for one in places if one.stem in CATEGORIES] or places
-  named = named or [first]
   frame = read_all(list(dict.fromkeys(named)))
   notes = [sources.version(path, 'bbq') for path in dict.fromkeys(named)]
   unknown = int((frame['target'] < 0).sum())

@@ -30,10 +30,6 @@ from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import text_likelihood
 from fairjax.results import ANY
 
-FILES = (
-  *('descriptors.json', 'nouns.json', 'sentence_templates.json'),
-  'standalone_noun_phrases.json',
-)
 _DESCRIPTOR = {'descriptor': TEXT, 'gender?': TEXT, 'article?': TEXT, '*': ANY}
 _PHRASE = {'noun_phrase': TEXT, 'plural_noun_phrase?': TEXT, '*': ANY}
 _PAIR = rule(
@@ -42,7 +38,7 @@ _PAIR = rule(
   ),
   'two texts, one noun and many',
 )
-# One form a file, in the order of FILES.
+# One form a file, in the order of its row.
 FORMS = (
   {'*': {'*': [forms.either('a text, or an object with one in descriptor',
                             TEXT, _DESCRIPTOR)]}},
@@ -67,7 +63,7 @@ class HolisticLists(NamedTuple):
 
 
 def read(folder: str | pathlib.Path) -> tuple[HolisticLists, list[str]]:
-  paths = [sources.locate(folder, 'holistic', name) for name in FILES]
+  paths = sources.places(folder, 'holistic')
   trees = [forms.tree(path, form) for path, form in zip(paths, FORMS)]
   for path, tree in zip(paths, trees):
     if not tree or any(len(key) > forms.LONGEST for key in tree):

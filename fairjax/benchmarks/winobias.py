@@ -31,14 +31,8 @@ TEST = 't of the jackknife over pairs of occupations'
 def read(folder: str | pathlib.Path) -> pd.DataFrame:
   """id, kind, pro, anti, he (the pro pronoun is masculine), cluster."""
   out, names, broken = [], [], []
-  for kind in ('type1', 'type2'):
-    paths = [
-      sources.locate(
-        *(folder, 'winobias', f'{side}_stereotyped_{kind}*dev*'),
-        f'{side}_stereotyped_{kind}*',
-      )
-      for side in ('pro', 'anti')
-    ]
+  files = sources.places(folder, 'winobias')
+  for kind, paths in (('type1', files[:2]), ('type2', files[2:])):
     names += [sources.version(path, 'winobias') for path in paths]
     sides = [_lines(path) for path in paths]
     if len(sides[0]) != len(sides[1]):

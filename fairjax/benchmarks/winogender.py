@@ -35,8 +35,7 @@ SAME = 1e-9  # what rounding leaves between ρ and 1
 
 def read(folder: str | pathlib.Path) -> pd.DataFrame:
   """id, occupation, of (occupation or participant), he, she, women (%)."""
-  find = lambda name: sources.locate(folder, 'winogender', name)
-  path, numbers = find('all_sentences.tsv'), find('occupations-stats.tsv')
+  path, numbers = sources.places(folder, 'winogender')
   frame = forms.table(path, FORM)
   women = forms.table(numbers, FORM_OF_STATISTICS)
   women = dict(zip(women['occupation'], women['bls_pct_female'].astype(float)))

@@ -6,11 +6,10 @@
 A command adds nothing that flags could not say.
 """
 
-import difflib
 import re
 from typing import Any, NamedTuple
 
-from fairjax.core.errors import Surface, UserError, in_config
+from fairjax.core.errors import Surface, UserError, in_config, nearest
 from fairjax.core.registry import table
 
 
@@ -47,8 +46,7 @@ def flags_of(words: list[str]) -> list[str]:
     return words
   name, *rest = words
   if name not in COMMANDS:
-    near = difflib.get_close_matches(name, COMMANDS, n=1)
-    hint = f'did you mean {near[0]}?' if near else 'see fairjax help'
+    hint = nearest(name, COMMANDS, 'see fairjax help')
     raise UserError(f'{name!r} is no command; {hint}')
   command = COMMANDS[name]
   behind = []

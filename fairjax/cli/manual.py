@@ -8,10 +8,8 @@ Nothing of it is written twice: a knob's help stands at the knob.
 """
 
 import ast
-import difflib
 import os
 import pathlib
-import re
 import textwrap
 from typing import Any
 
@@ -30,7 +28,8 @@ from fairjax.config import (
   shipped,
 )
 from fairjax.core import knobs
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, nearest
+from fairjax.core.registry import meant
 
 WIDTH = 80
 EXITS = (
@@ -72,26 +71,24 @@ def explain(name: str) -> str:
   if os.path.isfile(config_folder() / f'{stem}.py'):
     return config(stem)
   found = _listed(name) + _meant(name.replace('-', '_'), leaves)
-  if found := found or _listed(name, whole=False):
+  if found := found or _listed(name, 1):
     return '\n'.join(found)
   known = [*COMMANDS, *sections(), *leaves, *(p.stem for p in configs())]
   for entries in registries().values():
     known.extend(entries)
-  near = difflib.get_close_matches(name, known, n=1)
-  hint = f'did you mean {near[0]}?' if near else 'see fairjax help, or --list'
+  hint = nearest(name, known, 'see fairjax help, or --list')
   raise UserError(f'there is no help of {name!r}; {hint}')
 
 
-def _listed(name: str, whole: bool = True) -> list[str]:
-  """What --list has under that name; or whose line, or files, have the word."""
-  word = re.compile(rf'\b{re.escape(name)}\b', re.I).search
+def _listed(name: str, *least: int) -> list[str]:
+  """What --list has under a name, and where its files are published."""
   lines = []
   for title, entries in registries().items():
     known = {}
-    for key, one in entries.items():
-      text = f'{one.about} {getattr(one, "origin", "")}'
-      if key == name if whole else word(text):
-        known[key] = one.about
+    for key in meant(name, entries, *least):
+      origin = getattr(entries[key], 'origin', '')
+      files = f'; its files: {origin}' if origin else ''
+      known[key] = entries[key].about + files
     lines += [title, *rows(known)] if known else []
   return lines
 

@@ -24,10 +24,10 @@ from fairjax.core.errors import (
   UserError,
   in_config,
   is_listed,
-  nearest,
   need,
   worded,
 )
+from fairjax.core.registry import named
 
 # What an argument is, said once; FUNCTION.NAME where it is another there.
 ARGUMENTS: dict[str, str] = dict(
@@ -89,12 +89,8 @@ def configured(
 ) -> Config:
   """The config with the values of options, checked."""
   for name, value in given.items():
-    if name not in known:
-      hint = nearest(name, known, f'there are {", ".join(known)}')
-      raise UserError(f'there is no option {name!r}; {hint}')
-    section, _, last = known[name].name.rpartition('.')
-    at = getattr(config, section) if section else config
-    setattr(at, last, _typed(value, known[name]))
+    leaf = known[named(name, known, 'option')]
+    knobs.put(config, leaf.name, _typed(value, leaf))
   knobs.check(config, Config)
   return config
 

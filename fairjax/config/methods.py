@@ -17,9 +17,9 @@ from fairjax.core.knobs import (
 )
 
 RANKINGS = 'fairjax.methods.diet_rows:RANKINGS'
-RANKING = entry(RANKINGS, shown='fairjax help diet.ranking')
+RANKING = entry(RANKINGS)
 # What a diet is compared with: rankings, and the methods that are none.
-RIVAL = entry(RANKINGS, 'blind', 'balance', shown='fairjax help diet.compare')
+RIVAL = entry(RANKINGS, 'blind', 'balance')
 
 
 @dataclasses.dataclass(slots=True)

@@ -19,8 +19,8 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from fairjax.core import paths
-from fairjax.core.errors import UserError, nearest
+from fairjax.core import paths, registry
+from fairjax.core.errors import UserError
 
 Rule = Callable[[Any], str]
 
@@ -56,8 +56,8 @@ def rule(
   )
 
 
-def _worded(rule: Any, wanted: str | Callable[[], str]) -> Rule:
-  rule.wanted = wanted  # read by `wanted`
+def _worded(rule: Any, wanted: Any, read: Any = None) -> Rule:
+  rule.wanted, rule.read = wanted, read  # by `wanted`; what is given as a key
   return rule
 
 
@@ -141,31 +141,33 @@ def each(rule: Rule, least: int = 0) -> Rule:
     twice = [one for i, one in enumerate(values) if one in values[:i]]
     return f'{twice[0]!r} is there twice' if twice else ''
 
-  return _worded(remedy, lambda: f'a list with commas; each {wanted(rule)}')
+  one = getattr(rule, 'read', None)
+  read = one and (lambda values: type(values)(map(one, values)))
+  return _worded(
+    remedy, lambda: f'a list with commas; each {wanted(rule)}', read
+  )
 
 
-def entry(
-  table: str, *also: str, joined: str = '', shown: str = '--list'
-) -> Rule:
-  """A name in a table 'module:TABLE'; `joined` stands between several.
+def entry(table: str, *also: str, joined: str = '') -> Rule:
+  """A name in a table 'module:TABLE'; `joined` stands between several."""
+  module, _, attribute = table.partition(':')
+  kind = attribute.removesuffix('S').replace('_', ' ').lower()
+  parts = lambda v: [one.strip() for one in v.split(joined or '\0')]
 
-  `shown` is the flag or command that shows all names.
-  """
-
-  def names() -> list[str]:
-    module, _, attribute = table.partition(':')
-    return [*also, *getattr(importlib.import_module(module), attribute)]
+  def rows() -> dict[str, Any]:
+    own = getattr(importlib.import_module(module), attribute)
+    return {**dict.fromkeys(also), **own}
 
   def remedy(value: str) -> str:
-    known = names()
-    for name in value.split(joined) if joined else [value]:
-      if name.strip() not in known:
-        hint = nearest(name, known, f'{shown} shows all')
-        return f'there is no {repr(name.strip())[:80]}; {hint}'
-    return ''
+    each = (registry.refusal(one, rows(), kind) for one in parts(value))
+    return next(filter(None, each), '')
 
   several = f', or several joined by {joined!r}' if joined else ''
-  return _worded(remedy, lambda: f'one of {", ".join(names())}{several}')
+  return _worded(
+    remedy,
+    lambda: f'one of {", ".join(rows())}{several}',
+    lambda v: joined.join(registry.named(x, rows(), kind) for x in parts(v)),
+  )
 
 
 def filled(value: str) -> str:
@@ -274,6 +276,11 @@ def value(config: Any, name: str) -> Any:
   return config
 
 
+def put(config: Any, name: str, new: Any) -> None:
+  section, _, last = name.rpartition('.')
+  setattr(value(config, section) if section else config, last, new)
+
+
 _WANTED = {
   bool: 'True or False',
   int: 'a whole number',
@@ -332,15 +339,19 @@ def of_tree(kind: type, tree: Any, where: Any = 'config.json') -> Any:
 
 
 def check(config: Any, kind: type) -> None:
-  """Raises UserError with one sentence for the first wrong field."""
+  """Raises UserError for the first wrong field; names become those of rows."""
   for name, wanted in sections(kind).items():
     if not isinstance(inner := getattr(config, name), wanted):
       want = f'it must be a config.{wanted.__name__}'
       raise UserError(where=name, got=inner, expected=want)
   for leaf in leaves(kind):
-    result = value(config, leaf.name)
-    if expected := _wrong(leaf, result):
-      raise UserError(where=leaf.name, got=result, expected=expected)
+    given, read = value(config, leaf.name), getattr(leaf.rule, 'read', None)
+    expected = _wrong(leaf, given)
+    if read and not expected and given != leaf.default:
+      put(config, leaf.name, read(given))
+      expected = _wrong(leaf, value(config, leaf.name))
+    if expected:
+      raise UserError(where=leaf.name, got=given, expected=expected)
 
 
 def _wrong(leaf: Leaf, result: Any) -> str:

@@ -4,13 +4,14 @@ import functools
 import importlib
 import importlib.metadata
 import pathlib
+import re
 import typing
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fairjax.core import paths
-from fairjax.core.errors import UserError, nearest
+from fairjax.core import announce, paths
+from fairjax.core.errors import UserError, nearest, shown
 
 
 class Entry(NamedTuple):
@@ -84,9 +85,59 @@ def listed(point: importlib.metadata.EntryPoint, package: str) -> Entry:
 
 
 def find(entries: Mapping[str, Any], kind: str, name: str) -> Any:
-  """What is registered under `name`, or a sentence with the nearest."""
-  if name not in entries:
-    hint = nearest(name, entries, 'fairjax --list shows all')
-    raise UserError(f'there is no {kind} named {name!r}; {hint}')
-  module, function = entries[name].target.split(':')
+  """What is registered under a name."""
+  module, function = entries[named(name, entries, kind)].target.split(':')
   return getattr(importlib.import_module(module), function)
+
+
+def named(name: str, entries: Mapping[str, Any], kind: str) -> str:
+  """The key that a name means, said where it is another one; or a sentence."""
+  if sentence := refusal(name, entries, kind):
+    raise UserError(sentence)
+  (key,) = meant(name, entries)
+  if key != name:
+    announce.note(f'{name} is the {kind} {_told(key, entries)}')
+  return key
+
+
+def refusal(name: Any, entries: Mapping[str, Any], kind: str) -> str:
+  """A sentence where a name means no row, or several; else ''."""
+  if len(found := meant(name, entries)) == 1:
+    return ''
+  # A plain word of a line may stand there by chance: it is not taken.
+  said = meant(name, entries, 1) if len(str(name)) > 3 else []
+  if found := found or (said if len(said) < 4 else []):
+    hint = f'did you mean {" or ".join(_told(key, entries) for key in found)}?'
+  else:
+    hint = nearest(str(name), entries, f'there are {", ".join(entries)}')
+  return f'there is no {kind} {shown(name)}; {hint}'
+
+
+def meant(name: Any, entries: Mapping[str, Any], least: int = 2) -> list[str]:
+  """The keys that a name may mean: itself, else those that have it best.
+
+  4, without case, - _ and blanks: a key, or its end behind /; 3: a label or
+  other name (`also`); 2: a name in a line or origin, no plain word; 1: words.
+  """
+  plain = lambda text: re.sub(r'[-_\s]+', '', text).lower()
+  asked = plain(name) if isinstance(name, str) else ''
+  if not asked or name in entries:
+    return [name] if asked else []
+  letters = r'[-_\s]*'.join(map(re.escape, asked))
+  words = re.compile(rf'(?<![\w-]){letters}(?![\w-])', re.I)
+
+  def has(key: str, row: Any) -> int:
+    text = lambda field: getattr(row, field, '')
+    keys, own = (key, key.rpartition('/')[2]), (text('label'), *text('also'))
+    said = ' '.join(words.findall(f'{text("about")} {text("origin")}'))
+    spelled = re.search('[A-Z0-9_.-]', said)
+    found = said, spelled, asked in map(plain, own), asked in map(plain, keys)
+    return max(k for k, one in enumerate((True, *found)) if one)
+
+  how = {key: has(key, row) for key, row in entries.items()}
+  return [key for key in how if how[key] == max(how.values()) >= least]
+
+
+def _told(key: str, entries: Mapping[str, Any]) -> str:
+  line = getattr(entries[key], 'about', '')
+  return f'{key} ({line})' if line else key

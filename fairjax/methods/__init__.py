@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from fairjax.config import Method
 from fairjax.core.errors import UserError
-from fairjax.core.registry import find, installed, listed, table
+from fairjax.core.registry import installed, listed, named, table
 
 
 class DataMethod(NamedTuple):
@@ -18,6 +18,7 @@ class DataMethod(NamedTuple):
   reads: tuple[str, ...] = ()
   ways: tuple[str, ...] = ()  # what `method.how` may be; '' is the first
   limits: str = ''  # why it may not help
+  also: tuple[str, ...] = ()  # what papers call it
 
 
 METHODS: dict[str, Any] = table(__file__, 'methods', DataMethod)
@@ -27,7 +28,7 @@ installed('methods', METHODS, listed)
 
 _ALL = " ('' is training rows only, 'all' validation rows too)"
 
-MEANT = {'cda': 'augment', 'cds': 'substitute, of ratio 0.5'}
+MEANT = {'cds': 'substitute, of ratio 0.5'}
 
 # Methods that change what a model reads, so test sets must change with it.
 ON_TEST_SETS = ('blind',)
@@ -40,9 +41,8 @@ def chain(name: str) -> list[str]:
     return []
   for one in names:
     if one in MEANT:
-      raise UserError(f'there is no method named {one!r}; write {MEANT[one]}')
-    find(METHODS, 'method', one)  # or a sentence that names it
-  return names
+      raise UserError(f'there is no method {one!r}; write {MEANT[one]}')
+  return [named(one, METHODS, 'method') for one in names]
 
 
 def way(name: str, how: str) -> str:

@@ -21,7 +21,8 @@ import numpy as np
 import pandas as pd
 
 from fairjax.config import Config
-from fairjax.core.errors import UserError, nearest, need
+from fairjax.core.errors import UserError, need
+from fairjax.core.registry import named
 from fairjax.data import word_tables
 from fairjax.data.tables import schema
 from fairjax.data.tables.schema import Tables
@@ -91,7 +92,7 @@ def positions(
   `table` has the column `twin`, and `scores` a row for each of its ids. What
   is chosen does not depend on the order of either.
   """
-  check(ranking, ratios)
+  ranking = check(ranking, ratios)
   of_rows, of_twins = RANKINGS[ranking]
   by_id = np.argsort(table['id'].to_numpy(str), kind='stable')
   draw = lambda half: np.random.default_rng([seed, STREAM, half])  # ratios nest
@@ -168,24 +169,20 @@ def cells(table: pd.DataFrame) -> np.ndarray:
   return (table['label'].astype(str) + '|' + group).to_numpy()
 
 
-def check(ranking: str, ratios: tuple[float, float]) -> None:
-  """Raises UserError for a ranking or a share that there is not."""
-  need(isinstance(ranking, str), 'ranking', ranking, 'a name is needed')
-  if ranking not in RANKINGS:
-    hint = nearest(ranking, RANKINGS, f'there are {[*RANKINGS]}')
-    raise UserError(f'there is no ranking named {ranking!r}; {hint}')
+def check(ranking: str, ratios: tuple[float, float]) -> str:
+  """The ranking that a name means; UserError for one or a share without it."""
   for name, ratio in zip(('factual', 'counterfactual'), ratios):
     right = isinstance(ratio, int | float | np.number) and 0 <= ratio <= 1
     need(
       right and not isinstance(ratio, bool),
       *(f'diet.{name}', ratio, 'a share of the rows in [0, 1] is needed'),
     )
+  return named(ranking, RANKINGS, 'ranking')
 
 
 def needs(ranking: str) -> list[str]:
   """The scores that a ranking looks at."""
-  check(ranking, (0, 0))
-  result = []
+  ranking, result = check(ranking, (0, 0)), []
   for rule in RANKINGS[ranking]:
     match = RULE.fullmatch(rule)
     if match or ' ' in rule:

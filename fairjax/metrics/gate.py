@@ -26,13 +26,6 @@ COMPARISON = re.compile(
   r'\s*([A-Za-z_][\w/. ×-]*?)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*'
 )
 SIGNS = dict(zip(('<', '<=', '>', '>='), (lt, le, gt, ge)))
-# What people call some measures elsewhere.
-ALSO = {
-  **{'demographic_parity': 'dp', 'equalized_odds': 'eqodd'},
-  **{'equalised_odds': 'eqodd', 'equal_opportunity': 'eqopp1'},
-  **{'four_fifths': 'selection_rate_ratio', 'false_positive_rate': 'fpr'},
-  **{'false_negative_rate': 'fnr', 'disparate_impact': 'selection_rate_ratio'},
-}
 
 
 class Condition(NamedTuple):
@@ -74,7 +67,7 @@ def asks(rule: str, measure: str) -> bool:
   """Whether a rule compares a measure, of any attribute."""
   conditions = [c for every in parse(rule) for c in every] if rule else []
   called = (one.measure.rpartition('/')[2] for one in conditions)
-  return any(ALSO.get(name, name) == measure for name in called)
+  return any(measures.meant(name, [measure]) for name in called)
 
 
 def names(
@@ -89,17 +82,16 @@ def keys(
   name: str, known: Mapping[str, Estimate], knob: str = 'audit.fail_if'
 ) -> list[str]:
   """The measures that a name means: itself, or that of every attribute."""
-  name = ALSO.get(name.replace(' ', '_').lower(), name)
-  if name in known:
-    return [name]
-  matches = [key for key in known if key.rpartition('/')[2] == name]
-  if matches:
-    return matches
+  found = measures.meant(name, known)
+  if len({key.rpartition('/')[2] for key in found}) == 1:
+    return found
   choices = measures.leading(known) or list(known)
   otherwise = f'there are {", ".join(choices[:12])}, …'
   if 'flip' in name:
     otherwise = 'flips need a model, or its scores of edited texts'
-  hint = nearest(name, [*known, *ALSO], otherwise)
+  hint = nearest(name, known, otherwise)
+  if found:
+    hint = f'did you mean {" or ".join(found)}?'
   raise UserError(
     f'{knob} names {name!r}, which this run does not measure; {hint}'
   )

@@ -19,7 +19,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from fairjax.core.registry import installed, table
+from fairjax.core import registry
+
+# Names of an aggregate, which has no row.
+ALSO = dict.fromkeys(
+  ('four_fifths', 'disparate_impact'), 'selection_rate_ratio'
+)
 
 
 class Measure(NamedTuple):
@@ -55,6 +60,7 @@ class Measure(NamedTuple):
   leads: bool = False  # compared, and a column where contenders stand together
   pictured: bool = False
   empty: str = ''  # why it is undefined, where it is
+  also: tuple[str, ...] = ()  # its other names, beside the label
 
 
 def _of(one: Measure) -> tuple[Any, ...]:
@@ -66,11 +72,17 @@ def _of(one: Measure) -> tuple[Any, ...]:
 
 MEASURES: dict[str, Measure] = {
   name: one._replace(of=_of(one))
-  for name, one in table(__file__, 'measures', Measure).items()
+  for name, one in registry.table(__file__, 'measures', Measure).items()
 }
 # Another package's entry point names the fields of its row, a dict.
 _own = lambda row, _: Measure(**{'leads': True} | row.load())
-installed('measures', MEASURES, _own)
+registry.installed('measures', MEASURES, _own)
+
+
+def meant(name: str, known: Iterable[str]) -> list[str]:
+  """The names of results.json that a name means, of every attribute."""
+  rows = {key: MEASURES.get(key.rpartition('/')[2]) for key in known}
+  return registry.meant(ALSO.get(name.replace(' ', '_').lower(), name), rows)
 
 
 @functools.lru_cache(1 << 14)

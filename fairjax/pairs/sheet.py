@@ -95,11 +95,8 @@ def read(path: str | pathlib.Path) -> list[Answer]:
   """What was filled in; an answer is yes, no, or nothing yet."""
   path = pathlib.Path(path)
   sheet, key = readers.read(str(path)), readers.read(str(key_path(path)))
-  for column in ('row', *QUESTIONS):
-    if column not in sheet:
-      raise UserError(
-        f'{path} has no column {column!r}; it is not a sheet of pairs'
-      )
+  remedy = 'it is not a sheet of pairs'
+  readers.need(sheet, path, ('row', *QUESTIONS), remedy)
   who = dict(zip(key['row'].astype(str), key['contender']))
   unknown = [r for r in sheet['row'].astype(str) if r not in who]
   if unknown:

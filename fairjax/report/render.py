@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from fairjax.core import alignment, artefacts, escape
 from fairjax.core.errors import UserError
+from fairjax.core.registry import named
 from fairjax.report import tables
 from fairjax.report.pictures import figures, plots
 
@@ -159,11 +160,9 @@ def _prepared(part: Mapping, pictures: Pictures) -> dict:
 def _drawn(part: Mapping) -> 'Figure':
   if not isinstance(part['plot'], str):
     return part['plot']
-  if part['plot'] not in plots.PLOTS:
-    names = ', '.join(plots.PLOTS)
-    raise UserError(f'there is no plot {part["plot"]!r}; there are {names}')
+  plot = named(part['plot'], plots.PLOTS, 'plot')
   try:
-    return plots.PLOTS[part['plot']](**part['data'])
+    return plots.PLOTS[plot](**part['data'])
   except (TypeError, ValueError, KeyError, AttributeError) as error:
     raise UserError(
       f'the figure {part["name"]!r} of results.json is not what the plot '

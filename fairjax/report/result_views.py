@@ -17,7 +17,7 @@ import pandas as pd
 from fairjax.core import escape
 from fairjax.core.errors import UserError, is_listed, need, same_index, shown
 from fairjax.data.tables import answers, inputs, readers
-from fairjax.metrics.gate import ALSO
+from fairjax.metrics import measures
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.report import tables
 from fairjax.results import Results, write
@@ -225,10 +225,11 @@ class NoMeasure(UserError, KeyError):
 
 def measure_of(known: Mapping[str, dict], name: str) -> dict:
   """The estimate of that name, or what it may have been meant to be."""
-  if isinstance(name, str) and name in known:
-    return known[name]
-  text = ALSO.get(str(name).removesuffix('_difference'), str(name))
-  near = [key for key in known if key.rpartition('/')[2] == text]
+  found = measures.meant(name, known) if isinstance(name, str) else ()
+  if len(found) == 1:
+    return known[found[0]]
+  text = str(name).removesuffix('_difference')
+  near = found or measures.meant(text, known)
   near = near or difflib.get_close_matches(text, known, n=3)
   hint = f'did you mean {", ".join(map(repr, near))}?' if near else ''
   raise NoMeasure(

@@ -71,9 +71,9 @@ def _rule(results: Results, one: Finding) -> tuple[str, float] | None:
   rule = results.facts.get('gate, rule', '')
   parity = one.kind == 'gap'
   for asked in (c for every in gate.parse(rule) for c in every) if rule else ():
-    name = gate.ALSO.get(asked.measure, asked.measure)
+    own = one.measure, measures.bare(one.measure)
     fails = asked.sign.startswith('<' if parity else '>')
-    if fails and name in (one.measure, measures.bare(one.measure)):
+    if fails and measures.meant(asked.measure, own):
       return rule, round(1 - asked.bound if parity else asked.bound, 12)
   return None
 

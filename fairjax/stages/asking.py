@@ -15,7 +15,6 @@ differently, what it says of an edit is in part its own noise.
 """
 
 import dataclasses
-import difflib
 import functools
 import importlib
 import inspect
@@ -33,7 +32,7 @@ import pandas as pd
 from fairjax import stages
 from fairjax.config import Config
 from fairjax.core import announce, artefacts
-from fairjax.core.errors import Interrupted, UserError
+from fairjax.core.errors import Interrupted, UserError, nearest
 from fairjax.data.tables import answers, labels
 from fairjax.data.tables.answers import Asked
 from fairjax.metrics import warn
@@ -85,13 +84,11 @@ def imported(
   except (KeyboardInterrupt, Interrupted):
     raise
   except BaseException as error:  # a module may do anything on import
-    names = dir(sys.modules.get(module))
-    near = difflib.get_close_matches(path, names, n=1)
-    if not isinstance(error, AttributeError):
-      near = []
-    hint = f'; did you mean {module}:{near[0]}?' if near else ''
+    lost = isinstance(error, AttributeError)
+    names = dir(sys.modules.get(module)) if lost else ()
+    hint = nearest(path, names, f'check {module}')
     raise UserError(
-      f'{knob} is {name!r}, and that cannot be loaded: {last(error)}{hint}'
+      f'{knob} is {name!r}, and that cannot be loaded: {last(error)}; {hint}'
     ) from error
   model = any(map(functools.partial(hasattr, target), MODEL))
   if inspect.isclass(target) or not (callable(target) or model):

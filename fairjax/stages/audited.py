@@ -8,7 +8,6 @@ data, whose bias is known.
 """
 
 import dataclasses
-import difflib
 import functools
 import inspect
 import os
@@ -23,7 +22,7 @@ import pandas as pd
 from fairjax.config import Config, ignored_knobs
 from fairjax.config.audit import FILES
 from fairjax.core import artefacts, knobs
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, nearest
 from fairjax.data.tables import answers, join, labels, readers
 from fairjax.models.families import chances
 from fairjax.models.folders import of_runs
@@ -139,11 +138,10 @@ def _named(name: str, config, table, classes) -> list[AuditedModel]:
     folder = hub.find(name)
   except UserError as error:
     why = f' (nor on the hub: {error})' if '/' in name else ''
-    near = difflib.get_close_matches(name, map(str, _other_columns(table)), n=1)
-    hint = f'; did you mean the column {near[0]!r}?' if near else ''
+    hint = nearest(name, map(str, _other_columns(table)), 'check the name')
     raise UserError(
       f'there is no model {name!r}: no folder, no file or column of '
-      f"predictions, and not written as 'module:function'{why}{hint}"
+      f"predictions, and not written as 'module:function'{why}; {hint}"
     ) from error
   if folder is None:
     raise UserError(f'model {name!r} has no weights; name a model folder')

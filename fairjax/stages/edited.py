@@ -39,8 +39,7 @@ def _scored(
   if not path:
     return model
   frame = readers.read(path)
-  if 'text' not in frame:
-    raise UserError(f'{path} has no column text; score to_score.csv as it is')
+  readers.need(frame, path, ['text'], 'score to_score.csv as it is')
   own = column and (column in frame or column.endswith('*'))
   named = (column,) if own else config.audit.scores[:1]
   plain = frame.drop(columns='id', errors='ignore')

@@ -85,7 +85,7 @@ def test_collectives_are_read_from_a_schedule():
     (['--target=h100:12'], 'no number of whole hosts of 8'),
     (
       ['--target=v5e:2x2', '--program=trian'],
-      "there is no program 'trian'; there are train",
+      "there is no program 'trian'; did you mean 'train'?",
     ),
     (['--target=v5e:2x2', '--seeds=0'], '--seeds is 0; at least 1'),
   ],

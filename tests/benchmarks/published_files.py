@@ -10,6 +10,22 @@ TEMPLATES = {
 }
 
 
+def winogender(root, percent, say):
+  """Sentences of each job, and its share of women."""
+  rows = ['sentid\tsentence'] + [
+    f'{job}.someone.{k}.{gender}.txt\t'
+    + say.format(job=job, k=k, word=word, mood=('lazy', 'kind')[k])
+    for job in percent
+    for k in (0, 1)
+    for gender, word in (('male', 'he'), ('female', 'she'), ('neutral', 'they'))
+  ]
+  (root / 'all_sentences.tsv').write_text('\n'.join(rows) + '\n')
+  rows = ['occupation\tbls_pct_female'] + [
+    f'{j}\t{p}' for j, p in percent.items()
+  ]
+  (root / 'occupations-stats.tsv').write_text('\n'.join(rows) + '\n')
+
+
 def write(root):
   """A small file of every benchmark in a folder, in its published form."""
   lists = (['John', 'Paul', 'Mike'], ['Amy', 'Joan', 'Lisa'])
@@ -65,18 +81,9 @@ def write(root):
         )
       )
   jobs = ('developer', 'nurse', 'doctor', 'designer', 'secretary')
-  rows = ['sentid\tsentence'] + [
-    f'{job}.someone.{k}.{gender}.txt\tThe {job} slept because {word} was '
-    f'{("lazy", "kind")[k]}.'
-    for job in jobs
-    for k in (0, 1)
-    for gender, word in (('male', 'he'), ('female', 'she'), ('neutral', 'they'))
-  ]
-  (root / 'all_sentences.tsv').write_text('\n'.join(rows) + '\n')
-  stats = ['occupation\tbls_pct_female'] + [
-    f'{job}\t{20 * k + 5}' for k, job in enumerate(jobs)
-  ]
-  (root / 'occupations-stats.tsv').write_text('\n'.join(stats) + '\n')
+  percent = {job: 20 * k + 5 for k, job in enumerate(jobs)}
+  say = 'The {job} slept because {word} was {mood}.'
+  winogender(root, percent, say)
   lines = []
   for k in range(8):
     line = {

@@ -11,6 +11,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import published_files
 import pytest
 import small
 
@@ -290,15 +291,7 @@ def test_winogender(tmp_path):
   """The paper: female pronouns against the percentage of women; ρ > 0 where
   they go together. Answer 0 is the occupation, 1 the participant."""
   jobs = {'plumber': 3, 'chemist': 34, 'teacher': 70, 'nurse': 90, 'clerk': 50}
-  rows = ['sentid\tsentence'] + [
-    f'{job}.someone.{k}.{gender}.txt\tthe {job} {k} said {word} .'
-    for job in jobs
-    for k in (0, 1)
-    for gender, word in (('male', 'he'), ('female', 'she'), ('neutral', 'they'))
-  ]
-  (tmp_path / 'all_sentences.tsv').write_text('\n'.join(rows) + '\n')
-  rows = ['occupation\tbls_pct_female'] + [f'{j}\t{p}' for j, p in jobs.items()]
-  (tmp_path / 'occupations-stats.tsv').write_text('\n'.join(rows) + '\n')
+  published_files.winogender(tmp_path, jobs, 'the {job} {k} said {word} .')
 
   def follows(text):
     """Of the occupation she is as likely as women; of others the reverse."""

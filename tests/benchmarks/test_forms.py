@@ -42,7 +42,7 @@ FILES = [
   ('eec', 'Equity-Evaluation-Corpus.csv', eec.FORM, True),
   *(
     ('holistic', name, form, False)
-    for name, form in zip(holistic.FILES, holistic.FORMS)
+    for name, form in zip(BENCHMARKS['holistic'].files, holistic.FORMS)
   ),
 ]
 LOST = object()

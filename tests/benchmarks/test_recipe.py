@@ -182,7 +182,7 @@ def test_without_names_it_runs_what_is_there(nets, data, tmp_path):
     (tmp_path / name).write_bytes((data / name).read_bytes())
   found = recipe.run(own, tmp_path / 'run')
   (one,) = found.contenders.values()
-  assert {*one['sets']} == {'crows'} and 'stereoset (git' in found.notes[-1]
+  assert {*one['sets']} == {'crows'} and 'stereoset (dev' in found.notes[-1]
   log = (tmp_path / 'run' / 'log.txt').read_text()
   assert log.index('and left out: weat (') < log.index('eec is left out: ')
 

@@ -347,8 +347,8 @@ def test_what_is_wrong_is_said():
   with pytest.raises(UserError, match='no row to take from has a group'):
     taken('cells', 0.4, 0.4, table.assign(group=''), scores)
   for name, shares, says in (
-    ('healthy', (0, 0), "no ranking named 'healthy'; did you mean 'healthy_"),
-    (3, (0, 0), 'a name is needed'),
+    ('healthy', (0, 0), "no ranking 'healthy'; did you mean 'healthy_"),
+    (3, (0, 0), 'no ranking 3; there are healthy'),
     ('random', (-0.1, 0), r'diet\.factual.*in \[0, 1\]'),
     ('random', (0, 1.1), r'diet\.counterfactual'),
     ('random', (True, 0), r'diet\.factual'),

@@ -185,14 +185,13 @@ def test_reductions_are_those_of_each_resample_and_seed():
     own, middle = draws[b, s, 0, :, r], centre[s, 0, :, r]
     known = [g for g in range(4) if own[g] == own[g]]
     apart = own - middle
-    gaps = {
-      'range': max(own[known]) - min(own[known]),
-      'sum': sum(abs(own[g] - own[4]) for g in known),
-    }
-    bounds = {
-      'range': max(apart[known]) - min(apart[known]),
-      'sum': sum(abs(apart[g] - apart[4]) for g in known),
-    }
+    gaps, bounds = (
+      {
+        'range': max(each[known]) - min(each[known]),
+        'sum': sum(abs(each[g] - each[4]) for g in known),
+      }
+      for each in (own, apart)
+    )
     if len(known) < 2:
       gaps, bounds = (dict.fromkeys(x, np.nan) for x in (gaps, bounds))
     gaps |= {'min': min(own[known]), 'max': max(own[known])}

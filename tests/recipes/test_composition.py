@@ -73,11 +73,11 @@ def test_a_blind_link_blinds_the_tests(tables):
 
 
 def test_an_unknown_link_is_one_sentence(tables, tmp_path):
-  with pytest.raises(UserError, match=r"no method named 'reweigh'.*'reweight'"):
+  with pytest.raises(UserError, match=r"no method 'reweigh'.*'reweight'"):
     stages.mitigate(of('augment+reweigh'), tables, Log(tmp_path))
-  with pytest.raises(UserError, match="no method named ''"):
+  with pytest.raises(UserError, match="no method ''"):
     stages.mitigate(of('augment+'), tables, Log(tmp_path))
-  with pytest.raises(UserError, match="no method named 'none'"):
+  with pytest.raises(UserError, match="no method 'none'"):
     compare.variant(SMALL, 'augment+none:ratio=0.5')
   own = compare.variant(SMALL, 'augment+reweight:ratio=0.5')
   assert (own.method.name, own.method.ratio) == ('augment+reweight', 0.5)

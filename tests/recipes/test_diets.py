@@ -121,7 +121,7 @@ def test_methods_beside_diets_are_those_of_their_own_runs(tmp_path):
   with pytest.raises(UserError, match="how is 'up'; blind knows"):
     recipe.run(wrong, tmp_path / 'wrong')  # before anything is trained
   assert not (tmp_path / 'wrong' / 'training').exists()
-  with pytest.raises(UserError, match="no ranking named 'blnd'"):
+  with pytest.raises(UserError, match="no ranking 'blnd'"):
     recipe.run(
       dataclasses.replace(config, diet=conf.Diet(compare=('blnd',))), tmp_path
     )

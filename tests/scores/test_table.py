@@ -182,7 +182,7 @@ def test_the_twin_of_a_pair_is_read_with_its_own_second_text(world):
 @pytest.mark.parametrize(
   'change, sentence',
   [
-    ({'names': ('ge', 'eln')}, "no score named 'eln'; did you mean 'el2n'"),
+    ({'names': ('ge', 'eln')}, "no score 'eln'; did you mean 'el2n'"),
     ({'at': 'epoch x'}, "scoring.at is 'epoch x'"),
     ({'at': 'epoch 3'}, r'K from 0 to train.epochs \(2\)'),
     ({'path': 'no.csv'}, 'no.csv does not exist'),

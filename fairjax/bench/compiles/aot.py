@@ -24,6 +24,7 @@ from typing import Any
 from fairjax.bench.compiles import targets
 from fairjax.bench.compiles.targets import GIB, Chip, Target
 from fairjax.core.errors import UserError
+from fairjax.core.registry import named
 
 BYTES = {'pred': 1, 's8': 1, 'u8': 1, 'bf16': 2, 'f16': 2, 'f32': 4, 's32': 4}
 OPS = 'all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute'
@@ -202,12 +203,7 @@ def run(args: list[str]) -> dict[str, Any]:
   chosen = options(args)
   kernel_table.choose(chosen.kernels)
   names = chosen.program.split(',') if chosen.program else programs.PROGRAMS
-  for name in names:
-    if name not in programs.PROGRAMS:
-      raise UserError(
-        f'there is no program {name!r}; there are '
-        f'{", ".join(programs.PROGRAMS)}'
-      )
+  names = [named(name, programs.PROGRAMS, 'program') for name in names]
   fields = {field.name for field in dataclasses.fields(programs.Size)}
   given = {k: v for k, v in vars(chosen).items() if k in fields}
   given = {k: v for k, v in given.items() if v is not None}

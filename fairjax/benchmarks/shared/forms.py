@@ -127,13 +127,8 @@ def table(path: str | pathlib.Path, form: Mapping[str, Any]) -> pd.DataFrame:
   """
   frame = files.read(str(path))
   names = [name.removesuffix('?') for name in form if name != '*']
-  for name in names:
-    if name not in frame.columns and name in form:
-      column_names = ', '.join(repr(c) for c in list(frame.columns)[:12])
-      raise UserError(
-        f'{path} has no column {name!r}, its columns are {column_names:.400}; '
-        'give the file as it was published'
-      )
+  needed = [name for name in names if name in form]
+  readers.need(frame, path, needed, 'give the file as it was published')
   names = [name for name in names if name in frame.columns]
   twice = [name for name in names if list(frame.columns).count(name) > 1]
   if twice:

@@ -28,13 +28,19 @@ for _name, _md5, _about in table_rows(benchmarks.__file__, 'versions.csv'):
   VERSIONS.setdefault(_name, {})[_md5] = _about
 
 
+def places(folder: str | pathlib.Path, what: str) -> list[pathlib.Path]:
+  """Every file that a benchmark reads."""
+  files = BENCHMARKS[what].files
+  return [locate(folder, what, *names.split('|')) for names in files]
+
+
 def locate(folder: str | pathlib.Path, what: str, *names: str) -> pathlib.Path:
   """The first of `names` (globs) in a folder or one below it.
 
   `what` is the benchmark that reads it, whose row says where it comes from,
   and its names.
   """
-  names = names or BENCHMARKS[what].files
+  names = names or tuple(BENCHMARKS[what].files[0].split('|'))
   root = pathlib.Path(folder).expanduser()
   if not root.is_dir():
     raise UserError(
@@ -45,8 +51,8 @@ def locate(folder: str | pathlib.Path, what: str, *names: str) -> pathlib.Path:
     if places := found(root, name):
       return paths.place(places[0])
   raise NotThere(
-    f'{folder} holds no {" or ".join(names)}, which {what} reads; get it from '
-    f'{BENCHMARKS[what].origin} and put it there, or leave {what} out of '
+    f'{folder} holds no {" or ".join(names[:3])}, which {what} reads; get it '
+    f'from {BENCHMARKS[what].origin} and put it there, or leave {what} out of '
     '--config.benchmarks.names'
   )
 

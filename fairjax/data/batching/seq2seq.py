@@ -18,6 +18,7 @@ from fairjax.core.errors import UserError
 from fairjax.data.batching import batches
 from fairjax.data.batching.batches import Layout, Plan, Pool
 from fairjax.data.batching.tokens import Ragged, offsets_of, ragged
+from fairjax.data.tables import readers
 
 ASKED, CHANGED = 1, 2  # bits of a flag
 
@@ -158,12 +159,8 @@ COLUMNS = ('source', 'target', 'split')
 
 def check(table: pd.DataFrame) -> pd.DataFrame:
   """The pairs, if the table has what training needs; else one sentence."""
-  for column in COLUMNS:
-    if column not in table:
-      raise UserError(
-        f'the pairs have no column {column!r}; source, target and split '
-        '(train, valid or test) are needed'
-      )
+  remedy = 'source, target and split (train, valid or test) are needed'
+  readers.need(table, 'the table of pairs', COLUMNS, remedy)
   for split in ('train', 'valid'):
     if not (table['split'] == split).any():
       raise UserError(f'the pairs have no row of split {split!r}; give it some')

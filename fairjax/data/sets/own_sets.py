@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core.errors import UserError
-from fairjax.data.tables import files
+from fairjax.data.tables import files, readers
 from fairjax.data.word_tables import table_rows
 
 Frames = dict[str, pd.DataFrame]
@@ -149,12 +149,8 @@ def wiki_toxicity(source: str) -> Frames:
   cells = frame[label].map(lambda v: TRUTH.get(str(v).lower(), v))
   numbers = pd.to_numeric(cells, errors='coerce')
   wrong = numbers.isna() & ~cells.isin(['', 'nan', None])
-  if wrong.any():
-    row = frame.index[wrong.to_numpy().argmax()]
-    raise UserError(
-      f'{files.source(frame)} has {cells[row]!r} in column {label!r} of row '
-      f'{row}, which is no number; read it with --config.data.name=file'
-    )
+  why = 'which is no number; read it with --config.data.name=file'
+  readers.refuse(frame, cells, wrong, label, why)
   named = _literal(pd.DataFrame({'comment': frame[text]}))
   named['toxicity'] = numbers.astype(np.float32)
   return _by_column(frame, named)

@@ -4,7 +4,6 @@ Each reader returns a checked table or list, or says in one sentence what is
 wrong with the file.
 """
 
-import difflib
 import pathlib
 from collections.abc import Sequence
 
@@ -74,11 +73,7 @@ def read_list(path) -> list[str]:
 def read_csv(path, columns: Sequence[str]) -> pd.DataFrame:
   """The rows of a file as literal texts, with these columns among them."""
   table = readers.read(str(path), usual='.csv').fillna('').astype(str)
-  for column in columns:
-    if column not in table:
-      near = difflib.get_close_matches(column, list(table), n=1)
-      hint = f'; is it {near[0]!r}?' if near else ''
-      raise UserError(f'{path} has no column {column!r}{hint}')
+  readers.need(table, path, columns, 'add it')
   return table
 
 

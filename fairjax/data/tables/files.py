@@ -152,7 +152,7 @@ def column(frame: pd.DataFrame, name: str, flag: str) -> pd.Series:
   own = frame.attrs.get('columns') or '\0'.join(map(str, frame))
   own = own.split('\0')  # without ours
   near = difflib.get_close_matches(name, own, n=1, cutoff=0.6)
-  columns = ', '.join(_short(c) for c in own[:12])
+  columns = ', '.join(readers.short(c) for c in own[:12])
   hint = (
     f'did you mean --config.{flag}={_in_a_shell(near[0])}?'
     if near
@@ -161,13 +161,6 @@ def column(frame: pd.DataFrame, name: str, flag: str) -> pd.Series:
   raise UserError(
     f'{source(frame)} has no column {name!r}, its columns are {columns}; {hint}'
   )
-
-
-def _short(value) -> str:
-  """A cell or a name as a sentence shows it: blanks and ends are seen."""
-  value = getattr(value, 'item', lambda: value)()  # 1, not np.int64(1)
-  text = ascii(value) if not repr(value).isprintable() else repr(value)
-  return text if len(text) <= 60 else f'{text[:60]}…'
 
 
 def _in_a_shell(name: str) -> str:
@@ -193,12 +186,8 @@ def _texts(frame: pd.DataFrame, name: str, field: str) -> pd.Series:
     values = values.astype(str)
   elif kind not in ('string', 'empty'):
     wrong = ~(missing | values.map(lambda v: isinstance(v, str)))
-    row = values.index[wrong.to_numpy().argmax()]
-    raise UserError(
-      f'{source(frame)} has {_short(values[row])} in column {name!r} of row '
-      f'{row}, which is no text; choose a column of texts with '
-      f'--config.data.{field}'
-    )
+    why = 'which is no text; choose a column of texts with --config.data.'
+    readers.refuse(frame, values, wrong, name, why + field)
   return values.astype(object).where(~missing, None)
 
 
@@ -244,12 +233,8 @@ def _twin(frame: pd.DataFrame, twins: pd.DataFrame, data) -> pd.Series:
 def split_names(frame: pd.DataFrame, name: str) -> pd.Series:
   values = column(frame, name, 'data.split')
   names = values.map(lambda v: SPLIT_NAMES.get(str(v).strip().lower()))
-  if names.isna().any():
-    row = names.index[names.isna().to_numpy().argmax()]
-    raise UserError(
-      f'{source(frame)} has {_short(values[row])} in column {name!r} of row '
-      f'{row}, which is no split; use train, valid or test'
-    )
+  why = 'which is no split; use train, valid or test'
+  readers.refuse(frame, values, names.isna(), name, why)
   return names
 
 
@@ -272,7 +257,7 @@ def _ids_once(tables: Tables) -> None:
   value = repeated['id'][twice].iloc[0]
   first, second = repeated[repeated['id'] == value].iloc[:2].itertuples()
   raise UserError(
-    f'id {_short(value)} is in row {first.row} of '
+    f'id {readers.short(value)} is in row {first.row} of '
     f'{source(tables[first.split])} and in row {second.row} of '
     f'{source(tables[second.split])}; ids must be different, or leave '
     'data.id empty to number the rows'

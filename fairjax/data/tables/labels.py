@@ -15,7 +15,7 @@ import pandas as pd
 from fairjax.core.errors import UserError, count, shown
 from fairjax.data import word_tables
 from fairjax.data.tables import schema
-from fairjax.data.tables.readers import source
+from fairjax.data.tables.readers import refuse, source
 from fairjax.data.tables.schema import Tables
 
 WORDS = word_tables.read(__file__, 'label_words.csv')
@@ -66,7 +66,7 @@ def number(
   for split, table in tables.items():
     unknown = cells[split].notna() & ~cells[split].isin(mapping)
     why = f'--config.data.labels does not map ({_cut(_rule(mapping))})'
-    _refuse(table, cells[split], unknown, name, f'which {why}; add it there')
+    refuse(table, cells[split], unknown, name, f'which {why}; add it there')
     table['label'] = cells[split].map(mapping).astype('Int64')
     table.attrs['classes'] = _names(mapping)
   return mapping
@@ -285,7 +285,7 @@ def _rounded(table: pd.DataFrame, name: str) -> pd.Series:
   """Scores as the nearest whole number."""
   cells, numbers = _numbers(table, ROUND, name)
   why = f'and --config.data.labels={ROUND!r} takes scores from 0 to {MOST}'
-  _refuse(table, cells, (numbers < 0) | (numbers > MOST), name, why)
+  refuse(table, cells, (numbers < 0) | (numbers > MOST), name, why)
   whole = np.floor(numbers + 0.5)
   return whole.astype('Int64').where(cells.notna(), pd.NA)
 
@@ -301,18 +301,8 @@ def _numbers(
     f'which is no number to hold against {shown(rule)}; map the names with '
     "--config.data.labels='NAME=1,NAME=0'"
   )
-  _refuse(table, cells, wrong, name, why)
+  refuse(table, cells, wrong, name, why)
   return cells, numbers
-
-
-def _refuse(table: pd.DataFrame, cells, wrong, name: str, why: str) -> None:
-  """Names the first cell that is wrong, and its row of the file."""
-  if wrong.any():
-    row = table.index[wrong.to_numpy().argmax()]
-    raise UserError(
-      f'{source(table)} has {shown(cells[row])} in column {name!r} of row '
-      f'{row}, {why}'
-    )
 
 
 def _guess(

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core.errors import UserError, shown
-from fairjax.data.tables import files
+from fairjax.data.tables import files, readers
 
 MOST = 10**6  # classes
 COLUMNS = (
@@ -39,12 +39,8 @@ def read(path: str | os.PathLike) -> pd.DataFrame:
 
 def wide(table: pd.DataFrame, path: str) -> pd.DataFrame:
   """One row an example, of a file with one row a text."""
-  for name in ('ex_id', 'label'):
-    if name not in table:
-      raise UserError(
-        f'{path} has is_perturbed but no column {name!r}; a long paired file '
-        'needs ex_id, is_perturbed, label and the texts'
-      )
+  remedy = 'a long paired file needs ex_id, is_perturbed, label and the texts'
+  readers.need(table, path, ('ex_id', 'label'), remedy)
   one, two = next(
     (
       (a, b)
@@ -110,12 +106,8 @@ def _class(value) -> float:
 
 def check(table: pd.DataFrame, path: str) -> pd.DataFrame:
   """The table with all its columns, if every row is a perturbation."""
-  for name in ('id', 'text', 'perturbed', 'label'):
-    if name not in table:
-      raise UserError(
-        f'{path} has no column {name!r}; a paired file has id, text, '
-        'perturbed and label (tables/paired.py)'
-      )
+  names = ('id', 'text', 'perturbed', 'label')
+  readers.need(table, path, names, f'a paired file has {", ".join(names)}')
   table = table.assign(id=table['id'].map(str))
   if 'perturber' not in table:
     table['perturber'] = 'file'

@@ -16,7 +16,7 @@ import pandas as pd
 
 from fairjax.config.rewriting import AXES
 from fairjax.core.errors import UserError
-from fairjax.data.tables import files
+from fairjax.data.tables import files, readers
 from fairjax.data.tables.splits import assign
 from fairjax.data.word_tables import table_rows
 
@@ -56,11 +56,7 @@ def read(path: str | os.PathLike, seed: int = 0) -> pd.DataFrame:
 
 def _table(file: pathlib.Path) -> pd.DataFrame:
   frame = files.read(str(file))
-  missing = [name for name in FIELDS if name not in frame]
-  if missing:
-    raise UserError(
-      f'{file} has no column {missing[0]!r}; PANDA has {", ".join(FIELDS)}'
-    )
+  readers.need(frame, file, FIELDS, f'PANDA has {", ".join(FIELDS)}')
   return frame[list(FIELDS)]
 
 

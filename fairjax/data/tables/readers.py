@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core import paths, strict_json
-from fairjax.core.errors import UserError
+from fairjax.core.errors import UserError, nearest
 from fairjax.core.paths import place as place
 from fairjax.core.paths import shown as shown
 
@@ -181,6 +181,36 @@ def read(path: str, usual: str = '') -> pd.DataFrame:
 
 def source(frame: pd.DataFrame) -> str:
   return frame.attrs.get('source', 'the table')
+
+
+def need(frame: pd.DataFrame, path: Any, names: Sequence, remedy: str) -> None:
+  """Refuses a table that lacks a column; a near one is its remedy."""
+  for name in names:
+    if name not in frame:
+      own = ', '.join(map(repr, list(frame)[:12])) or 'none'
+      hint = nearest(name, map(str, frame), remedy)
+      raise UserError(
+        f'{path} has no column {name!r}, its columns are {own:.400}; {hint}'
+      )
+
+
+def refuse(
+  frame: pd.DataFrame, cells: pd.Series, wrong: pd.Series, name: str, why: str
+) -> None:
+  """Names the first cell of a column that is wrong, and its row."""
+  if wrong.any():
+    row = frame.index[wrong.to_numpy().argmax()]
+    raise UserError(
+      f'{source(frame)} has {short(cells[row])} in column {name!r} of row '
+      f'{row}, {why}'
+    )
+
+
+def short(value) -> str:
+  """A cell or a name as a sentence shows it: blanks and ends are seen."""
+  value = getattr(value, 'item', lambda: value)()  # 1, not np.int64(1)
+  text = ascii(value) if not repr(value).isprintable() else repr(value)
+  return text if len(text) <= 60 else f'{text[:60]}…'
 
 
 # Bytes → text.

@@ -13,7 +13,7 @@ import pandas as pd
 from jaxtyping import Float, Int
 
 from fairjax.core import artefacts
-from fairjax.core.errors import UserError, nearest
+from fairjax.core.errors import UserError
 from fairjax.data.tables import readers
 
 
@@ -51,14 +51,8 @@ def read(path: str, table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
   The file needs the column `id` and one for each score; ranks are made anew.
   """
   user_scores = _read_file(path)
-  for column in ('id', *names):
-    if column not in user_scores:
-      needed = f'it must have id and a column for each of {", ".join(names)}'
-      hint = nearest(column, user_scores.columns, needed)
-      raise UserError(
-        f'{path} has no column {column!r}, its columns are '
-        f'{", ".join(map(str, user_scores.columns))}; {hint}'
-      )
+  remedy = f'it must have id and a column for each of {", ".join(names)}'
+  readers.need(user_scores, path, ('id', *names), remedy)
   user_scores['id'] = user_scores['id'].astype(str)
   twice = user_scores['id'][user_scores['id'].duplicated()]
   if len(twice):

@@ -4,16 +4,14 @@ A new family is a file here and a row of families.csv.
 """
 
 import dataclasses
-import difflib
 import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from fairjax.core import registry
 from fairjax.core.errors import UserError
-from fairjax.core.registry import find as find_entry
-from fairjax.core.registry import table
 from fairjax.models.families import config_keys
 from fairjax.models.families.family import (
   CAPABILITIES,
@@ -22,10 +20,9 @@ from fairjax.models.families.family import (
   ParamRow,
   param_rows,
 )
-from fairjax.models.families.kinds import shown
 
 # By the model_type of config.json.
-FAMILIES = table(__file__, 'families')
+FAMILIES = registry.table(__file__, 'families')
 
 PLACES = 512  # positions of a size
 
@@ -41,14 +38,9 @@ SIZES = {
 
 def find(name: Any, where: str = 'config.json') -> Family:
   """The record of a model_type."""
-  if not isinstance(name, str) or name not in FAMILIES:
-    near = difflib.get_close_matches(str(name), FAMILIES, n=1)
-    hint = f'; did you mean {near[0]}?' if near else ''
-    raise UserError(
-      f'{where} has model_type {shown(name)}; known families are '
-      f'{", ".join(FAMILIES)}{hint}'
-    )
-  return find_entry(FAMILIES, 'family', name)
+  if sentence := registry.refusal(name, FAMILIES, 'family'):
+    raise UserError(f'model_type of {where}: {sentence}')
+  return registry.find(FAMILIES, 'family', name)
 
 
 def require(family: Family, can: str, where: str = '') -> Head:
@@ -109,14 +101,8 @@ def named(
       if not can or can in each.heads
       for full, shape in each.shapes.items()
     }
-    short = {full.split('/')[-1]: full for full in known}
-    full = name if name in known else short.get(name.split('/')[-1])
-    if full is None:
-      raise UserError(
-        f'no model shape is named {name!r}; give a model folder with '
-        f'--config.model=FOLDER or one of {", ".join([*SIZES, *known])}'
-      )
-    shape = known[full]
+    end = name if name in known else name.split('/')[-1]
+    shape = known[registry.named(end, known, 'folder, size or model shape')]
   return replaced(shape, vocab=vocab) if vocab else shape
 
 

@@ -105,23 +105,36 @@ def run(e: Experiment) -> Results:
 
 def items_of(config: Config) -> tuple[dict[str, pd.DataFrame], list[str]]:
   """The items of each benchmark by name, and what is not there."""
-  options = config.benchmarks
-  if options.names:
-    return {name: measure.read(name, config) for name in options.names}, []
-  tables, missing, said = {}, [], []
-  for name, one in BENCHMARKS.items():  # those whose files are there
+  tables, (names, said) = {}, there(config)
+  for name in names:
     try:
-      if one.origin:
-        tables[name] = measure.read(name, config)
-    except sources.NotThere:
-      missing.append(f'{name} ({one.origin})')
-    except sources.Undrawn as error:
+      tables[name] = measure.read(name, config)
+    except (sources.NotThere, sources.Undrawn) as error:
+      if config.benchmarks.names:
+        raise
       said.append(f'{name} is left out: {str(error).partition(";")[0]}')
-  if missing:
-    said.append(f'not in {options.data}, and left out: {"; ".join(missing)}')
   if not tables:
     raise UserError('. '.join(said))
   return tables, said
+
+
+def there(config: Config) -> tuple[list[str], list[str]]:
+  """The benchmarks whose files are there, and what is said of the others."""
+  options, names, missing = config.benchmarks, [], []
+  for name in options.names or [n for n, b in BENCHMARKS.items() if b.origin]:
+    try:
+      sources.places(options.data, name)
+      names.append(name)
+    except sources.NotThere:
+      if options.names:
+        raise
+      first, *more = '|'.join(BENCHMARKS[name].files).split('|')
+      missing.append(f'{name} ({first}{", …" if more else ""})')
+  said = f'not in {options.data}, and left out: {", ".join(missing)}'
+  said += '; fairjax help NAME says where they are published'
+  if not names:
+    raise UserError(said)
+  return names, [said] if missing else []
 
 
 def _named(titles: list[str], config: Config) -> str:
@@ -136,14 +149,16 @@ def _named(titles: list[str], config: Config) -> str:
 
 
 def check(config: Config) -> None:
+  """What is wrong, before anything is read, loaded or made."""
   options = config.benchmarks
-  names = options.names or list(BENCHMARKS)[:4]
+  names = options.names or BENCHMARKS
   need = [f'{n}: {at}' for n in names if (at := BENCHMARKS[n].origin)]
   if need and not options.data:
     raise UserError(
       'benchmarks.data is empty; name the folder of your copies of the files '
-      f'with --config.benchmarks.data ({"; ".join(need)})'
+      f'with --config.benchmarks.data ({"; ".join(need[:4])})'
     )
+  there(config)
   words = [m for m in (config.model, config.audit.against) if m]
   words = [m for m in words if word_judge.is_table(m)]
   if words and (options.mitigations or options.task):
@@ -156,6 +171,9 @@ def check(config: Config) -> None:
       'mitigations are fitted on texts, and data.path is empty; name a file '
       f'with --config.data.path, or leave {options.mitigations[0]} out'
     )
+
+
+vars(run)['check'] = check  # the command calls it before it makes a folder
 
 
 def contenders(

@@ -10,8 +10,9 @@ from fairjax.benchmarks import BENCHMARKS, twins
 from fairjax.benchmarks.shared import measure
 from fairjax.config import Config, doors, validate
 from fairjax.core.errors import UserError, need, shown, worded
+from fairjax.core.registry import named
 from fairjax.data.tables import inputs
-from fairjax.recipes.benchmarks import asked
+from fairjax.recipes.benchmarks import asked, experiment
 
 # The knobs that have another name as arguments.
 ARGUMENTS = {
@@ -43,10 +44,7 @@ def benchmark(
     measure, value, low, high, items, null (the value without a preference), p,
     and p_holm over the parts; attrs['warnings'] says what it cannot tell.
   """
-  if name not in BENCHMARKS:
-    raise UserError(
-      f'name is {name!r}; the benchmarks are {", ".join(BENCHMARKS)}'
-    )
+  name = named(name, BENCHMARKS, 'benchmark')
   inputs.options(0.5, confidence_level, n_resamples, random_state)
   config = _config(name, data, axis)
   config.model = os.fspath(model)
@@ -55,11 +53,7 @@ def benchmark(
   config.measures.confidence_level = confidence_level
   config.measures.resamples = n_resamples
   validate(config)
-  if BENCHMARKS[name].origin and not config.benchmarks.data:
-    raise UserError(
-      f'{name} reads your copies of its files; name their folder with data= '
-      f'({BENCHMARKS[name].origin})'
-    )
+  experiment.check(config)
   if name == 'twins' and not isinstance(data, str | os.PathLike):
     texts = inputs.texts(data)
     items = twins.made(texts, list(map(str, range(len(texts)))), config)

@@ -70,12 +70,8 @@ def _table(
   frame: pd.DataFrame, where: str, axes: Sequence[str]
 ) -> tuple[pd.DataFrame, list[str]]:
   frame = frame.reset_index(drop=True)
-  if 'prompt' not in frame:
-    names = ', '.join(map(str, frame)) or 'none'
-    raise UserError(
-      f'{where} has no column prompt (it has {names}); give that name to the '
-      'column of the prompts'
-    )
+  remedy = 'give that name to the column of the prompts'
+  readers.need(frame, where, ['prompt'], remedy)
   for name in READ:
     if list(frame).count(name) > 1:
       raise UserError(f'{where} has 2 columns named {name!r}; rename one')

@@ -171,7 +171,7 @@ def test_changed_tokens_are_those_that_were_not_copied():
 @pytest.mark.parametrize(
   ('change', 'sentence'),
   [
-    ({'target': None}, "have no column 'target'"),
+    ({'target': None}, "pairs has no column 'target'"),
     ({'split': 'train'}, 'no row of split'),
     ({'source': ' '}, 'row 0 of the pairs has no source'),
   ],

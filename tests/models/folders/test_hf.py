@@ -291,7 +291,7 @@ def test_head_of_other_classes_is_fresh(tmp_path):
     (lambda f: weight_files.read(f), 'has no weights'),
     (lambda f: hub.find(str(f / 'nowhere')), 'does not exist'),
     (lambda f: hub.find('nobody/such-model'), 'config.net.init=random'),
-    (lambda f: families.named('mega'), 'no model shape is named'),
+    (lambda f: families.named('mega'), 'no folder, size or model shape .mega'),
   ],
 )
 def test_one_sentence(make, sentence, tmp_path):

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import programs
 import pytest
+import small
 
 import fairjax
 from fairjax import results
@@ -707,19 +708,7 @@ def never(texts):
 
 
 @pytest.mark.parametrize(
-  ('words', 'options'),
-  [
-    ("did you mean 'eqodd'", {'fail_if': 'eqod<1', 'groups': ('gender',)}),
-    ('does not measure', {'fail_if': 'dp<1'}),
-    ('flips need a model', {'fail_if': 'flips<1', 'swaps': ('column:site',)}),
-    ("reference is 'x'", {'reference': 'x', 'groups': ('gender',)}),
-    ('no groups are compared', {'reference': 'largest'}),
-    ("swaps has 'gander'", {'swaps': ('gander',)}),
-    ('needs gradients of', {'training': 'train.csv', 'groups': ('gender',)}),
-    ('no validation rows', {'choose': 'eer'}),
-    ('but there are no groups', {'equalize': 'equal_fpr'}),
-    ('has no row of label 0', {'equalize': 'equal_fpr', 'groups': ('hard',)}),
-  ],
+  ('words', 'options'), small.cases(__file__, 'refused_early.json')
 )
 def test_what_can_be_refused_is_refused_before_inference(words, options):
   frame = rows().assign(site=rows()['text'])

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
+import small
 from small import folder_of
 
 from fairjax import config as c
@@ -377,20 +378,7 @@ def test_the_config_goes_over_the_folder(told):
 
 
 @pytest.mark.parametrize(
-  ('said', 'sentence'),
-  [
-    ({'do_sample': True, 'num_beams': 2}, r'\.json: do_sample is on, which'),
-    ({'do_sample': 'yes'}, "has do_sample 'yes'; it must be true or false"),
-    ({'do_sample': True, 'top_p': 1.2}, r'\.json: top_p is 1\.2; a number'),
-    ({'do_sample': True, 'temperature': 'hot'}, "has temperature 'hot'; it m"),
-    ({'top_k': 2.5}, r'has top_k 2\.5; it must be a whole number'),
-    ({'min_p': 0.1}, r'sets min_p to 0\.1, which is not known here'),
-    ({'stop_strings': ['END']}, 'sets stop_strings'),
-    ({'guidance_scale': 1.5}, 'sets guidance_scale to 1.5'),
-    ({'repetition_penalty': 1.3}, r'sets repetition_penalty to 1\.3'),
-    ({'num_beams': 0}, r'generation_config\.json: num_beams is 0'),
-    ({'eos_token_id': [2, 3]}, 'has 2 values of eos_token_id'),
-  ],
+  ('said', 'sentence'), small.cases(__file__, 'decodes_otherwise.json')
 )
 def test_a_folder_that_decodes_otherwise_is_refused(told, said, sentence):
   with pytest.raises(UserError, match=sentence):
