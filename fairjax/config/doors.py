@@ -127,7 +127,7 @@ def surface(
     if value is None:
       return entries.get(leaf, name) or leaf
     plain = repr(value.strip('\'"')) if value else '…'
-    if leaf in entries:
+    if leaf in entries and leaf not in own:
       return f'options={{{entries[leaf]!r}: {plain}}}'
     if not name:
       return f'the command and its flag {in_config(leaf, value)}'

@@ -160,19 +160,17 @@ def written(folder: pathlib.Path, with_gallery: bool = False) -> None:
 
 def main() -> None:
   parser = argparse.ArgumentParser('fairjax.docs', description=__doc__)
-  parser.add_argument('out')
+  parser.add_argument('out', type=os.path.abspath)
   parser.add_argument('--gallery', action='store_true')
   given = parser.parse_args()
   if not (ROOT / 'configs' / 'RESULTS.md').is_file():
     raise UserError('the site is built from a checkout of the repository')
   with tempfile.TemporaryDirectory() as name:
-    place = pathlib.Path(name)
-    shutil.copy(HERE / 'mkdocs.yml', place)
-    written(place / 'docs', given.gallery)
-    out = str(pathlib.Path(given.out).resolve())
+    shutil.copy(HERE / 'mkdocs.yml', name)
+    written(pathlib.Path(name, 'docs'), given.gallery)
     build = [sys.executable, '-m', 'mkdocs', 'build', '--strict', '-q']
     quiet = {**os.environ, 'NO_MKDOCS_2_WARNING': '1'}
-    done = subprocess.run([*build, '-d', out], cwd=place, env=quiet)
+    done = subprocess.run([*build, '-d', given.out], cwd=name, env=quiet)
   sys.exit(done.returncode)
 
 

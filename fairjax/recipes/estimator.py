@@ -38,6 +38,7 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
   'weights': ('train_csv', {'method.name': 'reweight'}),
   'diet': ('diet_csv', {'diet.compare': ()}),
 }
+CALLED = {'workdir': 'folder', 'weighting.z': 'the argument sensitive_features'}
 
 
 class FairClassifier(ClassifierMixin, BaseEstimator):
@@ -75,7 +76,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
     self.options = options
     self.folder = folder
 
-  @doors.door({'workdir': 'folder'})
+  @doors.door(CALLED, doors.LEAVES)
   def fit(
     self, X: Any, y: Any, *, sensitive_features: Any = None
   ) -> 'FairClassifier':

@@ -159,6 +159,7 @@ def _values(
     other = results.classes[last].rpartition(' = ')[2]
   epochs = f'{2 * config.get("train", {}).get("epochs", 5):g}'
   rows = _rows(config, 'diet')
+  chosen = next(iter(results.contenders.values()), {}).get('facts', {})
   return {
     'run': shlex.quote(str(run)),
     # A page is passed on: it names no path from the root.
@@ -166,6 +167,7 @@ def _values(
     'model': shlex.quote(config.get('model') or 'MODEL'),
     **{'rows': rows, 'texts': rows if texts else 'my.csv'},
     'grouped': _rows(config, 'audit'),
+    **{k.split()[-1]: chosen.get(k) for k in ('in configs', 'a', 'b')},
     'filed': _rows(config, 'fairtune') if rows != 'my.csv' else '',
     'gate': _gate(results, {one.kind for one in found}),
     **{'epochs': epochs, 'longer': _again(made, 'train.epochs', epochs)},

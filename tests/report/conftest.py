@@ -18,13 +18,9 @@ def estimate(seeds, spread, note=''):
   """An Estimate whose interval is as wide as a test wants it."""
   seeds = [float(s) for s in np.atleast_1d(seeds)]
   middle = float(np.mean(seeds))
-  out = {
-    'value': middle,
-    'low': middle - spread,
-    'high': middle + spread,
-    'seeds': seeds,
-  }
-  return out | ({'note': note} if note else {})
+  ends = {'low': middle - spread, 'high': middle + spread}
+  said = {'note': note} if note else {}
+  return {'value': middle, **ends, 'seeds': seeds} | said
 
 
 def undefined(note):

@@ -132,9 +132,11 @@ def test_the_first_screen_ends_with_what_is_next(case, tmp_path):
   found = [one.split() for one in case['findings'].split('|') if one]
   found = [types.SimpleNamespace(kind=k, verdict=v) for k, v in found]
   own = {'texts': 9, 'fairness': {'eqodd': {'low': 0.557}, 'dp': {'low': None}}}
+  own['warnings'] = [case['warning']]
+  diet = {'in configs': 'healthy_random', 'a': 0.4, 'b': 0.2}
   run = results.Results(
     recipe=case['recipe'],
-    contenders={'m': {'sets': {'data': own | {'warnings': [case['warning']]}}}},
+    contenders={'m': {'sets': {'data': own}, 'facts': diet}},
     facts={'out': 'texts'},
   )
   (one,) = page.next_command(run, found, folder)

@@ -45,8 +45,8 @@ RENAME = (
   '; call the labels alike with --config.data.labels=NAME=NUMBER,NAME=NUMBER'
 )
 PROBABILITY = (
-  'a probability from 0 to 1 is needed (of logits take the sigmoid or softmax '
-  'first, divide percents by 100, points by the most that can be had)'
+  'a probability from 0 to 1 is needed: of logits take the sigmoid or softmax, '
+  'divide percents by 100, other points by their most, or rank(pct=True) them'
 )
 SUM = 1e-3  # how far probabilities of a row may be from a sum of 1
 MOST = 1000  # classes, where nobody names them

@@ -5,23 +5,13 @@ import collections
 import numpy as np
 import pandas as pd
 import pytest
+import small
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data.tables import hygiene, schema
 
-FAULTS = [  # text, label, reason
-  ('fine', 0, None),
-  (None, 0, 'no text'),
-  ('   ', 1, 'an empty text'),
-  ('', 1, 'an empty text'),
-  ('#NAME?', 1, "a spreadsheet's error as text"),
-  (' #REF! ', 1, "a spreadsheet's error as text"),
-  ('#DIV/0!', 0, "a spreadsheet's error as text"),
-  ('#NAME? is not defined', 1, None),
-  ('no label here', None, 'no label'),
-  ('#blessed', 1, None),
-]
+FAULTS = small.cases(__file__, 'faults.json')  # text, label, reason
 
 
 def cleaned(tables, on_bad='error'):

@@ -1053,6 +1053,12 @@ def test_thresholds_of_groups_are_on_the_page_and_in_the_folder(tmp_path):
   direct = fairjax.thresholds(y, p, sex, criterion='equal_fpr', n_resamples=200)
   assert saved['thresholds'] == direct.thresholds
   assert saved['thresholds']['f'] > saved['thresholds']['m'] + 0.1
+  few = rows.assign(sex=np.where(np.arange(len(p)) < 60, 'x', sex))
+  options['min_group'] = 50
+  few = fairjax.audit(p, few, groups='sex', options=options).save(tmp_path)
+  assert 'The gap leaves out x: too few of these rows.' in few.read_text(
+    'utf-8'
+  )
   weight = np.where(sex == 'f', 1.0, 4.0) * np.where(p > 0.5, 3, 1)
   options['sample_weight'] = weight
   weighted = fairjax.audit(p, rows, groups='sex', options=options)
