@@ -5,6 +5,7 @@ the time of the tests. This one checks those that say a shape, once.
 """
 
 import ast
+import functools
 import importlib.machinery
 import sys
 
@@ -12,6 +13,7 @@ import beartype
 import jaxtyping
 
 ROOMS = ('fairjax.models', 'fairjax.scores', 'fairjax.metrics')
+SEES = True
 DECORATOR = "__import__('shapes').checked"
 
 
@@ -19,7 +21,16 @@ def checked(one):
   """A function, or a dataclass, that is given what it says."""
   if isinstance(one, type):
     return jaxtyping.jaxtyped(one, typechecker=beartype.beartype)
-  return jaxtyping.jaxtyped(beartype.beartype(one), typechecker=None)
+  own = beartype.beartype(one)
+
+  @functools.wraps(one)
+  def call(*args, **kwargs):
+    if not SEES:
+      return one(*args, **kwargs)
+    with jaxtyping.jaxtyped('context'):  # as a decorator it binds twice
+      return own(*args, **kwargs)
+
+  return call
 
 
 def says_a_shape(node: ast.AST) -> bool:
