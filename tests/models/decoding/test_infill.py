@@ -5,6 +5,7 @@ import functools
 
 import numpy as np
 import pytest
+import small
 from golden import make_seq2seq
 from small import needs_torch
 
@@ -196,24 +197,7 @@ def test_masks_side_by_side_are_one():
 
 
 @pytest.mark.parametrize(
-  'options, texts, sentence',
-  [
-    ({}, [[5, EOS], [5, 6]], r'text 1 has not one end token \(2\), at its end'),
-    ({}, [[5, EOS, 6, EOS]], 'text 0 has not one end token'),
-    (
-      {'max_span': 20},
-      [[3, 5, 3, EOS]],
-      r'text 0 may grow to 43 tokens with 2',
-    ),
-    ({'max_span': 1, 'min_span': 2}, [[EOS]], r'max_span is 1; 1 and min_span'),
-    (
-      {'forced_bos_token_id': 0},
-      [[EOS]],
-      'forced_bos_token_id is 0, but infilling copies',
-    ),
-    ({'no_repeat_ngram_size': 3}, [[EOS]], 'no_repeat_ngram_size is 3, but'),
-    ({'mask': 77}, [[EOS]], 'mask is 77, which is none of the 41'),
-  ],
+  'options, texts, sentence', small.cases(__file__, 'refused_infills.json')
 )
 def test_bad_input_is_told_in_one_sentence(tmp_path, options, texts, sentence):
   module, params = seq2seq.load(seq2seq.frozen('bart'), tmp_path)
