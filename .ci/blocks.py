@@ -103,7 +103,10 @@ def lines(page: pathlib.Path):
     for line in block.replace('\\\n', ' ').splitlines():
       own = [row for row in known if row['has'] in line]
       reason = next((row['not_here'] for row in own if row['not_here']), '')
-      yield line, ' '.join([line, *(row['more'] for row in own)]), reason
+      more = ' '.join(row['more'] for row in own).split()
+      again = {flag.partition('=')[0] for flag in more}  # none is given twice
+      typed = [w for w in line.split() if w.partition('=')[0] not in again]
+      yield line, ' '.join([*typed, *more]), reason
 
 
 def main(asked: list[str]) -> None:
