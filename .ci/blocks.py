@@ -48,7 +48,7 @@ def stand_ins(out: pathlib.Path) -> None:
 
   draw, n = np.random.default_rng(0), 400
   rows = pd.read_csv(SHARED / 'civil_comments/civil_comments_train.csv')
-  male = rows['male_terms'] > 0
+  everyone, male = rows['comment_text'].str[:300], rows['male_terms'] > 0
   rows = rows[male != (rows['female_terms'] > 0)][:n]
   short = rows['comment_text'].str[:300]  # of few positions, with few tokens
   own = pd.DataFrame({'comment': short, 'toxic': rows['label']})
@@ -64,7 +64,7 @@ def stand_ins(out: pathlib.Path) -> None:
   files['predictions'] = pd.DataFrame({'score': score})
   files['candidates'] = pd.DataFrame(hired)
   files['prompts'] = pd.DataFrame(who, columns=['prompt', 'group'])
-  for name in ('SST-2', 'DIR', 'TEXTS', 'path/to'):
+  for name in ('SST-2', 'DIR', 'TEXTS', 'COMMENTS', 'path/to'):
     (out / name).mkdir(parents=True)
   files['SST-2/train'] = pd.read_csv(SHARED / 'glue/SST-2/train.csv')[:600]
   for name, frame in files.items():
@@ -73,12 +73,14 @@ def stand_ins(out: pathlib.Path) -> None:
     'DIR/geco': 'geco',
     'DIR/bias_eval': 'bias_eval',
     'FOLDER_OR_ZIP': 'twitter_sexism',
+    'ENCODER': '../models/minilm_mlm',
     'glove.840B.300d.txt': 'glove/glove.6B.50d.5k.txt',
     'madlib.csv': 'iptts/madlib_format_sample.csv',
   }
   for name, there in links.items():
     (out / name).symlink_to(SHARED / there)
   planted.write_tests(out / 'DIR')
+  (out / 'COMMENTS/text.txt').write_text('\n'.join(everyone[:5000]) + '\n')
   for name in ('TEXTS', 'DIR'):
     text = '\n'.join(planted.corpus(0.9, 3000, 0)) + '\n'
     (out / name / 'text.txt').write_text(text)

@@ -133,6 +133,8 @@ def test_a_perturber_is_trained_and_measured_beside_rules(
   remade(tmp_path / 'run', results)
   # The folder that was written perturbs texts.
   folder = tmp_path / 'run' / 'export' / 'perturber'
+  page = (tmp_path / 'run' / 'report.html').read_text('utf-8')
+  assert 'perturb.model=run/export/perturber' in page  # and it is there
   asked = config(copy, perturb__by='model', perturb__model=str(folder))
   made = perturbing.perturbed(asked, ['he sold his boat .', 'it rained .'])
   assert made['word'][0] in ('he', 'his') and not made['changed'][1]
