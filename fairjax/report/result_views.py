@@ -190,11 +190,11 @@ class Equalized:
     need(is_listed(groups), 'groups', groups, 'a group a score is needed')
     same_index(y_score=y_score, groups=groups)
     asked = answers.Asked(('0', '1'), says='y_score has', stacked=False)
-    values = readers.as_values(y_score)
-    rows = len(groups if values is None else values)
-    scores = answers.of_values(y_score, rows, asked).scores[0]
+    own = readers.as_values(groups)  # of which a mask hides some
+    own = own if own is not None and np.ndim(own) == 1 else list(groups)
+    scores = answers.of_values(y_score, len(own), asked).scores[0]
     need(scores.shape[1] == 2, 'y_score', y_score, 'a number a row is needed')
-    return self.rule.decide(scores[:, 1], list(groups))
+    return self.rule.decide(scores[:, 1], own)
 
   def to_frame(self) -> pd.DataFrame:
     """Accuracy and the criterion, before, after, and the difference."""
