@@ -2,4 +2,5 @@
 
 from fairjax.main import command
 
-command()
+if __name__ == '__main__':
+  command()

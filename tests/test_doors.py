@@ -160,8 +160,9 @@ def test_options_come_from_the_knobs():
     ask(options={'n_resamples': -1})
   with pytest.raises(UserError, match='another name of groups'):
     ask(groups='sex', sensitive_features='sex')
-  with pytest.raises(KeyError, match="did you mean 'dp'"):
-    whole['demographic_parity_difference']
+  for name in ('demographic_parity', 'demographic_parity_difference', 'DP'):
+    with pytest.raises(KeyError, match="did you mean 'dp'"):
+      whole[name]
 
 
 def test_dir_is_the_api_alone():

@@ -48,9 +48,7 @@ class Benchmark(NamedTuple):
   unit: tuple[str, ...] = ()
   limits: str = ''  # what its number cannot say
   files: tuple[str, ...] = ()  # what it reads: globs, | before one in its stead
-  also: tuple[
-    str, ...
-  ] = ()  # what else it, and columns of its files, are called
+  also: tuple[str, ...] = ()  # other names of it, and columns of its files
 
 
 BENCHMARKS: dict[str, Benchmark] = table(__file__, 'benchmarks', Benchmark)

@@ -219,7 +219,7 @@ def memberships(
   *,
   intersections: bool = False,
 ) -> Memberships:
-  """The groups of columns.
+  """The groups of columns; of none there is no group of these `rows`.
 
   A column holds one value a row ('' or None: in no group of this attribute).
   With `intersections`, each combination of values that occurs is a group too,

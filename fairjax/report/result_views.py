@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core import escape
-from fairjax.core.errors import UserError, is_listed, need, same_index, shown
-from fairjax.data.tables import answers, inputs, readers
+from fairjax.core.errors import UserError, need, same_index, shown
+from fairjax.data.tables import answers, inputs
 from fairjax.metrics import measures
 from fairjax.metrics.group_thresholds import CRITERIA, Thresholds
 from fairjax.report import tables
@@ -187,11 +187,9 @@ class Equalized:
   ) -> np.ndarray:
     """1 where a row is decided positive."""
     groups = inputs.groups_of(groups, sensitive_features)
-    need(is_listed(groups), 'groups', groups, 'a group a score is needed')
     same_index(y_score=y_score, groups=groups)
     asked = answers.Asked(('0', '1'), says='y_score has', stacked=False)
-    own = readers.as_values(groups)  # of which a mask hides some
-    own = own if own is not None and np.ndim(own) == 1 else list(groups)
+    own = inputs.by_place(groups, 'groups')
     scores = answers.of_values(y_score, len(own), asked).scores[0]
     need(scores.shape[1] == 2, 'y_score', y_score, 'a number a row is needed')
     return self.rule.decide(scores[:, 1], own)
@@ -225,12 +223,13 @@ class NoMeasure(UserError, KeyError):
 
 def measure_of(known: Mapping[str, dict], name: str) -> dict:
   """The estimate of that name, or what it may have been meant to be."""
-  found = measures.meant(name, known) if isinstance(name, str) else ()
-  if len(found) == 1:
-    return known[found[0]]
+  if isinstance(name, str) and name in known:
+    return known[name]
+  # What others call so may be a gap, where ours is 1 less the gap: ask.
   text = str(name).removesuffix('_difference')
-  near = found or measures.meant(text, known)
-  near = near or difflib.get_close_matches(text, known, n=3)
+  near = measures.meant(text, known) or difflib.get_close_matches(
+    text, known, n=3
+  )
   hint = f'did you mean {", ".join(map(repr, near))}?' if near else ''
   raise NoMeasure(
     f'{shown(name)} was not measured; '

@@ -148,7 +148,7 @@ class Classifier:
       rule = self._rule(thresholds, groups)
       limits = (*rule.thresholds.values(), rule.otherwise)
       found = self.deciding_at(limits).predict_proba(texts, batch_size)
-      own = [] if groups is None else list(groups)
+      own = [] if groups is None else inputs.by_place(groups, 'groups')
       return self.classes_[rule.decide(found[:, 1], own)]
     found = self.predict_proba(texts, batch_size)
     if self.problem == chances.EACH:

@@ -184,6 +184,9 @@ def test_what_decides_need_not_be_the_group():
   )
   assert before + 0.1 < after <= full + 0.02
   assert blind.before.group_names == ['a', 'b']
+  hidden = np.ma.array(seen, mask=p < 0.5)  # in no group: as for everyone
+  plain = np.where(p < 0.5, None, seen)
+  assert (blind.predict(p, hidden) == blind.predict(p, plain)).all()
   with pytest.raises(UserError, match="no threshold of group 'c'"):
     blind.predict([0.4], ['c'])
 

@@ -20,7 +20,7 @@ def labels(y_true: Sequence, pos_label: Any) -> tuple[list, np.ndarray]:
     or isinstance(pos_label, np.generic),
     *('pos_label', pos_label, 'one of the labels is needed'),
   )
-  values = np.asarray(_column(y_true, 'y_true'))
+  values = np.asarray(by_place(y_true, 'y_true'))
   if values.ndim == 2 and values.shape[1] == 1:
     values = values[:, 0]
   if values.ndim != 1 or not len(values):
@@ -75,7 +75,7 @@ def predicted(
   named = not all(isinstance(n, int | float) for n in names)
   if readers.as_frame(y_score) is None:
     y_score = _zeros_and_ones(
-      _column(y_score, 'y_score'), named, y_true, positive
+      by_place(y_score, 'y_score'), named, y_true, positive
     )
   asked = answers.Asked(words, positive, 'y_score has')
   found = answers.of_values(y_score, len(classes), asked)
@@ -104,7 +104,7 @@ def _zeros_and_ones(values: Any, named: bool, y_true: Any, positive: int):
     return array.astype(float)
   if array.dtype.kind in 'iu' or positive or not np.isin(array, (0, 1)).all():
     return values
-  if np.asarray(_column(y_true, 'y_true')).dtype.kind == array.dtype.kind:
+  if np.asarray(by_place(y_true, 'y_true')).dtype.kind == array.dtype.kind:
     return array.astype(int)
   raise UserError(
     f'y_score has {shown(array[0].item())} and the like alone, and pos_label '
@@ -205,7 +205,7 @@ def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
     given = {'group': groups}
   result, remarks = {}, []
   for name, values in given.items():
-    values = _column(values, called=name)
+    values = by_place(values, called=name)
     if np.ndim(values) != 1:
       raise UserError(
         f'group column {name!r} has shape {np.shape(values)}; give one value '
@@ -233,7 +233,7 @@ def with_groups(
   return table.assign(**groups), [*groups]
 
 
-def _column(
+def by_place(
   values: Any, name: str = 'groups', called: str = ''
 ) -> Sequence | np.ndarray:
   """Values by their places; a Series has places of its own."""
