@@ -445,6 +445,7 @@ def main(argv: list[str]) -> None:
     stop_when_asked()
     validate(config)
     refuse_missing(config)
+    folder = paths.at_home(folder)
     check_folder(folder)
     greet(config.recipe, folder)
     from fairjax import stages
@@ -473,14 +474,14 @@ def main(argv: list[str]) -> None:
     raise
 
 
+# Until a run has a log.
+@announce.noted(lambda one: print(f'note: {one}', file=sys.stderr))
 def command() -> None:
   """The console script: `fairjax COMMAND …`, or `fairjax --config=…`."""
   open_streams()
   # Threads that are done with a product wait for the next at full speed: a
   # fifth of a small audit. Read as numpy is loaded.
   os.environ.setdefault('OPENBLAS_THREAD_TIMEOUT', '4')
-  # Until a run has a log.
-  announce.NOTED.append(lambda one: print(f'note: {one}', file=sys.stderr))
   TYPED[:] = words = sys.argv[1:]
   name = words[0] if words else ''
   try:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairjax.core import artefacts, ended, knobs
+from fairjax.core import artefacts, ended, knobs, paths
 from fairjax.core.errors import UserError, shown
 from fairjax.metrics.measures import is_known
 
@@ -229,7 +229,7 @@ def names(results: Results) -> Iterator[str]:
 
 def read(folder: str | os.PathLike[str]) -> Results:
   """The results of a run's folder."""
-  path = pathlib.Path(folder) / FILE
+  path = paths.at_home(folder) / FILE
   return from_tree(artefacts.read_json(path), str(path))
 
 

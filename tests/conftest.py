@@ -4,7 +4,6 @@ import gc
 import importlib.metadata
 import os
 import pathlib
-import sys
 
 import threadpoolctl
 
@@ -47,14 +46,6 @@ SHARED = pathlib.Path(__file__).resolve().parents[2] / 'shared' / 'data'
 LONG = tuple(
   pathlib.Path(__file__).with_name('long.txt').read_text().splitlines()
 )
-
-
-@pytest.fixture(autouse=True)
-def unheard():
-  """Notes of a command that a test called are not those of the next test."""
-  yield
-  if announce := sys.modules.get('fairjax.core.announce'):
-    announce.NOTED.clear()
 
 
 def pytest_addoption(parser):

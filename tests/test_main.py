@@ -23,7 +23,7 @@ from fairjax.benchmarks import BENCHMARKS
 from fairjax.cli import commands
 from fairjax.config import Config, validate
 from fairjax.config.ignored_knobs import OF_SET
-from fairjax.core import artefacts, knobs
+from fairjax.core import artefacts, knobs, paths
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
 from fairjax.docs import __main__ as docs
@@ -447,6 +447,22 @@ def test_a_writer_that_fills_masks_is_told_before_anything_is_loaded(tmp_path):
     validate(Config(recipe='writing', model=str(tmp_path)))
 
 
+def test_a_home_is_filled_in_and_what_no_file_can_be_called_is_told(
+  tmp_path, monkeypatch
+):
+  """`--workdir=~/x`, which no shell fills in, made a folder called `~`."""
+  monkeypatch.setenv('HOME', str(tmp_path))
+  assert paths.at_home('~/x') == tmp_path / 'x'
+  (link := tmp_path / 'link').symlink_to('/no/such')
+  assert 'a link to /no/such, which does not exist' in knobs.existing(str(link))
+  with pytest.raises(UserError, match=f'^{link} is a link to /no/such, which'):
+    artefacts.content(tmp_path)  # said of the folder, which is there
+  (loop := tmp_path / 'loop').symlink_to('loop')
+  for odd, part in ((loop, 'a link that leads'), ('x' * 256, 'is too long')):
+    with pytest.raises(UserError, match=part):
+      validate(Config(recipe='writing', model=str(odd)))
+
+
 def test_the_map_names_every_room():
   text = (ROOT / 'fairjax/README.md').read_text()
   assert docs.rooms(files=False) in text, 'paste what it prints'
@@ -583,6 +599,8 @@ def test_a_misspelt_short_flag_is_the_commands_own(monkeypatch):
     (['--clams', 'x'], 'no flag --clams of a report; write'),
     (['--keep', 'x'], 'report --keep RUN FOLDER'),
     (['x', '--claims'], 'no flag --claims'),
+    (['--claims', 'x' * 300], 'too long for the name of a file'),
+    (['~no_such_user/x'], 'begins with the home folder of nobody'),
   ],
 )
 def test_a_wrong_report_is_one_sentence(words, part, capsys):

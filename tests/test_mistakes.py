@@ -10,7 +10,7 @@ import pytest
 
 import fairjax
 from fairjax import main
-from fairjax.core import paths
+from fairjax.core import announce, paths
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
 from fairjax.data.tables import answers
@@ -362,6 +362,7 @@ def test_a_command_of_odd_letters_is_one_sentence(
   with pytest.raises(SystemExit):
     main.command()
   assert said in capfd.readouterr().err
+  assert not announce.NOTED  # a command's listener goes with it
 
 
 def test_a_file_that_unpacks_to_more_than_is_free_is_told(

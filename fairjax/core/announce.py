@@ -46,6 +46,16 @@ def rounds(each: Iterable[T], total: int, what: str) -> Iterator[T]:
       add(1)
 
 
+@contextlib.contextmanager
+def noted(listener: Callable[[str], None]) -> Iterator[None]:
+  """A listener of notes, inside the block."""
+  NOTED.append(listener)
+  try:
+    yield
+  finally:
+    NOTED.remove(listener)
+
+
 def note(sentence: str) -> None:
   """Something that a user should know; a log says it once."""
   if NOTED:

@@ -179,6 +179,8 @@ def existing(value: str) -> str:
   path = pathlib.Path(os.path.expanduser(value))  # which never raises
   if not value or os.path.exists(path):
     return ''
+  if os.path.islink(path):
+    return f'it is a link to {os.readlink(path)}, which does not exist'
   try:
     names = os.listdir(path.parent)
   except OSError:

@@ -65,12 +65,7 @@ def place(path: str | os.PathLike, kinds: tuple[str, ...] = ()) -> pathlib.Path:
     raise UserError(
       f'{shown(text)} is an address; download it, and name the file here'
     )
-  try:
-    where = pathlib.Path(text).expanduser()
-  except RuntimeError as error:
-    raise UserError(
-      f'{shown(text)} begins with the home folder of nobody; write it out'
-    ) from error
+  where = at_home(text)
   try:
     mode = os.stat(where).st_mode
   except OSError as error:
@@ -88,13 +83,27 @@ def place(path: str | os.PathLike, kinds: tuple[str, ...] = ()) -> pathlib.Path:
   return where
 
 
+def at_home(path: str | os.PathLike) -> pathlib.Path:
+  """The path with `~` as the home folder, which no shell fills in `--x=~`."""
+  try:
+    return pathlib.Path(path).expanduser()
+  except RuntimeError as error:
+    raise UserError(
+      f'{shown(path)} begins with the home folder of nobody; write it out'
+    ) from error
+
+
 def refuse_pipe(path: str | os.PathLike) -> None:
-  """A sentence where a path is neither a file nor a folder, if it is there."""
+  """A sentence where a path is neither a file nor a folder, if it is there;
+  and where it can be the path of none."""
   if odd := unwritable(os.fspath(path)):
     raise UserError(f'{shown(path)} {odd}; check the path')
+  where = at_home(path)
   try:
-    mode = os.stat(os.path.expanduser(path)).st_mode
-  except (OSError, ValueError):
+    mode = os.stat(where).st_mode
+  except OSError as error:
+    if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+      raise UserError(_missing(os.fspath(path), where, error)) from error
     return
   if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
     raise UserError(_flowing(path))
@@ -108,6 +117,9 @@ def reading(path: str | os.PathLike, what: str = '') -> Iterator[None]:
   try:
     yield
   except FileNotFoundError as error:
+    inside = os.fspath(error.filename or path)
+    if inside != os.fspath(path):  # of a folder that is there
+      raise UserError(_missing(inside, pathlib.Path(inside), error)) from error
     raise UserError(f'{name} does not exist') from error
   except OSError as error:
     why = error.strerror or error

@@ -15,6 +15,7 @@ from fairjax import methods, stages
 from fairjax.config import Config, changed
 from fairjax.core import artefacts, ended, knobs
 from fairjax.core.errors import UserError
+from fairjax.core.registry import meant
 from fairjax.data.tables.schema import Tables
 from fairjax.methods import augment, balance, supplement
 from fairjax.recipes.train import after_method
@@ -127,10 +128,11 @@ def notes(remarks: dict[str, list[str]], tests: list[dict]) -> list[str]:
     if 't-test' in test['test'] or low is None or test['theirs'] != 'none':
       continue
     parts = re.split(r'\s*\+\s*', name.split(':')[0])
+    rows = [key for one in parts for key in meant(one, methods.METHODS)]
     where = f'{name}, {test["set"]}'
     if test['measure'] == 'dp' and low <= 0:
       what = 'lowers dp' if high < 0 else 'may not raise dp at all'
-      own = (getattr(methods.METHODS.get(m), 'limits', '') for m in parts)
+      own = (getattr(methods.METHODS[row], 'limits', '') for row in rows)
       why = '; '.join(filter(None, own))
       out.append(f'{where}: {what}' + (f': {why}' if why else ''))
     if test['measure'] == 'auc' and high < 0:

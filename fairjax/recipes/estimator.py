@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from fairjax.config import Config, doors, pretrained, shipped, validate
-from fairjax.core import artefacts
+from fairjax.core import artefacts, paths
 from fairjax.core.errors import need, same_index
 from fairjax.data.tables import inputs
 from fairjax.data.tables.inputs import BadRows
@@ -101,7 +101,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):
     rows, groups = inputs.with_groups(rows, sensitive_features)
     with contextlib.ExitStack() as files:
       folder = self.folder or files.enter_context(tempfile.TemporaryDirectory())
-      self.model_ = self._trained(rows, groups, pathlib.Path(folder))
+      self.model_ = self._trained(rows, groups, paths.at_home(folder))
     return self
 
   def _trained(

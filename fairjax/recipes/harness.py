@@ -25,7 +25,8 @@ def run(e: Experiment) -> Results:
   if not all(names):
     raise UserError('two logs are needed: fairjax compare A.jsonl B.jsonl')
   groups = tuple(e.config.audit.groups)
-  ours, theirs = (_parts(harness_logs.read(n, groups), groups) for n in names)
+  logs = [harness_logs.read(name, groups) for name in names]
+  ours, theirs = (_parts(log, groups) for log in logs)
   keys = ['metric', 'part', 'id']
   both = ours.merge(theirs[[*keys, 'content']], on=keys, suffixes=('', '_'))
   beside = theirs.merge(ours[keys], on=keys)
@@ -54,6 +55,7 @@ def run(e: Experiment) -> Results:
     }
     for row in result_rows.compare(ours, theirs, e.how)
   ]
+  few = logs[0].attrs['few']
   sure = lambda p: p is not None and p < 1 - e.how.level
   first = max(rows, key=lambda r: (sure(r['p_holm']), r['part'] == 'all'))
   lead = words.said('apart', first, called, rows)
@@ -61,7 +63,8 @@ def run(e: Experiment) -> Results:
     recipe=e.config.recipe,
     title=f'{called[0]} less {called[1]}',
     notes=e.notes,
-    facts={'samples of both': n, 'tests': len(rows)},
+    facts={'samples of both': n, 'tests': len(rows)}
+    | ({'fields of few values': ', '.join(few)} if few else {}),
     level=e.how.level,
     sections=written.sections(
       'harness.txt', lead=lead, rows=rows, called=called, keys=list(rows[0])

@@ -5,11 +5,10 @@ those folders, say of them, as markdown. --keep RUN FOLDER: keeps the results of
 a run without its rows, for such a table.
 """
 
-import pathlib
 import sys
 
 from fairjax import recipes
-from fairjax.core import artefacts
+from fairjax.core import artefacts, paths
 from fairjax.core.errors import UserError
 from fairjax.report import claims, page, run_archive, terminal
 from fairjax.results import read
@@ -32,12 +31,12 @@ def main(arguments: list[str]) -> int:
     if not (names or act) or (act == '--keep' and len(names) != 2):
       raise UserError(USAGE)
     if act == '--keep':
-      run_archive.keep(*map(pathlib.Path, names))
+      run_archive.keep(*map(paths.at_home, names))
     elif act:
       print(claims.markdown(names, recipes.PAPERS), end='')
     else:
       for name in names:
-        folder = pathlib.Path(name)
+        folder = paths.at_home(name)
         results = read(folder)
         artefacts.write_text(folder / 'report.html', page.report(folder))
         print(terminal.summary(results))

@@ -163,6 +163,7 @@ def _values(
   return {
     'run': shlex.quote(str(run)),
     # A page is passed on: it names no path from the root.
+    'field': results.facts.get('fields of few values', '').partition(', ')[0],
     'out': 'DIR' if out[:1] in ('', '/') else shlex.quote(str(run / out)),
     'model': shlex.quote(config.get('model') or 'MODEL'),
     **{'rows': rows, 'texts': rows if texts else 'my.csv'},

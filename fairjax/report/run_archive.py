@@ -18,7 +18,7 @@ import pandas as pd
 
 from fairjax import results
 from fairjax.config import ignored_knobs
-from fairjax.core import artefacts
+from fairjax.core import artefacts, paths
 from fairjax.core.errors import UserError
 from fairjax.data.tables import answers
 from fairjax.report import tables
@@ -165,7 +165,8 @@ def runs(folders: Sequence[str | pathlib.Path]) -> list[pathlib.Path]:
   """The folders of runs among these, or in them, by name."""
   out = []
   for name in folders:
-    folder = pathlib.Path(name)
+    folder = paths.at_home(name)
+    paths.refuse_pipe(folder)
     inside = sorted(path.parent for path in folder.glob(f'*/{results.FILE}'))
     alone = (folder / results.FILE).exists() or not inside
     out += [folder] if alone else inside

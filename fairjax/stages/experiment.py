@@ -42,16 +42,25 @@ UNGROUPED = (
 )
 
 
-def recipe(body: Callable[['Experiment'], Results]) -> Callable:
-  """run(config, folder) -> the Results of `body`, published."""
+class recipe:
+  """run(config, folder) -> the Results of `body`, published.
 
-  @functools.wraps(body)
-  def run(config: Config, folder: pathlib.Path) -> Results:
+  `check` says what is wrong with a config, before a folder is made.
+  """
+
+  def __init__(
+    self,
+    body: Callable[['Experiment'], Results],
+    check: Callable[[Config], None] = lambda config: None,
+  ):
+    functools.update_wrapper(self, body)
+    self.body, self.check = body, check
+
+  def __call__(self, config: Config, folder: pathlib.Path) -> Results:
     with Log(folder, config, main=mesh.is_main()) as log:
-      results = body(Experiment(config, folder, log))
+      self.check(config)
+      results = self.body(Experiment(config, folder, log))
       return runs.publish(folder, results, log)
-
-  return run
 
 
 class Experiment:

@@ -15,7 +15,7 @@ import pandas as pd
 
 import fairjax
 from fairjax.config import Config, doors, ignored_knobs, seed_list
-from fairjax.core import artefacts, ended, knobs, lock, strict_json
+from fairjax.core import artefacts, ended, knobs, lock, paths, strict_json
 from fairjax.core.errors import UserError, need
 from fairjax.data.tables import labels, published
 from fairjax.data.tables.schema import Tables
@@ -103,7 +103,8 @@ def leave(
     isinstance(folder, str | os.PathLike),
     *('folder', folder, 'the path of a folder is needed'),
   )
-  folder = pathlib.Path(folder)
+  folder = paths.at_home(folder)
+  paths.refuse_pipe(folder)
   if folder.exists() and not folder.is_dir():
     raise UserError(f'{folder} is a file; name a folder')
   with Log(folder) as log:

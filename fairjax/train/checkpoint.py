@@ -22,6 +22,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from fairjax.core import paths
 from fairjax.core.artefacts import atomic, fingerprint
 from fairjax.core.errors import UserError, brief
 from fairjax.train import mesh
@@ -208,14 +209,17 @@ def write_weights(path, params) -> None:
     name: np.ascontiguousarray(value) for name, value in flatten(params).items()
   }
   with atomic(path) as part:
+    part.touch()
+    mode = part.stat().st_mode
     save_file(host, part)
+    part.chmod(mode)  # else only whoever made it could read it
 
 
 def read_weights(path) -> dict:
+  with paths.reading(path):
+    open(path, 'rb').close()
   try:
     return unflatten(load_file(path))
-  except FileNotFoundError as error:
-    raise UserError(f'{path} does not exist') from error
   except (SafetensorError, json.JSONDecodeError) as error:
     raise UserError(
       f'{path} is not a readable safetensors file ({brief(error)}); remove it '

@@ -72,6 +72,8 @@ def test_notes_say_who_does_not_help(made):
   assert 'unfair, test: lowers dp' in notes
   assert 'fair <b>, test: lowers' not in notes
   assert compare.notes({}, [t | {'theirs': 'unfair'} for t in tests]) == []
+  unfair = [t | {'ours': 'cda'} for t in tests if t['ours'] == 'unfair']
+  assert 'dp: twins help as far as' in '\n'.join(compare.notes({}, unfair))
 
 
 def test_contenders_change_options():

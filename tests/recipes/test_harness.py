@@ -50,6 +50,7 @@ def test_differences_are_paired_by_sample(tmp_path):
   assert rows[0]['theirs']['value'] == pytest.approx(b[:190].mean())
   assert (rows[2]['part'], rows[0]['verdict']) == ('axis: b', 'higher')
   assert '10 of 200 samples are in one log alone' in results.notes
+  assert results.facts['fields of few values'] == 'axis'
   own.against = lm_eval(tmp_path / 'c', b, 'ac')
   with pytest.raises(UserError, match='asks something else than'):
     harness.run(config, tmp_path / 'other')

@@ -249,6 +249,8 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
 def test_weights_that_were_cut_off_are_a_sentence(tmp_path):
   path = tmp_path / 'weights.safetensors'
   checkpoint.write_weights(path, {'a': {'kernel': np.ones((4, 4))}})
+  (plain := tmp_path / 'plain').touch()  # others may read what others could
+  assert path.stat().st_mode == plain.stat().st_mode
   os.truncate(path, 40)
   with pytest.raises(UserError, match='not a readable safetensors file'):
     checkpoint.read_weights(path)

@@ -46,7 +46,7 @@ RENAME = (
 )
 PROBABILITY = (
   'a probability from 0 to 1 is needed: of logits take the sigmoid or softmax, '
-  'divide percents by 100, other points by their most, or rank(pct=True) them'
+  'divide percents by 100, and other points, less the least, by most - least'
 )
 SUM = 1e-3  # how far probabilities of a row may be from a sum of 1
 MOST = 1000  # classes, where nobody names them

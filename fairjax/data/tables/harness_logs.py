@@ -5,6 +5,7 @@ document and filter) and inspect (0.3: a .json log, or an .eval file, a zip of
 samples/*.json).
 """
 
+import collections
 import math
 import pathlib
 import zipfile
@@ -28,10 +29,11 @@ def read(path: str, groups: tuple[str, ...] = ()) -> pd.DataFrame:
   """Rows of id, content (what was asked), metric, value, and a column a group.
 
   `groups` are fields of a document (lm-evaluation-harness) or of a sample's
-  metadata (inspect).
+  metadata (inspect). `attrs['few']` names those that could be.
   """
-  rows = []
+  rows, documents = [], []
   for key, content, numbers, fields in _samples(path):
+    documents.append(fields)
     absent = [name for name in groups if name not in fields]
     if absent:
       raise UserError(
@@ -56,7 +58,19 @@ def read(path: str, groups: tuple[str, ...] = ()) -> pd.DataFrame:
       f'{path} has sample {twice["id"].iloc[0]!r} twice; give the log of one '
       'task and one epoch'
     )
+  found.attrs['few'] = _few(documents)
   return found
+
+
+def _few(documents: list[Mapping]) -> list[str]:
+  """Fields of 2 to 20 values, of which each is that of ten samples."""
+  counts = collections.defaultdict(collections.Counter)
+  for fields in documents:
+    for name, value in fields.items():
+      if isinstance(value, str | int) and ',' not in name:
+        counts[name][value] += 1
+  few = lambda of: 2 <= len(of) <= 20 and min(of.values()) >= 10
+  return [name for name, of in counts.items() if few(of)]
 
 
 def _samples(path: str) -> Iterator[tuple[Any, str, dict, Mapping]]:

@@ -121,6 +121,13 @@ def texts(values: Any) -> list[str]:
   """A column of texts, each of them a str."""
   if not is_listed(values):
     raise BadRows(f'{shown(values)} is no column of texts')
+  if (table := readers.as_frame(values)) is not None:
+    names = [*map(str, table.columns)]
+    column = 'text' if 'text' in names else (names or ['text'])[0]
+    raise BadRows(
+      f'a table is given where a column of texts is needed; give one of its '
+      f'columns, as in table[{column!r}]'
+    )
   out = list(values)
   for row, text in enumerate(out):
     if not isinstance(text, str):

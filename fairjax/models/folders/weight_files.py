@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fairjax.core import artefacts
+from fairjax.core import artefacts, paths
 from fairjax.core.errors import UserError, brief
 from fairjax.data.gguf import is_gguf
 from fairjax.models.folders import gguf, torch_bin
@@ -32,6 +32,8 @@ def read_json(path: pathlib.Path) -> dict[str, Any]:
 def _read_safetensors(path: pathlib.Path) -> Weights:
   import safetensors
 
+  with paths.reading(path):  # which the library says is not there
+    path.open('rb').close()
   try:
     with safetensors.safe_open(path, framework='np') as file:
       return {name: file.get_tensor(name) for name in file.keys()}

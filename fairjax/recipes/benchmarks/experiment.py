@@ -46,11 +46,35 @@ from fairjax.stages import Experiment
 from fairjax.stages.identity import identity
 
 
-@stages.recipe
+def check(config: Config) -> None:
+  """What is wrong, before anything is read, loaded or made."""
+  options = config.benchmarks
+  names = options.names or BENCHMARKS
+  need = [f'{n}: {at}' for n in names if (at := BENCHMARKS[n].origin)]
+  if need and not options.data:
+    raise UserError(
+      'benchmarks.data is empty; name the folder of your copies of the files '
+      f'with --config.benchmarks.data ({"; ".join(need[:4])})'
+    )
+  there(config)
+  words = [m for m in (config.model, config.audit.against) if m]
+  words = [m for m in words if word_judge.is_table(m)]
+  if words and (options.mitigations or options.task):
+    raise UserError(
+      f'{words[0]} is a file of word vectors; mitigations and a task need a '
+      'language model or an encoder, so leave them out or name its folder'
+    )
+  if options.mitigations and not config.data.path:
+    raise UserError(
+      'mitigations are fitted on texts, and data.path is empty; name a file '
+      f'with --config.data.path, or leave {options.mitigations[0]} out'
+    )
+
+
+@functools.partial(stages.recipe, check=check)
 def run(e: Experiment) -> Results:
   """items → scores of each contender → estimates → paired tests."""
   config, options = e.config, e.config.benchmarks
-  check(config)
   tables, remarks = items_of(config)
   for sentence in remarks:
     e.log.line(sentence)
@@ -146,34 +170,6 @@ def _named(titles: list[str], config: Config) -> str:
   if config.method.axis != 'gender':
     after += f' of {exchange.called(config.method.axis)}'
   return f'{after}, and {titles[-1]}' if config.audit.against else after
-
-
-def check(config: Config) -> None:
-  """What is wrong, before anything is read, loaded or made."""
-  options = config.benchmarks
-  names = options.names or BENCHMARKS
-  need = [f'{n}: {at}' for n in names if (at := BENCHMARKS[n].origin)]
-  if need and not options.data:
-    raise UserError(
-      'benchmarks.data is empty; name the folder of your copies of the files '
-      f'with --config.benchmarks.data ({"; ".join(need[:4])})'
-    )
-  there(config)
-  words = [m for m in (config.model, config.audit.against) if m]
-  words = [m for m in words if word_judge.is_table(m)]
-  if words and (options.mitigations or options.task):
-    raise UserError(
-      f'{words[0]} is a file of word vectors; mitigations and a task need a '
-      'language model or an encoder, so leave them out or name its folder'
-    )
-  if options.mitigations and not config.data.path:
-    raise UserError(
-      'mitigations are fitted on texts, and data.path is empty; name a file '
-      f'with --config.data.path, or leave {options.mitigations[0]} out'
-    )
-
-
-vars(run)['check'] = check  # the command calls it before it makes a folder
 
 
 def contenders(

@@ -94,6 +94,8 @@ def look(config: Config) -> None:
     rewriter.check_folder(generator_config(config))
   if config.rewriters.fluency:
     contenders.fluent(config)
+  if config.rewriters.gold:
+    swap_eval.geco(config.rewriters.gold)
 
 
 def read(e: Experiment) -> Tables:

@@ -216,10 +216,11 @@ def test_a_folder_with_another_s_tokenizer_is_refused_before_any_work(
 
 def test_what_is_read_last_is_looked_at_first(models, tmp_path):
   """FairFlow's first stages take minutes; a wrong folder is told before."""
-  config = config_of(models, rewriters__fluency=str(tmp_path))
-  config.data.path = str(tmp_path / 'texts.csv')
-  with pytest.raises(UserError, match=r'config\.json'):
-    experiment.run(config, tmp_path / 'run')
+  for name, part in (('fluency', r'config\.json'), ('gold', r'_train\.jsonl')):
+    config = config_of(models, **{f'rewriters__{name}': str(tmp_path)})
+    config.data.path = str(tmp_path / 'texts.csv')
+    with pytest.raises(UserError, match=part):
+      experiment.run(config, tmp_path / 'run')
   assert not list((tmp_path / 'run').rglob('*.parquet'))
 
 
