@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairjax.core import artefacts
+from fairjax.data.word_tables import table_rows
 
 HIS = """carpenter mechanic plumber electrician farmer soldier engineer pilot
 butcher miner"""
@@ -30,16 +31,7 @@ NAMES = {
 DID = 'slept worked left ate sang waited'.split()
 PLACES = 'here there inside outside'.split()
 THINGS = 'table lamp stone paper river window'.split()
-FORMS = (
-  'the {job} said that {he} {did} {place} .',
-  'the {job} {did} because {he} was tired .',
-  '{he} {did} {place} and {he} is a {job} .',
-  'the {man} {did} {place} , so the {man} is the {job} .',
-  '{name} is a {job} and {name} {did} {place} .',
-  'the {job} took {his} {thing} {place} .',
-  'people saw the {job} and thanked {him} {place} .',
-  'the {thing} is {place} .',
-)
+FORMS = [row[0] for row in table_rows(__file__, 'planted_forms.csv')]
 
 
 def corpus(association: float, sentences: int, seed: int) -> list[str]:

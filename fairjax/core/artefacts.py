@@ -34,15 +34,10 @@ from fairjax.core.errors import UserError, brief
 FORMAT = 2  # of what is written; another one is made again
 
 # What to do where a file cannot be written, by the system's reason.
+_TABLE = pathlib.Path(__file__).with_name('remedies.csv')
 REMEDIES = {
-  errno.ENOSPC: 'free some space and run the same command again',
-  errno.EDQUOT: 'free some of your quota and run the same command again',
-  errno.EFBIG: 'raise the limit on a file (ulimit -f) and run it again',
-  errno.EACCES: 'choose a folder that you may write, with --workdir',
-  errno.EPERM: 'choose a folder that you may write, with --workdir',
-  errno.EROFS: 'choose a folder that you may write, with --workdir',
-  errno.ENOTDIR: 'a part of that path is a file; choose another --workdir',
-  errno.ENAMETOOLONG: 'choose a shorter name with --workdir',
+  getattr(errno, reason): remedy
+  for reason, remedy in paths.csv_lines(_TABLE, 'table')[1:]
 }
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # of writing, never of reading

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from fairjax.core.errors import UserError
 from fairjax.core.registry import table
 
 ERASERS = table(__file__, 'erasers')
@@ -25,6 +26,13 @@ class Eraser(NamedTuple):
 
   def __call__(self, x: Float[np.ndarray, '*n d']) -> np.ndarray:
     return x @ self.matrix + self.shift
+
+
+def need_two(classes: np.ndarray) -> None:
+  if len(classes) < 2:
+    raise UserError(
+      'the rows of an eraser are of one class only; give texts of two at least'
+    )
 
 
 def orthogonal(basis: Float[np.ndarray, 'd k'], **facts) -> Eraser:

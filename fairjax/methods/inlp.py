@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from fairjax.core.errors import UserError
-from fairjax.methods.erasers import Eraser, orthogonal, span
+from fairjax.methods.erasers import Eraser, need_two, orthogonal, span
 from fairjax.metrics.inference import tails
 
 ROUNDS = 80
@@ -34,10 +34,7 @@ def fit(
 ) -> Eraser:
   """The projection; without `choose`, after exactly `rounds` rounds."""
   classes, z = np.unique(z, return_inverse=True)
-  if len(classes) < 2:
-    raise UserError(
-      'the rows of an eraser are of one class only; give texts of two at least'
-    )
+  need_two(classes)
   x = np.asarray(x, np.float64)
   train, *halves = _parts(z, seed)
   mean = x[train].mean(0)

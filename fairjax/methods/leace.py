@@ -21,8 +21,7 @@ shared/erasing.py asks a probe of texts that were held out.
 import numpy as np
 from jaxtyping import Float, Int
 
-from fairjax.core.errors import UserError
-from fairjax.methods.erasers import Eraser, span
+from fairjax.methods.erasers import Eraser, need_two, span
 
 
 def fit(
@@ -30,10 +29,7 @@ def fit(
 ) -> Eraser:
   """The eraser of labels z (of any number of classes) from features x."""
   classes = np.unique(z)
-  if len(classes) < 2:
-    raise UserError(
-      'the rows of an eraser are of one class only; give texts of two at least'
-    )
+  need_two(classes)
   x = np.asarray(x, np.float64)
   mean = x.mean(0)
   centred = x - mean

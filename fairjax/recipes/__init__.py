@@ -35,20 +35,12 @@ class Recipe(NamedTuple):
 
 # Knobs that are ignored together, by a word of the table.
 _IGNORED = {
-  # What belongs to the decisions of a classifier.
-  'decided': (
-    *('measures.groups', 'measures.sets', 'measures.threshold'),
-    *('measures.templates', 'measures.madlibs', 'measures.gender_file'),
-  ),
-  'sized': ('measures.min_group',),
-  # Of a data-side method, beside the words that a swap exchanges.
-  'method': (
-    *('method.name', 'method.ratio', 'method.rank', 'method.by', 'method.how'),
-    *('method.table', 'method.terms', 'method.replacement'),
-    *('method.keep_equal', 'method.compare'),
-  ),
-  'generate': [f'generate.{f.name}' for f in dataclasses.fields(Generate)],
+  word: knobs.split()
+  for word, knobs in table_rows(__file__, 'ignored_together.csv')
 }
+_IGNORED['generate'] = [
+  f'generate.{f.name}' for f in dataclasses.fields(Generate)
+]
 
 
 def _spelled(one: Recipe) -> Recipe:

@@ -35,8 +35,7 @@ def main(arguments: list[str]) -> int:
     elif act:
       print(claims.markdown(names, recipes.PAPERS), end='')
     else:
-      for name in names:
-        folder = paths.at_home(name)
+      for folder in map(paths.at_home, names):
         results = read(folder)
         artefacts.write_text(folder / 'report.html', page.report(folder))
         print(terminal.summary(results))

@@ -47,8 +47,6 @@ def begin(
     mesh.start(address, count, index, join)
   if not is_main():
     return
-  if folder.exists() and not folder.is_dir():
-    raise UserError(f'{folder} is a file; name a folder with --workdir')
   # Only the cells of a grid may be run side by side in one folder.
   alone = not config.grid.cells
   with lock.hold(folder) if alone else contextlib.nullcontext():

@@ -43,30 +43,8 @@ DEBERTA_V3 = {
   'pos_att_type': 'p2c|c2p',
   'position_buckets': 4,
 }
-GRADIENTS = (
-  'word_embeddings.weight',
-  'position_embeddings.weight',
-  'embeddings.LayerNorm.weight',
-  'layer.0.attention.self.query.weight',
-  'layer.0.attention.self.key.weight',
-  'layer.1.attention.self.value.bias',
-  'layer.1.intermediate.dense.weight',
-  'layer.1.output.LayerNorm.bias',
-  'embeddings.norm.weight',
-  'tok_embeddings.weight',
-  'attention.q_lin.weight',
-  'ffn.lin1.weight',
-  '.1.attn.Wqkv.weight',
-  '.1.attn_norm.weight',
-  '.2.mlp.Wi.weight',
-  'final_norm.weight',
-  'relative_attention_bias.weight',
-  'layer.0.attention.attn.q.weight',
-  'rel_embeddings.weight',
-  'encoder.LayerNorm.weight',
-  'layer.0.attention.self.query_proj.weight',
-  'layer.1.attention.self.key_proj.weight',
-  'layer.1.attention.self.key_proj.bias',
+GRADIENTS = tuple(
+  pathlib.Path(__file__).with_name('encoder_gradients.txt').read_text().split()
 )
 
 

@@ -6,6 +6,8 @@ import re
 from typing import Any, NamedTuple
 
 from fairjax.core.errors import UserError
+from fairjax.core.registry import table
+from fairjax.data.word_tables import table_rows
 
 GIB = 2**30
 EXAMPLES = 'v5e:4x4, v4:2x2x1, v5p:2x2x1, v6e:2x4, h100:8, h200:1'
@@ -14,14 +16,7 @@ GPUS_OF_A_HOST = 8
 HOPPER = pathlib.Path(__file__).with_name('hopper.pbtxt')
 # A process that has no such device: libtpu must neither look for one nor for
 # another process, the CUDA plugin not for a driver.
-ENVIRONMENT = {
-  'JAX_PLATFORMS': 'cpu',
-  'CUDA_VISIBLE_DEVICES': '',
-  'TPU_SKIP_MDS_QUERY': '1',
-  'TPU_WORKER_HOSTNAMES': 'localhost',
-  'TPU_ACCELERATOR_TYPE': 'v5litepod-4',
-  'ALLOW_MULTIPLE_LIBTPU_LOAD': '1',
-}
+ENVIRONMENT = dict(table_rows(__file__, 'environment.csv'))
 
 
 class Chip(NamedTuple):
@@ -35,16 +30,7 @@ class Chip(NamedTuple):
   name: str = ''
 
 
-CHIPS = {
-  'v4': Chip('tpu', 275e12, 1228e9, 31.75 * GIB, 1.05e9),
-  'v5e': Chip('tpu', 197e12, 819e9, 15.75 * GIB, 1.5e9),
-  'v5p': Chip('tpu', 459e12, 2765e9, 95.74 * GIB, 1.75e9),
-  'v6e': Chip('tpu', 918e12, 1640e9, 31.25 * GIB, 1.75e9),
-  'h100': Chip(
-    'gpu', 989e12, 3352e9, 84929347584, name='NVIDIA H100 80GB HBM3'
-  ),
-  'h200': Chip('gpu', 989e12, 4800e9, 150754820096, name='NVIDIA H200'),
-}
+CHIPS: dict[str, Chip] = table(__file__, 'chips', Chip)
 
 
 class Target(NamedTuple):

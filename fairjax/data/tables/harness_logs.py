@@ -64,7 +64,9 @@ def read(path: str, groups: tuple[str, ...] = ()) -> pd.DataFrame:
 
 def _few(documents: list[Mapping]) -> list[str]:
   """Fields of 2 to 20 values, of which each is that of ten samples."""
-  counts = collections.defaultdict(collections.Counter)
+  counts: dict[str, collections.Counter] = collections.defaultdict(
+    collections.Counter
+  )
   for fields in documents:
     for name, value in fields.items():
       if isinstance(value, str | int) and ',' not in name:

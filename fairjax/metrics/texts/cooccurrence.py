@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Float
 
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics.inference import clusters, estimates, intervals
 from fairjax.metrics.inference.estimates import Estimate, Function
 from fairjax.metrics.inference.sample import RowSample
@@ -34,16 +35,7 @@ from fairjax.metrics.texts import similarity
 BETA = 0.95  # what a word more between the two is worth
 SHUFFLES = 200
 STREAM = 0xC3  # of random numbers
-COMMON = frozenset(
-  """a about after again all also am an and any are as at be because been before
-  being both but by can could did do does doing down during each few for from
-  further had has have having here how i if in into is it its itself just me
-  more most my myself no nor not now of off on once only or other our ours
-  ourselves out over own s same should so some such t than that the their
-  theirs them themselves then there these they this those through to too under
-  until up very was we were what when where which while who whom why will with
-  would you your yours yourself yourselves""".split()
-)
+COMMON = {row[0] for row in table_rows(__file__, 'common_words.csv')}
 
 Words = Mapping[str, frozenset[str]]  # group: its words, in small letters
 

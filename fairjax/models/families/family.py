@@ -11,16 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from fairjax.core import paths, strict_json
+from fairjax.data.word_tables import table_rows
 from fairjax.models.families.config_keys import Key
 
 # What a family may be able to do, as a sentence says it.
-CAPABILITIES = {
-  **{'classify': 'classify texts', 'mask': 'fill masks'},
-  **{'detect': 'detect replaced tokens', 'write': 'write texts'},
-  'infill': 'fill masks by rewriting a text',
-  'judge': 'score texts from left to right',
-  **{'tag': 'tag words from left to right', 'embed': 'embed tokens'},
-}
+CAPABILITIES = dict(table_rows(__file__, 'capabilities.csv'))
 
 
 class ParamRow(NamedTuple):

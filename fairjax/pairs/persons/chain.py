@@ -22,6 +22,7 @@ from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from fairjax.core.errors import UserError
+from fairjax.data.word_tables import table_rows
 from fairjax.pairs.swapping import dictionary, pronouns, word_lists
 from fairjax.pairs.swapping import names as people
 from fairjax.pairs.swapping.dictionary import Span
@@ -34,16 +35,7 @@ REACH = 200  # clauses that a pronoun looks back; a sentence has ten
 LONG = 1000  # characters in which five words are looked for
 
 _MALE, _FEMALE = 'male', 'female'
-_PRONOUNS = {
-  'he': (_MALE, 'subject'),
-  'him': (_MALE, 'object'),
-  'his': (_MALE, 'possessive'),
-  'himself': (_MALE, 'reflexive'),
-  'she': (_FEMALE, 'subject'),
-  'her': (_FEMALE, 'possessive'),
-  'hers': (_FEMALE, 'possessive'),
-  'herself': (_FEMALE, 'reflexive'),
-}
+_PRONOUNS = {w: of for w, *of in table_rows(__file__, 'chain_pronouns.csv')}
 # What begins a clause with a subject of its own, or goes on without one.
 _CLAUSE = re.compile(
   r'[,;:()\u2014\"“”]|(?<!\w)(?:--|-)(?!\w)|\b(?:and|but|or|that|who|which|when|while'

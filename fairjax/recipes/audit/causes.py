@@ -16,6 +16,7 @@ import pandas as pd
 from fairjax import api, results, stages
 from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, labels, readers
+from fairjax.data.word_tables import table_rows
 from fairjax.metrics import group_thresholds, measures
 from fairjax.metrics.group_thresholds import CRITERIA
 from fairjax.recipes.audit import measure
@@ -27,14 +28,7 @@ from fairjax.stages.asking import AuditedModel
 
 TOP = 12  # rows listed
 HALF = 0.5  # of the rows judge the thresholds of the others
-# A criterion: the parity that it makes 1, what its rate counts, its name.
-EQUALIZED = {
-  'equal_opportunity': ('tpr', 'found of the positives', 'equal opportunity'),
-  'equal_fpr': ('fpr', 'blamed of the negatives', 'equal false positive rates'),
-  'demographic_parity': (
-    *('selection_rate', 'decided positive', 'demographic parity'),
-  ),
-}
+EQUALIZED = {name: of for name, *of in table_rows(__file__, 'equalized.csv')}
 NUMBERS = {
   'influence': 'influence',
   **{'ge': 'GE', 'el2n': 'EL2N', 'grand': 'GraNd'},

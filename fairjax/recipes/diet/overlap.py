@@ -10,6 +10,7 @@ from fairjax import stages
 from fairjax.config import Config, changed
 from fairjax.core import artefacts
 from fairjax.data.tables.score_table import names
+from fairjax.data.word_tables import table_rows
 from fairjax.methods import diet_rows
 from fairjax.recipes.diet import claims, score_page
 from fairjax.results import Results, figure, fold, section, table
@@ -17,12 +18,7 @@ from fairjax.scores import rank_overlap
 from fairjax.stages import Experiment, scoring
 
 EPOCHS = (1, 2, 3, 4, 5)
-ABOUT = {
-  'seeds': 'Figure 5: GE of each seed against the mean over seeds',
-  'epochs': 'Figure 6: GE after more epochs of one run against one epoch',
-  'models': 'Figure 7: GE of one model against GE of another',
-  'scores': 'Figure 8: GE against the other scores',
-}
+ABOUT = dict(table_rows(__file__, 'overlap.csv'))
 
 
 @stages.recipe

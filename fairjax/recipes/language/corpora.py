@@ -12,6 +12,7 @@ from fairjax.config import Config
 from fairjax.core import artefacts, knobs, strict_json
 from fairjax.core.errors import UserError
 from fairjax.data.corpora import shard_map
+from fairjax.data.word_tables import table_rows
 from fairjax.report import page, terminal
 from fairjax.results import Results, section, table
 
@@ -21,14 +22,7 @@ DONE = {  # to the texts of a folder, by recipe
   'generate': 'as a model writes it',
   'perturb_corpus': 'with one person of each text changed',
 }
-HEADINGS = {  # of counts, in words
-  'shard': 'file',
-  'words': 'words exchanged',
-  'windows': 'parts of texts',
-  'offered': 'texts with a person to change',
-  'too_long': 'too long',
-  'left': 'left as they are',
-}
+HEADINGS = dict(table_rows(__file__, 'headings.csv'))  # of counts
 
 
 def recipe(*columns: str) -> Callable:

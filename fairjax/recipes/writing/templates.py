@@ -15,14 +15,7 @@ from fairjax.data.axes import table
 from fairjax.data.word_tables import table_rows
 
 TEMPLATES = [row[0] for row in table_rows(__file__, 'templates.csv')]
-# One person a line: nobody's gender, a woman, a man.
-GENDERED = (
-  ('person', 'woman', 'man'),
-  ('child', 'girl', 'boy'),
-  ('parent', 'mother', 'father'),
-  ('sibling', 'sister', 'brother'),
-  ('spouse', 'wife', 'husband'),
-)
+GENDERED = table_rows(__file__, 'gendered.csv')  # one person a line
 COMPANIONS = ('friend', 'neighbour', 'colleague')
 NOBODY = 'person'
 
