@@ -67,7 +67,7 @@ def assess(
   """
   from fairjax.metrics import assess as measures
   from fairjax.metrics import custom_metrics
-  from fairjax.metrics import groups as of_groups
+  from fairjax.metrics.groups import of_columns
   from fairjax.metrics.inference import clusters, intervals, row_weights
 
   groups = inputs.groups_of(groups, sensitive_features)
@@ -92,9 +92,7 @@ def assess(
   names, labels, scores, notes = inputs.predicted(y_true, y_score, pos_label)
   columns, remarks = inputs.columns(groups, len(labels))
   remarks += notes
-  members, group_names, attributes, code = of_groups.memberships(
-    columns, len(labels), intersections=intersections
-  )
+  compared = of_columns(columns, len(labels), intersections=intersections)
   sample = intervals.RowSample(
     *(confidence_level, n_resamples, random_state),
     weight=row_weights.given(_listed(sample_weight), len(labels)),
@@ -102,13 +100,11 @@ def assess(
   options: dict[str, Any] = {
     **{'threshold': threshold, 'options': sample, 'min_group': min_group},
   }
-  row_weights.check_groups(sample.weight, members, group_names)
-  measurement = measures.assess(
-    *(labels, scores, members, group_names),
-    **{'attributes': attributes, 'code': code, **options},
-  )
+  compared.check_weight(sample.weight)
+  of = labels, scores, compared
+  measurement = measures.assess(*of, **options)
   theirs = metrics and custom_metrics.add(
-    measurement, dict(metrics), labels, scores, members, attributes, options
+    measurement, dict(metrics), *of, options
   )
   of_clusters = clusters.words(sample.cluster)
   of_weights = row_weights.words(sample.weight)
@@ -127,9 +123,7 @@ def assess(
     contenders={'model': {'sets': {SET: measurement}}},
     focus='model',
   )
-  return Assessment(
-    results, labels, scores, members, group_names, attributes, options
-  )
+  return Assessment(results, *of, options)
 
 
 def _listed(values: Any) -> Any:
@@ -151,8 +145,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   >>> round(compare(a, b)['accuracy']['difference']['value'], 6)
   0.0
   """
-  from fairjax.metrics import measures
-  from fairjax.metrics import paired as metrics
+  from fairjax.metrics import paired
   from fairjax.metrics.inference import clusters
 
   for name, one in (('a', a), ('b', b)):
@@ -170,10 +163,11 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   least = [one.options['min_group'] for one in (a, b)]
   rows = 'compare predictions of the same rows in the same order'
   columns = 'give both the same columns of groups'
+  ours, theirs = a.compared, b.compared
   for kept, remedy, *sides in (
     ('have different labels', rows, a.labels, b.labels),
-    ('compare different groups', columns, a.group_names, b.group_names),
-    ('compare different groups', columns, a.members, b.members),
+    ('compare different groups', columns, ours.names, theirs.names),
+    ('compare different groups', columns, ours.members, theirs.members),
     ('have different weights', 'give both the same sample_weight', *weights),
     ('have different min_group', 'give both the same', *least),
   ):
@@ -188,20 +182,9 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   options['threshold'] = a.options['threshold'], b.options['threshold']
   both = clusters.connected(*(one.cluster for one in samples))
   options['options'] = samples[0].over(both)
-  tests: list[dict[str, Any]] = []
-  kinds = list(dict.fromkeys(a.attributes))
-  for kind in kinds or ['']:
-    own = [g for g, name in enumerate(a.attributes) if name == kind]
-    names = [a.group_names[g] for g in own]
-    found = metrics.compare(
-      a.labels, a.scores, b.scores, a.members[own], names, **options
-    )
-    known = measures.MEASURES
-    gaps = [one for one in found if 'gap' in known[one['measure']].kind]
-    rest = [] if tests else [one for one in found if one not in gaps]
-    prefix = f'{kind}/' if len(kinds) > 1 else ''
-    tests += [one | {'measure': prefix + one['measure']} for one in gaps] + rest
-  return Comparison(tests)
+  return Comparison(
+    paired.compare(a.labels, a.scores, b.scores, ours, **options)
+  )
 
 
 @doors.door(_LABELS)
@@ -301,14 +284,13 @@ def _weighted(
   columns: Sequence[np.ndarray], cluster: Any, sample_weight: Any, seed: int
 ) -> Any:
   """The sample of rows, in which each group of the columns weighs something."""
-  from fairjax.metrics import groups
+  from fairjax.metrics.groups import of_columns
   from fairjax.metrics.inference import clusters, intervals, row_weights
 
   rows = len(columns[0])
   weight = row_weights.given(_listed(sample_weight), rows)
   for column in columns:
-    found = groups.memberships({'group': list(column)})
-    row_weights.check_groups(weight, found.members, found.names)
+    of_columns({'group': column}).check_weight(weight)
   code = clusters.given(_listed(cluster), rows)
   return intervals.RowSample(seed=seed, weight=weight).over(code)
 

@@ -34,7 +34,9 @@ from fairjax.api import thresholds
 from fairjax.data import word_tables
 from fairjax.metrics import contrasts, counts, custom_metrics, grades, paired
 from fairjax.metrics.assess import assess
+from fairjax.metrics.counts import Case
 from fairjax.metrics.group_thresholds import CRITERIA
+from fairjax.metrics.groups import of_columns, of_masks
 from fairjax.metrics.inference import (
   clusters,
   intervals,
@@ -154,9 +156,8 @@ def clustered(rng, how, groups, p=0.5, icc=0.1, dominant=False, seeds=1):
   null = of_first if 0 < p < 1 else None
   share, test = clusters.mean(hit[0], code, how, null, (0.0, 1.0))
   gap = counts.gaps(rates, [0, 1], how)['dp']
-  contrast, *_ = contrasts.differences(
-    None, hit, side[None], ['a'], 'rest', sample
-  )
+  alone = of_masks(side[None], 'a')
+  contrast, *_ = contrasts.differences(None, hit, alone, 'rest', sample)
   # Another run, of the same chance but in other clusters.
   chance = unequal(rng, groups, p, icc, size=(1, 2))[1][code]
   other, coin = rng.random(hit.shape) < chance * each, rng.random(len(code)) < p
@@ -200,8 +201,7 @@ def ranked(rng, how, n, positive, kind='normal', copies=1, auc=None):
   one = assess(
     label.astype(int),
     chance,
-    np.stack([group, ~group]),
-    ['a', 'b'],
+    of_columns({'group': ~group}),
     options=how.over(np.repeat(np.arange(m), copies) if copies > 1 else None),
   )
   gap = one['fairness']['auc_gap']
@@ -242,9 +242,8 @@ def controlled(rng, how, n, differ=0.0):
   fair, _, _ = contrasts.conditional(
     None,
     hit,
-    np.stack([group, ~group]),
-    np.stack([level == k for k in range(3)]),
-    ['0', '1', '2'],
+    of_columns({'group': ~group}),
+    of_columns({'level': level}),
     how,
   )
   one = fair['conditional_dp']
@@ -265,12 +264,13 @@ def correlated(rng, how, n, r, tails='normal'):
 
 
 def classifier(rng, n, seeds=1, apart=1.0):
-  """Labels, scores of seeds that are apart, and two groups' masks."""
+  """Labels, scores of seeds that are apart, and two groups."""
   group = rng.random(n) < 0.5
   label = rng.random(n) < 0.4 + 0.1 * apart * group
   score = rng.normal(size=n) + 1.2 * label - 0.6 + 0.4 * apart * group
   score = score + APART * (seeds > 1) * rng.normal(size=(seeds, 1))
-  return label.astype(int), 1 / (1 + np.exp(-score)), np.stack([group, ~group])
+  groups = of_columns({'group': ~group})
+  return label.astype(int), 1 / (1 + np.exp(-score)), groups
 
 
 @functools.cache
@@ -280,7 +280,7 @@ def of_many(many, apart) -> dict[str, tuple[float | None, float | None]]:
   """
   rng = np.random.default_rng(3)
   case = classifier(rng, 400_000, 40 if many else 1, apart)
-  found = assess(*case, ['a', 'b'], options=RowSample(0.95, 2))
+  found = assess(*case, options=RowSample(0.95, 2))
   out = {k: (one['value'], None) for k, one in found['quality'].items()}
   for name, one in found['fairness'].items():
     row, equal = MEASURES.get(name), float(name.endswith('_ratio'))
@@ -295,7 +295,7 @@ def of_many(many, apart) -> dict[str, tuple[float | None, float | None]]:
 def every(rng, how, n, seeds=1, apart=1.0):
   """Every measure of `assess` of two groups; the truth is that of many rows."""
   case = classifier(rng, n, seeds, apart)
-  found = assess(*case, ['a', 'b'], options=how)
+  found = assess(*case, options=how)
   return beside(found, of_many(seeds > 1, apart))
 
 
@@ -313,19 +313,20 @@ def sampled(rng, n, kind, apart):
   if kind == 'lognormal weights':
     return classifier(rng, n, 1, apart), rng.lognormal(0, 1, n)
   # Rows of high scores are drawn up to twenty times as often as others.
-  label, score, masks = classifier(rng, 40 * n, 1, apart)
+  label, score, groups = classifier(rng, 40 * n, 1, apart)
   chance = np.clip(1.5 * score[0] ** 3 * (1 + label) / 2, 0.05, 1)
   rows = np.flatnonzero(rng.random(40 * n) < chance)[:n]
-  return (label[rows], score[:, rows], masks[:, rows]), 1 / chance[rows]
+  groups = of_columns({'group': groups.code[rows]})
+  return (label[rows], score[:, rows], groups), 1 / chance[rows]
 
 
 def weighted(rng, how, n, kind, apart=1.0):
   """Every measure of weighted rows; the truth is of what they stand for."""
   case, weight = sampled(rng, n, kind, apart)
   how = how._replace(weight=row_weights.given(weight, n))
-  found = assess(*case, ['a', 'b'], options=how)
+  found = assess(*case, options=how)
   other = contrasts.differences(
-    *(case[0], (case[1] >= 0.5).astype(int), case[2], ['a', 'b'], 'rest', how)
+    *(case[0], (case[1] >= 0.5).astype(int), case[2], 'rest', how)
   )
   out = beside(found, of_many(False, apart))
   if not apart:
@@ -345,11 +346,9 @@ USERS = {
 
 def users(rng, how, n, seeds=1, apart=1.0):
   """Measures that a user gives: a share, a ratio of counts, a mean."""
-  label, score, masks = classifier(rng, n, seeds, apart)
-  decided = (score >= 0.5).astype(int)
-  everyone, _, gaps = custom_metrics.measured(
-    *(USERS, label, score, decided, masks, ['a', 'b'], ['g', 'g'], how)
-  )
+  label, score, groups = classifier(rng, n, seeds, apart)
+  case = Case(label, score, (score >= 0.5).astype(int), groups, how)
+  everyone, _, gaps = custom_metrics.measured(USERS, case)
   many = of_users(seeds > 1, apart)
   null = lambda name: 0.0 if name.endswith('_difference') else None
   return {
@@ -362,13 +361,13 @@ def users(rng, how, n, seeds=1, apart=1.0):
 def of_users(many, apart) -> dict[str, float]:
   """What they are of 400,000 rows and many seeds."""
   rng, out = np.random.default_rng(3), {}
-  label, score, masks = classifier(rng, 400_000, 40 if many else 1, apart)
+  label, score, groups = classifier(rng, 400_000, 40 if many else 1, apart)
   for name, function in USERS.items():
     given = score if name == 'brier' else (score >= 0.5).astype(int)
     value = lambda rows: np.array(
       [function(label[rows], s[rows]) for s in given]
     )
-    one, two = map(value, masks)
+    one, two = map(value, groups.members)
     out[name] = value(np.ones(len(label), bool)).mean()
     out[f'{name}_difference'] = abs(one - two).mean() if apart else 0.0
   return out
@@ -383,8 +382,7 @@ def own_of_clusters(rng, how, groups, icc=0.15, shared=True):
   side = rng.random(len(code)) < 0.5 if shared else code % 2 > 0
   everyone, _, gaps = custom_metrics.measured(
     {'hit': USERS['hit']},
-    *(label, decided, decided, np.stack([side, ~side])),
-    *(['a', 'b'], ['g', 'g'], how.over(code)),
+    Case(label, decided, decided, of_columns({'side': ~side}), how.over(code)),
   )
   gap = gaps['hit_difference']
   return {
@@ -399,10 +397,8 @@ def many_contrasts(rng, how, groups, rows, others):
   group = np.repeat(np.arange(groups), sizes)
   label = (rng.random(len(group)) < 0.5).astype(int)
   hit = (rng.random((1, len(group))) < 0.3 + 0.4 * label).astype(int)
-  masks = group == np.arange(groups)[:, None]
-  found = contrasts.differences(
-    label, hit, masks, [*map(str, range(groups))], 'rest', how
-  )
+  each = of_columns({'group': group})
+  found = contrasts.differences(label, hit, each, 'rest', how)
   least = min(one['adjusted'] for one in found)
   first = found[0]
   return {
@@ -424,7 +420,7 @@ def closed(rng, how, n, mirrored=0.0):
   chance = np.stack([score[0] - shift[0] * group, other])
   chance = np.clip(chance / 1.3 + 0.15, 0, 1)
   found = paired.compare(
-    *(label, chance[1], chance[0], np.stack([group, ~group]), ['a', 'b']),
+    *(label, chance[1], chance[0], of_columns({'group': ~group})),
     options=how,
   )
   return {
@@ -468,7 +464,7 @@ def chosen(rng, how, n, positive, rule='counts'):
   group = rng.random(n) < 0.5
   limit = choose(label, score, 'eer') if rule == 'rates' else 'eer'
   one = assess(
-    *(label, score, np.stack([group, ~group]), ['a', 'b']),
+    *(label, score, of_columns({'group': ~group})),
     threshold=limit,
     options=how,
   )
@@ -495,8 +491,8 @@ def two_runs(rng, how, n, seeds, sd=0.2):
     )
     for _ in range(2)
   )
-  members = group == np.arange(2)[:, None]
-  found = paired.compare(label, ours, theirs, members, ['a', 'b'], options=how)
+  groups = of_columns({'group': group})
+  found = paired.compare(label, ours, theirs, groups, options=how)
   return {
     one['measure'] + ('' if 'bootstrap' in one['test'] else ' (t-test)'): ends(
       one['difference'], 0.0, one['p'], 0.0

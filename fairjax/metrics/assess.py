@@ -1,19 +1,21 @@
 """The assessment of one test set: quality, fairness, groups, warnings.
 
 `assess` is the one door to the measures: it turns labels, the probabilities of
-stacked seeds and group memberships into the nested dictionary of results.json,
+stacked seeds and groups of rows into the nested dictionary of results.json,
 each number with an interval over examples and seeds (intervals.py says how).
 Decision thresholds are held fixed while resampling.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Float, Integer
 
 from fairjax.core.errors import UserError
-from fairjax.metrics import counts, groups, measures, rankings, warn
+from fairjax.metrics import counts, measures, rankings, warn
+from fairjax.metrics.counts import Case
+from fairjax.metrics.groups import Groups, equal_error, of_columns
 from fairjax.metrics.inference import clusters, intervals, resampling
 from fairjax.metrics.inference.estimates import Estimates, Row
 
@@ -23,32 +25,25 @@ MIN_GROUP = 10  # rows that a rate needs to count in a gap
 def assess(
   labels: Integer[np.ndarray, ' n'],
   probabilities: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
-  members: Bool[np.ndarray, 'g n'] | None = None,
-  group_names: Sequence[str] = (),
+  groups: Groups | None = None,
   *,
-  attributes: Sequence[str] = (),
   threshold: str | float = '0.5',
   options: intervals.RowSample = intervals.DEFAULTS,
   min_group: int = MIN_GROUP,
-  code: Integer[np.ndarray, ' n'] | None = None,
 ) -> dict[str, Any]:
   """Measures of one set of predictions, in the format of results.json.
 
   Args:
     labels: classes 0 … c−1 of the rows.
     probabilities: of class 1, or of every class, one line for each seed.
-    members: which rows are in which group; groups may overlap.
-    group_names: one for each group.
-    attributes: the attribute of each group (gender, religion …): gaps are
-      taken between groups of one attribute. With several, the names of
-      fairness measures start with the attribute: 'gender/dp'.
+    groups: gaps are taken between groups of one attribute. With several, the
+      names of fairness measures start with the attribute: 'gender/dp'.
     threshold: a row is positive where its probability is at least this
       number; 'eer' takes the equal-error threshold of each seed. With three
       or more classes the most probable one is decided.
     options: of the intervals, with the clusters and weights of the rows.
     min_group: rates of a group with fewer rows behind them (AUCs: of either
       kind) are left out of gaps and extremes, and named in a warning.
-    code: the one group of each row, where it is known (groups.memberships).
 
   Returns:
     rows, effective_rows (of weighted ones), threshold, quality, fairness,
@@ -57,31 +52,22 @@ def assess(
 
   >>> labels = np.array([0, 0, 1, 1, 0, 0, 1, 1])
   >>> scores = np.array([[.2, .6, .9, .4, .7, .8, .95, .55]])
-  >>> members = np.repeat(np.eye(2, dtype=bool), 4, axis=1)
-  >>> results = assess(labels, scores, members, ['m', 'f'], min_group=1)
+  >>> sex = of_columns({'sex': list('mmmmffff')})
+  >>> results = assess(labels, scores, sex, min_group=1)
   >>> results['fairness']['dp']['value'], results['quality']['auc']['value']
   (0.5, 0.625)
   """
-  if members is None:
-    members = np.zeros((0, len(labels)), bool)
-  attributes = list(attributes) or ['group'] * len(members)
-  check(labels, probabilities, members, group_names, attributes)
+  groups = groups or of_columns({}, len(labels))
+  check(labels, probabilities, groups)
   scores = binary(probabilities)
-  by_kind: dict[str, list[int]] = {}
-  for g, attribute in enumerate(attributes):
-    by_kind.setdefault(attribute, []).append(g)
   decisions, limits = decide(labels, scores, threshold, options.weight)
-  masks = [*members, np.ones(len(labels), bool)]
-  case = Case(
-    labels, scores, decisions, masks, options, min_group, by_kind, code
-  )
+  case = Case(labels, scores, decisions, groups, options, min_group)
   quality, by_group, fairness = _of_counts(case)
   _add_ranks(case, quality, by_group, fairness)
   note = warn.note_of_constant(decisions)  # where seeds decide all alike
   void = [fairness] if note else [quality, fairness] if options.thin else []
   for one in (one for each in void for one in each.values()):
     one.setdefault('note', note or clusters.THIN)
-  rows = labels, scores, decisions, members
 
   def counted(mask: np.ndarray) -> Row:
     known: Row = {'rows': int(mask.sum())}
@@ -90,19 +76,17 @@ def assess(
     return known
 
   return {
-    **counted(masks[-1]),
+    **counted(groups.masks[-1]),
     'threshold': limits,
     'quality': quality,
     'fairness': fairness,
     'groups': {
       name: {**counted(member), **one}
-      for name, member, one in zip(group_names, members, by_group)
+      for name, member, one in zip(groups.names, groups.members, by_group)
     },
     'warnings': [
       *warn.of_reversed(quality.get('auc', {})),
-      *warn.sentences(
-        *rows, group_names, attributes, fairness, min_group, options.weight
-      ),
+      *warn.sentences(case, fairness),
       *clusters.warnings(options.cluster),
       *warn.of_chosen('these rows' if threshold == 'eer' else ''),
       *warn.of_resamples(options),
@@ -110,35 +94,15 @@ def assess(
   }
 
 
-class Case(NamedTuple):
-  """One set of predictions, and how it is assessed."""
-
-  labels: Integer[np.ndarray, ' n']
-  scores: np.ndarray  # [s, n], or [s, n, c] with three or more classes
-  decisions: np.ndarray  # [s, n]
-  # The groups, and everyone as the last: many rows, so no copy.
-  masks: Sequence[Bool[np.ndarray, ' n']]
-  options: intervals.RowSample
-  min_group: int
-  groups: dict[str, list[int]]  # the numbers of each attribute's groups
-  code: Integer[np.ndarray, ' n'] | None = None
-
-  def table(self) -> counts.Table:
-    """The counts of its rows."""
-    classes = self.scores.shape[-1] if self.scores.ndim == 3 else 2
-    of = self.labels, self.decisions, self.masks
-    return counts.tabulate(*of, classes, self.options, self.code)
-
-
 def _by_attribute(
   case: Case, gaps: Callable[[list[int]], Estimates]
 ) -> Estimates:
   """The gaps of each attribute, under its name where there are several."""
-  several = len(case.groups) > 1
+  groups = case.groups
   return {
-    (f'{kind}/' if several else '') + name: value
-    for kind, numbers in case.groups.items()
-    for name, value in gaps(numbers).items()
+    groups.key(kind, name): value
+    for kind in groups.kinds
+    for name, value in gaps(groups.at(kind)).items()
   }
 
 
@@ -155,7 +119,7 @@ def _of_counts(case: Case) -> tuple[Estimates, list[Estimates], Estimates]:
     quality = {**shares, **quality, 'accuracy': shares['accuracy']}
   by_group = [
     counts.marked(counts.of_group(table, rates, g, options), rates, g, least)
-    for g in range(len(case.masks) - 1)
+    for g in range(len(case.groups.names))
   ]
   fairness = _by_attribute(
     case, lambda numbers: counts.gaps(rates, numbers, options, least)
@@ -175,7 +139,7 @@ def _add_ranks(
       quality[name] = one
   if scores.ndim == 3:
     return
-  suites = rankings.suites(labels, scores, case.masks, *draws)
+  suites = rankings.suites(labels, scores, case.groups.masks, *draws)
   quality['auc'] = rankings.of_group(suites, -1)['auc']
   for g, one in enumerate(by_group):
     one.update(rankings.of_group(suites, g))
@@ -202,7 +166,7 @@ def decide(
   if scores.ndim == 3:
     return scores.argmax(-1), 'argmax'
   if threshold == 'eer':
-    limits = groups.equal_error(labels, scores, weight)
+    limits = equal_error(labels, scores, weight)
     thresholds: Any = [float(limit) for limit in limits]
   else:
     try:
@@ -222,26 +186,16 @@ def decide(
 
 
 def check(
-  labels: np.ndarray,
-  probabilities: np.ndarray,
-  members: np.ndarray,
-  names: Sequence[str],
-  attributes: Sequence[str],
+  labels: np.ndarray, probabilities: np.ndarray, groups: Groups
 ) -> None:
   """Raises UserError where the parts do not belong together."""
-  n = len(labels)
+  n, rows = len(labels), groups.members.shape[1]
   if not n:
     raise UserError('there are no rows to assess; the set is empty')
-  if probabilities.shape[1] != n or members.shape[1] != n:
+  if probabilities.shape[1] != n or rows != n:
     raise UserError(
-      f'{n} labels, {probabilities.shape[1]} probabilities and '
-      f'{members.shape[1]} memberships cannot be assessed together; each row '
-      'needs one of each'
-    )
-  if not len(members) == len(names) == len(attributes):
-    raise UserError(
-      f'{len(members)} groups have {len(names)} names and {len(attributes)} '
-      'attributes; each needs one'
+      f'{n} labels, {probabilities.shape[1]} probabilities and {rows} '
+      'memberships cannot be assessed together; each row needs one of each'
     )
   wrong = ~np.isfinite(probabilities).reshape(len(probabilities), n, -1)
   if wrong.any():

@@ -17,11 +17,10 @@ bins together. With three or more classes a score is the probability of the
 likeliest class, and positive means that it is right (Guo et al. 2017).
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from jaxtyping import Bool, Float, Integer
 
+from fairjax.metrics.groups import Groups
 from fairjax.metrics.inference import (
   clusters,
   intervals,
@@ -166,8 +165,7 @@ def _draws(
 def reliability(
   labels: Integer[np.ndarray, ' n'],
   scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
-  members: Bool[np.ndarray, 'g n'],
-  group_names: Sequence[str],
+  groups: Groups,
   options: RowSample = intervals.DEFAULTS,
 ) -> dict[str, list[Row]]:
   """{group: bins with rows}: mean score, share positive with its interval.
@@ -177,7 +175,7 @@ def reliability(
   """
   truth, score = confidence(labels, scores)
   masks = {'everyone': np.ones(len(labels), bool)}
-  masks |= dict(zip(group_names, members))
+  masks |= dict(zip(groups.names, groups.members))
   out = {}
   for name, mask in masks.items():
     y, p = truth[:, mask].ravel(), score[:, mask].ravel()

@@ -18,8 +18,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Integer
 
 from fairjax.core.errors import UserError
-from fairjax.metrics import counts, groups
+from fairjax.metrics import counts
 from fairjax.metrics.counts import Place, Rates
+from fairjax.metrics.groups import NAMES, Groups, denominators
 from fairjax.metrics.inference import (
   estimates,
   extremes,
@@ -35,8 +36,7 @@ REST = 'the rest'
 
 
 def reference_of(
-  members: Bool[np.ndarray, 'g n'],
-  names: Sequence[str],
+  groups: Groups,
   asked: str,
   weight: Float[np.ndarray, ' n'] | None = None,
 ) -> int | None:
@@ -44,22 +44,23 @@ def reference_of(
   if asked in ('', 'rest'):
     return None
   if asked == 'largest':
+    members = groups.members
     sizes = members.sum(1) if weight is None else members @ weight
     return int(sizes.argmax())
+  names = [*groups.names]
   if asked not in names:
     raise UserError(
       f'audit.reference is {asked!r}, and no such group is in the data; the '
       f'groups are {", ".join(names[:12])}{", …" if len(names) > 12 else ""}, '
       "or say 'largest' or 'rest'"
     )
-  return list(names).index(asked)
+  return names.index(asked)
 
 
 def differences(
   labels: Integer[np.ndarray, ' n'] | None,
   decisions: Integer[np.ndarray, 's n'],
-  members: Bool[np.ndarray, 'g n'],
-  names: Sequence[str],
+  groups: Groups,
   reference: str,
   options: RowSample,
   min_group: int = 1,
@@ -67,7 +68,8 @@ def differences(
 ) -> list[Row]:
   """A row a group and rate: its value, the reference's, the difference, p."""
   shown = [k for k in shown if labels is not None or k == 'selection_rate']
-  base = reference_of(members, names, reference, options.weight)
+  base = reference_of(groups, reference, options.weight)
+  members, names = groups.members, groups.names
   own = [g for g in range(len(members)) if g != base]
   masks = [members[g] for g in own]
   others = [~members[g] if base is None else members[base] for g in own]
@@ -75,7 +77,7 @@ def differences(
   out = []
   for i, g in enumerate(own):
     for name in shown:
-      r = groups.NAMES.index(name)
+      r = NAMES.index(name)
       at, beside = (0, i, r), (0, len(own) + i, r)
       one = _difference(rates, at, beside, options)
       alone = not rates.clustered and len(decisions) == 1
@@ -100,8 +102,7 @@ def differences(
 
 def impact_ratios(
   decisions: Integer[np.ndarray, 's n'],
-  members: Bool[np.ndarray, 'g n'],
-  names: Sequence[str],
+  groups: Groups,
   options: RowSample,
   min_group: int = 1,
 ) -> list[Row]:
@@ -110,15 +111,15 @@ def impact_ratios(
   The highest is chosen from the same rows, so the intervals hold together:
   each at 1 − α / g, of the drawn ratios.
   """
-  _, rates = counts.decided(None, decisions, members, options)
-  r = groups.NAMES.index('selection_rate')
+  _, rates = counts.decided(None, decisions, groups.members, options)
+  r = NAMES.index('selection_rate')
   own = rates.values[:, 0, :-1, r]
   enough = rates.rows[0, :-1, r] >= min_group
   best = int(np.where(enough, np.nan_to_num(own.mean(0)), -1.0).argmax())
   level = 1 - (1 - options.level) / max(int(enough.sum()), 1)
   together = options._replace(level=level)
   out = []
-  for g, name in enumerate(names):
+  for g, (name, member) in enumerate(zip(groups.names, groups.members)):
     value = own[:, g] / np.where(own[:, best] > 0, own[:, best], np.nan)
     ratio = None
     if g != best and enough[g] and rates.draws is not None:
@@ -127,8 +128,8 @@ def impact_ratios(
     out.append(
       {
         'group': name,
-        'rows': int(members[g].sum()),
-        'selected': float((decisions * members[g]).sum(1).mean()),
+        'rows': int(member.sum()),
+        'selected': float((decisions * member).sum(1).mean()),
         'rate': counts.rate(rates, (0, g, r)),
         'ratio': intervals.of_mean(value, ratio, together),
         'few': not enough[g],
@@ -196,20 +197,19 @@ def _exact(rates: Rates, at: Place, beside: Place, floor: float) -> Row:
 def conditional(
   labels: Integer[np.ndarray, ' n'] | None,
   decisions: Integer[np.ndarray, 's n'],
-  members: Bool[np.ndarray, 'g n'],
-  levels: Bool[np.ndarray, 'k n'],
-  level_names: Sequence[str],
+  groups: Groups,
+  levels: Groups,
   options: RowSample,
 ) -> tuple[Estimates, list[Row], list[str]]:
   """Measures given the controls, gaps within each level, and what was left out.
 
   Groups of one attribute, two or more, without overlap.
   """
-  cells = (members[:, None] & levels[None]).reshape(-1, decisions.shape[1])
+  cells = groups.members[:, None] & levels.members
+  shape, cells = cells.shape[:2], cells.reshape(-1, cells.shape[2])
   table, rates = counts.decided(labels, decisions, cells, options)
-  shape = (len(members), len(levels))
   values = rates.values[:, 0, :-1].reshape(len(decisions), *shape, -1)
-  total = groups.denominators(table.groups.sum(0, dtype=np.float64)).min(0)
+  total = denominators(table.groups.sum(0, dtype=np.float64)).min(0)
   total = total[0, :-1].reshape(*shape, -1)
   draws = None
   if rates.draws is not None:
@@ -219,7 +219,7 @@ def conditional(
   rate_names = ['selection_rate'] + ['fpr', 'tpr'] * (labels is not None)
   complete, ranges = {}, {}
   for name in rate_names:
-    r = groups.NAMES.index(name)
+    r = NAMES.index(name)
     full = (total[..., r] > 0).all(0)
     complete[name] = full
     share = np.where(full, total[..., r].sum(0), 0).astype(float)
@@ -235,14 +235,14 @@ def conditional(
   if labels is not None:
     fair['conditional_eqodd'] = _gap(ranges, ['fpr', 'tpr'], options, values)
   partial = []
-  for k, level in enumerate(level_names):
+  for k, level in enumerate(levels.names):
     lost = [name for name in rate_names if not complete[name][k]]
     if 'selection_rate' in lost:
       partial.append(level)
     elif lost:  # no row of a label
       partial.append(f'{level} (of {" and ".join(lost)})')
   rows = cells.sum(1).reshape(shape)
-  given = level_names, rate_names, options
+  given = levels.names, rate_names, options
   return fair, _within(values, rows, total > 0, draws, *given), partial
 
 
@@ -286,7 +286,7 @@ def _within(
   for k, level in enumerate(level_names):
     one: Row = {'level': level, 'rows': int(rows[:, k].sum())}
     for name in rate_names:
-      r = groups.NAMES.index(name)
+      r = NAMES.index(name)
       known = here[:, k, r]
       if known.sum() < 2:
         note = 'fewer than two groups have rows here'
@@ -309,7 +309,7 @@ def costs(
 ) -> tuple[Estimates, list[Estimates], Estimates]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
   _, rates = counts.decided(labels, decisions, members, options)
-  at = groups.NAMES.index
+  at = NAMES.index
 
   def cost(x: Float[np.ndarray, '... rate']) -> np.ndarray:
     base = x[..., at('base_rate')]

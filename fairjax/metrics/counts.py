@@ -23,6 +23,23 @@ Place = tuple[int, int, int]  # class, group, rate
 DENSE = 0.25  # share of items in a group from which one product is faster
 
 
+class Case(NamedTuple):
+  """One set of predictions, and how it is assessed."""
+
+  labels: Integer[np.ndarray, ' n']
+  scores: np.ndarray  # [s, n], or [s, n, c] with three or more classes
+  decisions: np.ndarray  # [s, n]
+  groups: groups.Groups
+  options: RowSample
+  min_group: int = 1
+
+  def table(self) -> 'Table':
+    """The counts of its rows."""
+    classes = self.scores.shape[-1] if self.scores.ndim == 3 else 2
+    of = self.labels, self.decisions, self.groups.masks
+    return tabulate(*of, classes, self.options, self.groups.code)
+
+
 class Table(NamedTuple):
   """Counts of every item: what a resample adds up."""
 
@@ -78,7 +95,7 @@ def tabulate(
 
   `masks` are the groups and then everyone. With two classes k is class 1
   alone, else every class against the rest. `code` is the one group of each row,
-  −1 for none, where that is known (groups.memberships).
+  −1 for none, where that is known (groups.Groups).
   """
   items = None
   if options.cluster is None and options.weight is None:

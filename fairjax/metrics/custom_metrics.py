@@ -11,15 +11,17 @@ each draw, so there are at most MOST of them.
 
 import contextlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import measures
 from fairjax.metrics.assess import decide
+from fairjax.metrics.counts import Case
+from fairjax.metrics.groups import Groups
 from fairjax.metrics.inference import (
   clustered_rates,
   extremes,
@@ -41,14 +43,12 @@ def add(
   functions: Mapping[str, Metric],
   labels: np.ndarray,
   scores: np.ndarray,
-  members: np.ndarray,
-  attributes: Sequence[str],
+  groups: Groups,
   options: Mapping[str, Any],
 ) -> list[str]:
   """Puts a user's measures beside those of an assessment; their names."""
   sample = options['options']
   decisions, _ = decide(labels, scores, options['threshold'], sample.weight)
-  names = [*one['groups']]
   taken = {*one['quality'], *map(measures.bare, one['fairness'])}
   taken |= {key for each in one['groups'].values() for key in each}
   for name, function in functions.items():
@@ -58,53 +58,38 @@ def add(
         f'metrics has {name!r}, which is {why}; give names of your own, each '
         'with a function of labels and decisions'
       )
-  everyone, by_group, fairness = measured(
-    functions,
-    *(labels, scores, decisions, members, names, attributes),
-    sample,
-    options['min_group'],
-  )
+  of = labels, scores, decisions, groups, sample, options['min_group']
+  everyone, by_group, fairness = measured(functions, Case(*of))
   one['quality'] |= everyone
   one['fairness'] |= fairness
-  for name, each in zip(names, by_group):
+  for name, each in zip(groups.names, by_group):
     one['groups'][name] |= each
   return [*everyone, *fairness]
 
 
 def measured(
-  functions: Mapping[str, Metric],
-  labels: Integer[np.ndarray, ' n'],
-  scores: np.ndarray,
-  decisions: Integer[np.ndarray, 's n'],
-  members: Bool[np.ndarray, 'g n'],
-  names: Sequence[str],
-  attributes: Sequence[str],
-  options: RowSample,
-  min_group: int = 1,
+  functions: Mapping[str, Metric], case: Case
 ) -> tuple[Estimates, list[Estimates], Estimates]:
   """(of everyone, a dict a group, fairness): NAME, and NAME_difference.
 
   Groups of fewer than `min_group` rows are in no difference, as in no gap.
   """
+  groups, options, least = case.groups, case.options, case.min_group
   everyone: Estimates = {}
-  by_group: list[Estimates] = [{} for _ in names]
+  by_group: list[Estimates] = [{} for _ in groups.names]
   fairness: Estimates = {}
-  masks = [*members, np.ones(len(labels), bool)]
-  several = len(set(attributes)) > 1
   for name, function in functions.items():
-    given = scores if _asks(function)[0] else decisions
-    values, noise = _of_groups(
-      (name, function), labels, given, masks, names, options
-    )
+    given = case.scores if _asks(function)[0] else case.decisions
+    values, noise = _of_groups((name, function), case, given)
     for g, one in enumerate([*by_group, everyone]):
       draws = None if noise is None else values[:, g] + noise[:, :, g]
       one[name] = intervals.of_mean(values[:, g], draws, options, UNDEFINED)
-    for kind in dict.fromkeys(attributes):
-      every = [g for g, a in enumerate(attributes) if a == kind]
-      own = [g for g in every if options.rows(masks[g]) >= min_group]
-      gap = f'{kind}/{name}_difference' if several else f'{name}_difference'
+    for kind in groups.kinds:
+      rows = {g: options.rows(groups.members[g]) for g in groups.at(kind)}
+      own = [g for g, count in rows.items() if count >= least]
+      gap = groups.key(kind, f'{name}_difference')
       if len(own) < 2:
-        note = f'fewer than two groups of {min_group} rows'
+        note = f'fewer than two groups of {least} rows'
         fairness[gap] = estimate(np.full(len(values), np.nan), note=note)
         continue
       apart = None if noise is None else noise[:, :, own]
@@ -124,15 +109,11 @@ def _asks(function: Metric) -> tuple[bool, bool]:
 
 
 def _of_groups(
-  named: tuple[str, Metric],
-  labels: np.ndarray,
-  given: np.ndarray,
-  masks: Sequence[np.ndarray],
-  group_names: Sequence[str],
-  options: RowSample,
+  named: tuple[str, Metric], case: Case, given: np.ndarray
 ) -> tuple[Float[np.ndarray, 's g'], np.ndarray | None]:
   """Values, and the deviations of every draw [draw, s, g]."""
-  (name, function), weight = named, options.weight
+  (name, function), options = named, case.options
+  weight, masks = options.weight, case.groups.masks
   if weight is not None and not _asks(function)[1]:
     raise UserError(
       f'metrics[{name!r}] takes no sample_weight, and rows are weighted; give '
@@ -142,7 +123,7 @@ def _of_groups(
   def value(rows: np.ndarray, s: int, of: str) -> float:
     try:
       own = {} if weight is None else {'sample_weight': weight[rows]}
-      return float(function(labels[rows], given[s][rows], **own))
+      return float(function(case.labels[rows], given[s][rows], **own))
     except Exception as error:
       raise UserError(
         f'metrics[{name!r}] ended on {of}: {type(error).__name__}: {error}; '
@@ -151,13 +132,13 @@ def _of_groups(
       ) from error
 
   count = min(options.resamples, MOST)
-  values = np.full((len(given), len(masks)), np.nan)
+  names, values = case.groups.names, np.full((len(given), len(masks)), np.nan)
   noise = np.zeros((count, *values.shape))
   for g, mask in enumerate(masks):
     rows = np.flatnonzero(mask)
     if not len(rows):
       continue
-    of = f'group {group_names[g]!r}' if g < len(group_names) else 'all rows'
+    of = f'group {names[g]!r}' if g < len(names) else 'all rows'
     values[:, g] = [value(rows, s, of) for s in range(len(given))]
     drawn, wider = _drawn(rows, options._replace(resamples=count), g)
     for draw, own in enumerate(drawn):

@@ -10,7 +10,6 @@ two left it is undefined itself.
 """
 
 import functools
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -203,22 +202,87 @@ def equal_error(
   return out
 
 
-class Memberships(NamedTuple):
-  """Groups of one or several attributes."""
+class Groups(NamedTuple):
+  """Which rows are in which group; groups may overlap."""
 
   members: Bool[np.ndarray, 'g n']
-  names: list[str]
-  attributes: list[str]  # of each group
+  names: Sequence[str]
+  attributes: Sequence[str]  # gender, religion … of each group
   # The one group of each row, −1 for none, where there is one attribute.
-  code: Integer[np.ndarray, ' n'] | None
+  code: Integer[np.ndarray, ' n'] | None = None
+
+  @property
+  def kinds(self) -> list[str]:
+    """The attributes; gaps are between groups of one."""
+    return [*dict.fromkeys(self.attributes)]
+
+  @property
+  def masks(self) -> list[Bool[np.ndarray, ' n']]:
+    """The groups, and everyone as the last: many rows, so no copy."""
+    return [*self.members, np.ones(self.members.shape[1], bool)]
+
+  @property
+  def first(self) -> 'Groups':
+    """Those of the first attribute."""
+    return self.of(self.kinds[0]) if self.kinds else self
+
+  def at(self, kind: str) -> list[int]:
+    """The numbers of an attribute's groups."""
+    return [g for g, own in enumerate(self.attributes) if own == kind]
+
+  def of(self, kind: str) -> 'Groups':
+    """Those of an attribute."""
+    return self if self.kinds == [kind] else self.taken(self.at(kind))
+
+  def taken(self, chosen: Sequence[int] | np.ndarray) -> 'Groups':
+    """Those of these numbers."""
+    names = [self.names[g] for g in chosen]
+    kinds = [self.attributes[g] for g in chosen]
+    return Groups(self.members[chosen], names, kinds)
+
+  def with_more(self, more: 'Groups') -> 'Groups':
+    """These and more groups of the same rows."""
+    members = np.concatenate([self.members, more.members])
+    names = [*self.names, *more.names]
+    return Groups(members, names, [*self.attributes, *more.attributes])
+
+  def key(self, kind: str, measure: str) -> str:
+    """A measure's name, led by the attribute where there are several."""
+    return f'{kind}/{measure}' if len(self.kinds) > 1 else measure
+
+  def by_row(self) -> np.ndarray:
+    """Each row's group of the first attribute, '' for none or for several."""
+    name, own = np.array([*self.first.names, ''], object), self.first.members
+    g = len(own)
+    return name[np.where(own.sum(0) == 1, own.argmax(0) if g else 0, g)]
+
+  def check_weight(
+    self, weight: Float[np.ndarray, ' n'] | None, name: str = 'sample_weight'
+  ) -> None:
+    """Raises UserError where a group has rows, and no weight."""
+    for member, group in zip(self.members, self.names):
+      if weight is not None and member.any() and not weight[member].any():
+        raise UserError(
+          f'{name} is 0 in every row of group {group!r}, so that nothing is '
+          'known of it; leave its group empty, or give it a weight'
+        )
 
 
-def memberships(
+def of_masks(
+  members: Bool[np.ndarray, 'g n'],
+  names: Sequence[str],
+  attribute: str = 'group',
+) -> Groups:
+  """Groups of one attribute."""
+  return Groups(members, names, [attribute] * len(names))
+
+
+def of_columns(
   columns: Mapping[str, Sequence[Any] | np.ndarray],
   rows: int = 0,
   *,
   intersections: bool = False,
-) -> Memberships:
+) -> Groups:
   """The groups of columns; of none there is no group of these `rows`.
 
   A column holds one value a row ('' or None: in no group of this attribute).
@@ -228,45 +292,29 @@ def memberships(
   lengths = {name: len(values) for name, values in columns.items()}
   if len(set(lengths.values())) > 1:
     raise UserError(f'the group columns have different lengths: {lengths}')
-  n = next(iter(lengths.values()), rows)
-  codes, texts, names, attributes = [], [], [], []
-  for attribute, values in columns.items():
-    code, own = _codes(values)
-    codes.append(code)
-    texts.append(np.array([*own, ''], object))  # −1 is the last
-    names += own if len(columns) == 1 else [f'{attribute}: {v}' for v in own]
-    attributes += [attribute] * len(own)
-  if intersections and len(columns) > 1:
-    each = zip(texts, codes)
-    combined = functools.reduce(
-      lambda a, b: a + ' × ' + b, (text[code] for text, code in each)
-    )
-    combined[np.min(codes, 0) < 0] = ''
-    code, own = _codes(combined)
-    codes.append(code)
-    names += own
-    attributes += [' × '.join(columns)] * len(own)
+  n, several = next(iter(lengths.values()), rows), len(columns) > 1
+  coded = [_codes(values) for values in columns.values()]
+  kinds = [*columns]
+  names = [
+    f'{kind}: {name}' if several else name
+    for kind, (_, own) in zip(kinds, coded)
+    for name in own
+  ]
+  if intersections and several:
+    each = [np.array([*own, ''], object)[code] for code, own in coded]
+    combined = functools.reduce(lambda a, b: a + ' × ' + b, each)
+    combined[np.min([code for code, _ in coded], 0) < 0] = ''
+    coded.append(_codes(combined))
+    kinds.append(' × '.join(columns))
+    names += coded[-1][1]
   members = np.zeros((len(names), n), bool)
   first = 0
-  for code in codes:
+  for code, own in coded:
     inside = np.flatnonzero(code >= 0)
     members[first + code[inside], inside] = True
-    first += int(code.max(initial=-1)) + 1
-  alone = codes[0] if len(codes) == 1 else None
-  return Memberships(members, names, attributes, alone)
-
-
-def of_rows(
-  members: Bool[np.ndarray, 'g n'],
-  names: Sequence[str],
-  attributes: Sequence[str],
-) -> np.ndarray:
-  """Each row's group of the first attribute, '' for none or for several."""
-  first = [kind == attributes[0] for kind in attributes]
-  own = members[np.array(first, bool)]
-  name = np.array([*itertools.compress(names, first), ''], object)
-  alone = own.sum(0) == 1
-  return name[np.where(alone, own.argmax(0) if len(own) else 0, len(own))]
+    first += len(own)
+  of = [kind for kind, (_, own) in zip(kinds, coded) for _ in own]
+  return Groups(members, names, of, coded[0][0] if len(coded) == 1 else None)
 
 
 def _codes(values: Sequence[Any] | np.ndarray) -> tuple[np.ndarray, list[str]]:

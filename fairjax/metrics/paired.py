@@ -24,15 +24,16 @@ here by construction, or independent with equal variances as in Zhang et al.
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts, groups, measures, quality, rankings
-from fairjax.metrics.assess import MIN_GROUP, Case, binary, check, decide
+from fairjax.metrics.assess import MIN_GROUP, binary, check, decide
+from fairjax.metrics.counts import Case
+from fairjax.metrics.groups import Groups, of_columns
 from fairjax.metrics.inference import (
   clustered_rates,
   clusters,
@@ -45,7 +46,8 @@ from fairjax.metrics.inference.ratios import Values
 
 # Of an error that reaches as far as the range ±w, the ends are √2 w apart.
 WIDEST = 2**0.5
-Tested = tuple[Row, tuple[np.ndarray, np.ndarray]]  # and either run's values
+# With either run's values, and the width of the range of a difference.
+Tested = tuple[Row, tuple[np.ndarray, np.ndarray], float]
 EQUAL = 1e-12  # what rounding may leave of no difference
 ALIKE = 'the two are alike in every row, so that no interval is defined'
 
@@ -54,8 +56,7 @@ def compare(
   labels: Integer[np.ndarray, ' n'],
   ours: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
   theirs: Float[np.ndarray, 'z m'] | Float[np.ndarray, 'z m k'],
-  members: Bool[np.ndarray, 'g n'] | None = None,
-  group_names: Sequence[str] = (),
+  groups: Groups | None = None,
   *,
   threshold: str | float | tuple[str | float, str | float] = '0.5',
   options: RowSample = DEFAULTS,
@@ -64,10 +65,10 @@ def compare(
 ) -> list[Row]:
   """Differences ours − theirs of the main measures, each with its test.
 
-  Args are those of `assess` (a pair of thresholds: each run's own); the
-  groups are of one attribute. Both runs have
-  the same rows and the same number of seeds; `paired` says that seed k of both
-  decides the same things, which runs of one config but for the method have.
+  Args are those of `assess` (a pair of thresholds: each run's own). Both runs
+  have the same rows and the same number of seeds; `paired` says that seed k of
+  both decides the same things, which runs of one config but for the method
+  have.
 
   Returns:
     For each measure {'measure', 'difference': estimate, 'p', 'p_at_floor':
@@ -81,10 +82,9 @@ def compare(
       f'the runs have probabilities of shapes {ours.shape} and {theirs.shape}; '
       'a paired test needs the same rows and as many seeds'
     )
-  if members is None:
-    members = np.zeros((0, len(labels)), bool)
+  groups = groups or of_columns({}, len(labels))
   both = binary(np.concatenate([ours, theirs]))
-  check(labels, both, members, group_names, [''] * len(members))
+  check(labels, both, groups)
   limits = threshold if isinstance(threshold, tuple) else (threshold,) * 2
   decisions = np.concatenate(
     [
@@ -92,24 +92,23 @@ def compare(
       for one, limit in zip((ours, theirs), limits)
     ]
   )
-  masks = [*members, np.ones(len(labels), bool)]
-  case = Case(labels, both, decisions, masks, options, min_group, {})
-  out = _count_tests(case, paired)
+  case = Case(labels, both, decisions, groups, options, min_group)
+  tested: dict[str, Tested] = {}
+  for kind in groups.kinds or ['']:
+    for one in _count_tests(case._replace(groups=groups.of(kind)), paired):
+      name = one[0]['measure']
+      if measures.is_gap(name):
+        one[0]['measure'] = groups.key(kind, name)
+      tested.setdefault(one[0]['measure'], one)
+  out = [*tested.values()]
   if both.ndim == 2:
     out.append(_auc_test(case, paired))
-  rows = [one for one, _ in out]
+  rows = [one | {'n': len(labels)} for one, *_ in out]
   if len(ours) > 1:
+    how: dict[str, Any] = {'paired': paired, 'level': options.level}
     rows += [
-      {
-        'measure': one['measure'],
-        **over_seeds(
-          *values,
-          paired=paired,
-          level=options.level,
-          width=measures.apart(one['measure'], len(members))[1],
-        ),
-      }
-      for one, values in out
+      {'measure': one['measure'], **over_seeds(*values, **how, width=width)}
+      for one, values, width in out
     ]
   return rows
 
@@ -180,12 +179,13 @@ def _leading(
     note = note or ALIKE
   ends = out.pop('low'), out.pop('high')
   test = 'paired bootstrap over examples'
-  return {
+  row = {
     'measure': name,
     'difference': unless_vague(values, *ends, WIDEST * width, note),
     **out,
     'test': test + (' and seeds' if len(values) > 1 else ''),
-  }, (ours, theirs)
+  }
+  return row, (ours, theirs), width
 
 
 def _of_either_side(
@@ -268,18 +268,17 @@ def _count_tests(case: Case, paired: bool) -> list[Tested]:
     )
   out = []
   for name, value in values.items():
-    one, each = _leading(
+    one, each, width = _leading(
       name,
       value[0],
       draws[name],
       options,
-      len(case.masks) - 1,
+      len(case.groups.names),
       paired,
       alike.get(name),
       _beyond(value[0], apart.get(name), options, name),
       draws[name] if name in alike else None,
     )
-    one['n'] = len(case.labels)
     ours, theirs = np.split(exchanges[name], 2, axis=1)
     one['permutation'] = {
       **intervals.p_of_draws(
@@ -287,7 +286,7 @@ def _count_tests(case: Case, paired: bool) -> list[Tested]:
       ),
       'test': 'paired permutation over examples',
     }
-    out.append((one, each))
+    out.append((one, each, width))
   return out
 
 
@@ -381,16 +380,15 @@ def _measures(
 
 
 def _auc_test(case: Case, paired: bool) -> Tested:
-  n, options = len(case.labels), case.options
-  of = case.labels, case.scores, case.masks[-1:]
-  drawn = resampling.weights(n, options)
+  options = case.options
+  of = case.labels, case.scores, case.groups.masks[-1:]
+  drawn = resampling.weights(len(case.labels), options)
   suites = rankings.suites(*of, *drawn, options, runs=2)
   values = suites.values[:, -1, 0]
   draws = values[None][:0]
   if suites.draws is not None:
     draws = suites.draws[:, :, -1, 0]
-  one, each = _leading('auc', values, draws, options, 1, paired)
-  return {**one, 'n': n}, each
+  return _leading('auc', values, draws, options, 1, paired)
 
 
 def over_seeds(

@@ -1,13 +1,14 @@
 """Warnings about degenerate measurements."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Float, Integer
 
 from fairjax.core.errors import count
+from fairjax.metrics.counts import Case
 from fairjax.metrics.inference import clusters, row_weights
 from fairjax.metrics.inference.estimates import Estimate
 from fairjax.metrics.inference.sample import RowSample
@@ -81,19 +82,10 @@ def of_resamples(options: RowSample) -> list[str]:
   ]
 
 
-def sentences(
-  labels: Integer[np.ndarray, ' n'],
-  scores: np.ndarray,
-  decisions: Integer[np.ndarray, 's n'],
-  members: Bool[np.ndarray, 'g n'],
-  names: Sequence[str],
-  attributes: Sequence[str],
-  fairness: Mapping[str, Estimate],
-  min_group: int = 1,
-  weight: Float[np.ndarray, ' n'] | None = None,
-) -> list[str]:
+def sentences(case: Case, fairness: Mapping[str, Estimate]) -> list[str]:
   """One sentence for each degeneracy; none for a healthy set."""
-  out = []
+  labels, scores, decisions, groups, sample, min_group = case
+  weight, out = sample.weight, []
   if (labels == labels[0]).all():
     out.append(
       f'All {len(labels)} rows have label {labels[0]}: AUC and the rates of '
@@ -106,7 +98,7 @@ def sentences(
       out.append(f'{who} gives every row the same probability.')
   classes = np.unique(labels)
   small = []
-  for name, member in zip(names, members):
+  for name, member in zip(groups.names, groups.members):
     own = row_weights.taken(weight, member)
     if few := _few(labels[member], classes, min_group, own):
       out_of_all = row_weights.rows(own, member[member]) < min_group
@@ -118,8 +110,8 @@ def sentences(
       out_of = sum(gone for _, gone in rest)
       named += f'; and {count(len(rest), "more group")}, {out_of} in no gap'
     out.append(f'{SMALL}{by}, so wide intervals: {named}.')
-  for kind in dict.fromkeys(attributes):
-    if attributes.count(kind) < 2:
+  for kind in groups.kinds:
+    if len(groups.at(kind)) < 2:
       out.append(f'There is only one group of {kind}: gaps need two.')
   for name, each in fairness.items():
     floor = each['value']

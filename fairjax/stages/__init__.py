@@ -15,7 +15,7 @@ _STAGES = {
   'experiment': 'Experiment recipe',
   'fits': 'export of_sets parts_of pool pools prepare probabilities '
   'write_models',
-  'loading': 'as_read load membership mitigate notes test_sets',
+  'loading': 'as_read groups_of load mitigate notes test_sets',
   'reuse': 'stage write_json write_table',
   'runs': 'begin data_of file_name finish is_main keep_config '
   'keep_predictions leave publish results versions write_predictions',

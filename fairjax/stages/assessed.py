@@ -9,7 +9,7 @@ import pandas as pd
 
 from fairjax.config import Config, Measures
 from fairjax.core import artefacts, escape
-from fairjax.metrics import groups
+from fairjax.metrics.groups import Groups
 from fairjax.report.result_views import SET, ResultView
 
 
@@ -19,9 +19,7 @@ class Assessment(ResultView):
 
   labels: np.ndarray  # [n], 1 is positive
   scores: np.ndarray  # [s, n] or [s, n, c]
-  members: np.ndarray  # bool [g, n]
-  group_names: list[str]
-  attributes: list[str]  # that each group is of
+  compared: Groups
   options: dict  # of the measures: threshold, options, cluster, weight
 
   def to_frame(self) -> pd.DataFrame:
@@ -56,8 +54,7 @@ class Assessment(ResultView):
 
   def _rows(self) -> pd.DataFrame:
     """A row's place, its label, and its group of the first attribute."""
-    who = self.members, self.group_names, self.attributes
-    group = groups.of_rows(*who)
+    group = self.compared.by_row()
     ids = [f'row-{i}' for i in range(len(group))]
     return pd.DataFrame({'id': ids, 'label': self.labels, 'group': group})
 

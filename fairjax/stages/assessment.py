@@ -11,7 +11,7 @@ from fairjax.metrics import measures
 from fairjax.metrics.assess import assess as measure
 from fairjax.metrics.inference import clusters, intervals, significance
 from fairjax.metrics.paired import compare as difference
-from fairjax.stages.loading import membership
+from fairjax.stages.loading import groups_of
 
 
 def prediction_table(
@@ -72,7 +72,7 @@ def assess(
     def of(limit, name=name, table=table, cluster=cluster):
       return measure(
         *of_positive(config, table, chances[name]),
-        *membership(config, table),
+        groups_of(config, table),
         **inference(config, limit, cluster),
       )
 
@@ -112,7 +112,7 @@ def compare(
           truth,
           one,
           other,
-          *membership(config, table),
+          groups_of(config, table),
           **inference(config, limit, cluster[name]),
         )
         tests += [

@@ -2,7 +2,6 @@
 
 import pathlib
 
-import numpy as np
 import pandas as pd
 
 from fairjax import data
@@ -15,6 +14,7 @@ from fairjax.data.tables import labels, schema
 from fairjax.data.tables.schema import Tables
 from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.methods import METHODS, ON_TEST_SETS, chain
+from fairjax.metrics.groups import Groups, of_columns, of_masks
 from fairjax.train.progress import Log
 
 
@@ -91,9 +91,8 @@ def test_sets(config: Config, tables: Tables) -> Tables:
         f'{hint}'
       )
   for name, table in sets.items():  # mistakes end a run before it trains
-    _, groups = membership(config, table)
     own = column or 'group'
-    if own in table and not groups:
+    if own in table and not groups_of(config, table).names:
       flag = 'measures.groups' if column else 'data.group'
       named = column or config.data.group or own
       raise UserError(
@@ -103,16 +102,12 @@ def test_sets(config: Config, tables: Tables) -> Tables:
   return sets
 
 
-def membership(
-  config: Config, table: pd.DataFrame
-) -> tuple[np.ndarray, list[str]]:
-  """Which rows belong to which group: bool [g, n] and the groups' names."""
+def groups_of(config: Config, table: pd.DataFrame) -> Groups:
+  """Those of a column or of terms that the config compares."""
   if config.measures.groups.startswith('terms:'):
     path = config.measures.groups.removeprefix('terms:')
     terms = read_terms(path, 'measures.groups')
-    return term_members(list(table['text']), terms), terms
+    return of_masks(term_members(list(table['text']), terms), terms, 'terms')
   column = config.measures.groups or 'group'
-  names = sorted(set(table.get(column, pd.Series()).dropna()) - {''})
-  if not names:
-    return np.zeros((0, len(table)), bool), []
-  return np.stack([table[column] == n for n in names]), names
+  known = {column: table[column]} if column in table else {}
+  return of_columns(known, len(table))

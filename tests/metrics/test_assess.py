@@ -9,14 +9,15 @@ import sklearn.metrics as sk
 
 from fairjax.core.errors import UserError
 from fairjax.metrics.assess import assess, check
+from fairjax.metrics.groups import of_columns, of_masks
 from fairjax.metrics.inference.sample import RowSample
 
 draws = lambda *own: RowSample(0.95, *own)
 
 LABELS = np.array([0, 0, 1, 1, 0, 0, 1, 1])
 SCORES = np.array([[0.2, 0.6, 0.9, 0.4, 0.7, 0.8, 0.95, 0.55]])
-MEMBERS = np.repeat(np.eye(2, dtype=bool), 4, axis=1)
-GOOD = {'labels': LABELS, 'probabilities': SCORES, 'members': MEMBERS}
+SEX = of_columns({'sex': [*'mmmmffff']})
+GOOD = {'labels': LABELS, 'probabilities': SCORES}
 NOBODY = {name: each[..., :0] for name, each in GOOD.items()}
 
 
@@ -28,14 +29,13 @@ def some(n=600, s=3, seed=0):
   rng = np.random.default_rng(seed)
   group, labels = rng.integers(0, 2, n), rng.integers(0, 2, n)
   z = rng.normal(size=(s, n)) + 1.5 * labels - 0.8 + 0.6 * group
-  return labels, 1 / (1 + np.exp(-z)), np.stack([group == 0, group == 1])
+  masks = np.stack([group == 0, group == 1])
+  return labels, 1 / (1 + np.exp(-z)), of_masks(masks, 'ab')
 
 
 @pytest.mark.parametrize('resamples', [0, 200])
 def test_golden_six(resamples):
-  found = assess(
-    LABELS, SCORES, MEMBERS, ['m', 'f'], options=draws(resamples), min_group=1
-  )
+  found = assess(LABELS, SCORES, SEX, options=draws(resamples), min_group=1)
   fair = values(found, 'fairness')
   halves = 'fped fned tped tned dp eqopp0 eqopp1 eqodd'.split()
   assert {name: fair[name] for name in halves} == dict.fromkeys(halves, 0.5)
@@ -49,10 +49,8 @@ def test_golden_six(resamples):
 
 def test_perfect_predictor_has_the_floor_and_says_so():
   labels = np.array([0] * 60 + [1] * 40 + [0] * 80 + [1] * 20)
-  members = np.repeat(np.eye(2, dtype=bool), 100, axis=1)
-  found = assess(
-    labels, labels[None] * 1.0, members, ['a', 'b'], options=draws(50)
-  )
+  groups = of_columns({'group': ['a'] * 100 + ['b'] * 100})
+  found = assess(labels, labels[None] * 1.0, groups, options=draws(50))
   fair = values(found, 'fairness')
   assert fair['dp'] == fair['dp_floor'] == pytest.approx(0.8)
   assert fair['eqodd'] == 1 and fair['fped'] == fair['fned'] == 0
@@ -65,9 +63,9 @@ def test_perfect_predictor_has_the_floor_and_says_so():
 
 
 def test_a_constant_predictor_is_named():
-  labels, scores, members = some()
+  labels, scores, groups = some()
   constant = 0 * scores + 0.9
-  found = assess(labels, constant, members, ['a', 'b'], options=draws(50))
+  found = assess(labels, constant, groups, options=draws(50))
   assert found['fairness']['dp']['value'] == 1
   note = found['fairness']['dp']['note']
   assert note == 'constant predictor in every seed'
@@ -77,15 +75,15 @@ def test_a_constant_predictor_is_named():
   said = ' '.join(found['warnings'])
   assert 'Seed 0 decides 1 for every row' in said
   assert 'same probability' in said
-  alone = assess(labels, 0 * scores[:1], members, ['a', 'b'], options=draws(0))
+  alone = assess(labels, 0 * scores[:1], groups, options=draws(0))
   assert alone['fairness']['dp']['note'] == 'constant predictor'
   assert alone['warnings'][0].startswith('The model decides 0 for every row')
 
 
 def test_one_constant_seed_among_others_is_named():
-  labels, scores, members = some()
+  labels, scores, groups = some()
   scores[1] = 0.1
-  found = assess(labels, scores, members, ['a', 'b'], options=draws(50))
+  found = assess(labels, scores, groups, options=draws(50))
   seeds = found['quality']['mcc']['seeds']
   assert seeds[1] == 0 and seeds[0] > 0
   assert found['quality']['mcc']['value'] == pytest.approx(np.mean(seeds))
@@ -94,17 +92,18 @@ def test_one_constant_seed_among_others_is_named():
 
 
 def test_an_empty_group_is_left_out_and_named():
-  labels, scores, members = some()
-  with_empty = np.vstack([members, np.zeros(len(labels), bool)])
-  found = assess(labels, scores, with_empty, [*'abc'], options=draws(100))
-  plain = assess(labels, scores, members, ['a', 'b'], options=draws(100))
+  labels, scores, groups = some()
+  empty = of_masks(np.zeros((1, len(labels)), bool), 'c')
+  found = assess(labels, scores, groups.with_more(empty), options=draws(100))
+  plain = assess(labels, scores, groups, options=draws(100))
   assert values(found, 'fairness') == values(plain, 'fairness')
   assert found['groups']['c']['tpr']['value'] is None
   assert found['groups']['c']['tpr']['note'] == 'no rows'
   assert any("'c' (no rows" in w for w in found['warnings'])
-  small = np.vstack([members, np.eye(6, len(labels), dtype=bool)])
+  small = of_masks(np.eye(6, len(labels), dtype=bool), '012345')
+  small = groups.with_more(small)
   for least, none in (1, 0), (2, 3):  # a row is in the gaps of its own label
-    found = assess(labels, scores, small, [*'ab012345'], min_group=least)
+    found = assess(labels, scores, small, min_group=least)
     (said,) = (w for w in found['warnings'] if w.startswith('Few rows'))
     assert said.endswith(f'3 more groups, {none} in no gap.')
 
@@ -113,15 +112,16 @@ def test_a_sum_of_two_groups_distances_is_at_most_1():
   """.15 [0, 1.79] of two seeds says no more than [0, 1]."""
   two, half = np.arange(200) % 2 == np.arange(2)[:, None], np.arange(200) < 100
   scores = np.stack([half & ~(two[0] & (np.arange(200) < 60)), half])
-  one = assess(0 * half, scores * 0.9, two, ['a', 'b'], options=draws(200))
+  groups = of_masks(two, 'ab')
+  one = assess(0 * half, scores * 0.9, groups, options=draws(200))
   fped = one['fairness']['fped']
   assert fped['high'] is None and fped['note'].startswith('2 seeds are too few')
 
 
 def test_a_group_of_one_label_has_no_silent_rate():
-  labels, scores, members = some()
-  members[0] &= labels == 1
-  found = assess(labels, scores, members, ['a', 'b'], options=draws(100))
+  labels, scores, groups = some()
+  groups.members[0] &= labels == 1
+  found = assess(labels, scores, groups, options=draws(100))
   assert found['groups']['a']['fpr']['value'] is None
   assert found['groups']['a']['auc']['value'] is None
   assert found['fairness']['eqopp0']['value'] is None
@@ -132,9 +132,9 @@ def test_a_group_of_one_label_has_no_silent_rate():
 
 
 def test_a_set_of_one_label():
-  _, scores, members = some()
+  _, scores, groups = some()
   labels = np.ones(scores.shape[1], int)
-  found = assess(labels, scores, members, ['a', 'b'], options=draws(50))
+  found = assess(labels, scores, groups, options=draws(50))
   assert found['quality']['auc']['value'] is None
   assert found['quality']['fpr']['value'] is None
   assert found['quality']['mcc']['value'] is None
@@ -150,8 +150,8 @@ def test_no_groups_is_quality_alone():
 
 
 def test_every_interval_holds_its_value_and_is_json():
-  labels, scores, members = some()
-  found = assess(labels, scores, members, ['a', 'b'], options=draws(500))
+  labels, scores, groups = some()
+  found = assess(labels, scores, groups, options=draws(500))
   assert found['warnings'] == []
   rooms = [found['quality'], found['fairness'], *found['groups'].values()]
   for room in rooms:
@@ -166,18 +166,18 @@ def test_every_interval_holds_its_value_and_is_json():
 
 
 def test_deterministic_in_the_seed():
-  labels, scores, members = some()
+  labels, scores, groups = some()
   one = lambda seed: json.dumps(
-    assess(labels, scores, members, ['a', 'b'], options=draws(100, seed))
+    assess(labels, scores, groups, options=draws(100, seed))
   )
   assert one(0) == one(0) != one(1)
 
 
 def test_two_columns_of_probabilities_are_the_binary_case():
-  labels, scores, members = some()
+  labels, scores, groups = some()
   both = np.stack([1 - scores, scores], -1)
-  a = assess(labels, scores, members, ['a', 'b'], options=draws(20))
-  assert a == assess(labels, both, members, ['a', 'b'], options=draws(20))
+  a = assess(labels, scores, groups, options=draws(20))
+  assert a == assess(labels, both, groups, options=draws(20))
 
 
 def test_three_classes_are_sklearns_and_name_the_worst_class():
@@ -188,7 +188,8 @@ def test_three_classes_are_sklearns_and_name_the_worst_class():
   logits[:, group == 1, 2] += 1.5
   p = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
   members = np.stack([group == 0, group == 1])
-  found = assess(labels, p, members, ['a', 'b'], options=draws(300))
+  groups = of_masks(members, 'ab')
+  found = assess(labels, p, groups, options=draws(300))
   good = found['quality']
   assert found['threshold'] == 'argmax'
   for s in range(4):
@@ -218,15 +219,12 @@ def test_three_classes_are_sklearns_and_name_the_worst_class():
 
 
 def test_several_attributes_have_gaps_of_their_own():
-  labels, scores, members = some()
+  labels, scores, groups = some()
   other = np.random.default_rng(1).integers(0, 2, len(labels)) == 0
-  both = np.concatenate([members, other[None], ~other[None]])
-  kinds = ['gender', 'gender', 'age', 'age']
-  found = assess(
-    labels, scores, both, [*'mfyo'], attributes=kinds, options=draws(50)
-  )
-  alone = assess(labels, scores, members, list('mf'), options=draws(50))
-  gender = found['fairness']['gender/dp']['value']
+  more = of_masks(np.stack([other, ~other]), 'yo', 'age')
+  found = assess(labels, scores, groups.with_more(more), options=draws(50))
+  alone = assess(labels, scores, groups, options=draws(50))
+  gender = found['fairness']['group/dp']['value']
   assert gender == alone['fairness']['dp']['value']
   assert found['fairness']['age/dp']['value'] > gender
 
@@ -235,11 +233,9 @@ def test_several_attributes_have_gaps_of_their_own():
 def test_no_interval_has_width_zero_at_the_edges(turn):
   """20 rows ranked perfectly, or all wrongly, are not the whole truth."""
   labels = np.tile([0, 1], 10)
-  members = np.repeat(np.eye(2, dtype=bool), 10, axis=1)
+  groups = of_columns({'group': ['a'] * 10 + ['b'] * 10})
   scores = np.where(labels == turn, 0.1, 0.9) + np.linspace(0, 0.05, 20)
-  found = assess(
-    labels, scores[None], members, ['a', 'b'], options=draws(2000), min_group=1
-  )
+  found = assess(labels, scores[None], groups, options=draws(2000), min_group=1)
   for room in (found['quality'], found['fairness'], *found['groups'].values()):
     for name, one in room.items():
       if name != 'rows' and one['low'] is not None and one['high'] is not None:
@@ -257,9 +253,9 @@ def test_no_interval_has_width_zero_at_the_edges(turn):
 
 def test_intervals_stay_in_range_with_two_seeds():
   """Student's t of one degree of freedom would leave it."""
-  labels, scores, members = some(s=2)
+  labels, scores, groups = some(s=2)
   scores[1] = scores[1] ** 0.3
-  found = assess(labels, scores, members, ['a', 'b'], options=draws(500))
+  found = assess(labels, scores, groups, options=draws(500))
   least = {'mcc': -1, 'positive_aeg': -0.5, 'negative_aeg': -0.5}
   for room in (found['quality'], found['fairness'], *found['groups'].values()):
     for name, one in room.items():
@@ -274,19 +270,19 @@ def test_intervals_stay_in_range_with_two_seeds():
 
 
 def test_small_groups_are_in_no_gap_and_named():
-  labels, scores, members = some()
+  labels, scores, groups = some()
   one_row = np.zeros((1, len(labels)), bool)
   one_row[0, np.flatnonzero(labels == 1)[0]] = True
   few = np.zeros((1, len(labels)), bool)
   few[0, np.flatnonzero(labels == 0)[:40]] = True
   few[0, np.flatnonzero(labels == 1)[:4]] = True
-  every = np.concatenate([members, one_row, few])
-  names = ['a', 'b', 'lone', 'scarce']
-  plain = assess(labels, scores, every, names, options=draws(0), min_group=1)
+  two = of_masks(np.concatenate([one_row, few]), ['lone', 'scarce'])
+  every = groups.with_more(two)
+  plain = assess(labels, scores, every, options=draws(0), min_group=1)
   assert plain['fairness']['dp_floor']['value'] < 0.2
-  found = assess(labels, scores, every, names, options=draws(100))
+  found = assess(labels, scores, every, options=draws(100))
   fair = values(found, 'fairness')
-  alone = assess(labels, scores, members, names[:2], options=draws(0))
+  alone = assess(labels, scores, groups, options=draws(0))
   assert fair['eqopp1'] == values(alone, 'fairness')['eqopp1']
   assert fair['auc_min'] == values(alone, 'fairness')['auc_min']
   # 40 of label 0 count in the gaps of label 0.
@@ -296,8 +292,8 @@ def test_small_groups_are_in_no_gap_and_named():
   assert "'lone' (1, fewer than 10; in no gap)" in said
   assert "'scarce' (" in said and 'in no gap of it' in said
   assert found['groups']['lone']['tpr']['value'] is not None
-  two = assess(labels, scores, every[2:], names[2:], options=draws(50))
-  note = two['fairness']['dp']['note']
+  few = assess(labels, scores, two, options=draws(50))
+  note = few['fairness']['dp']['note']
   assert note == (
     'fewer than two groups in which it is defined by 10 rows or more'
   )
@@ -320,8 +316,8 @@ def test_null_is_the_mean_gap_of_fair_groups(measure, expected):
     n = 400
     labels, group = rng.integers(0, 2, n), rng.integers(0, 5, n)
     scores = 1 / (1 + np.exp(-rng.normal(size=(1, n)) - labels + 1))
-    members = np.arange(5)[:, None] == group
-    found = assess(labels, scores, members, 'abcde', options=draws(200))
+    groups = of_columns({'group': group})
+    found = assess(labels, scores, groups, options=draws(200))
     shown.append(found['fairness'][measure]['value'])
     null.append(found['fairness'][measure]['null'])
   error = np.std(shown) / 40**0.5
@@ -335,19 +331,18 @@ def test_null_is_the_mean_gap_of_fair_groups(measure, expected):
   [
     ({'probabilities': SCORES * np.nan}, 'row 0 of seed 0 is not a number'),
     ({'labels': LABELS + 1}, 'row 2 has label 2'),
-    ({'group_names': ['m']}, '2 groups have 1 names'),
     ({'threshold': 'half'}, "'half'; it must be a number or 'eer'"),
     (NOBODY, 'no rows'),
   ],
 )
 def test_mistakes_are_sentences(change, message):
   with pytest.raises(UserError, match=message):
-    assess(**{'group_names': ['m', 'f'], **GOOD, **change})
+    assess(**{'groups': SEX, **GOOD, **change})
 
 
 def test_parts_of_unequal_length_are_a_sentence():
   with pytest.raises(UserError, match='8 labels, 5 probabilities and 8 member'):
-    check(LABELS, SCORES[:, :5], MEMBERS, ['m', 'f'], ['', ''])
+    check(LABELS, SCORES[:, :5], SEX)
 
 
 @pytest.mark.slow
@@ -357,9 +352,9 @@ def test_ten_million_rows():
   group = rng.integers(0, g, n).astype(np.int8)
   labels = (rng.random(n, np.float32) < 0.2).astype(np.int64)
   scores = (0.6 * rng.random(n, np.float32) + 0.4 * labels).astype(np.float32)
-  members = np.arange(g, dtype=np.int8)[:, None] == group
+  groups = of_columns({'group': group})
   start = time.perf_counter()
-  found = assess(labels, scores[None], members, [*map(str, range(g))])
+  found = assess(labels, scores[None], groups)
   assert time.perf_counter() - start < 120
   # A share is sure to sqrt(.3 * .7 / 200k) = .001, and the widest gap of 50 of
   # them by chance to 5.65 of those (studentised range): an end is so far off.

@@ -15,10 +15,10 @@ from fairjax.metrics import (
   calibration,
   contrasts,
   gate,
-  groups,
   slices,
   thresholds,
 )
+from fairjax.metrics.groups import of_columns, of_masks
 from fairjax.metrics.inference.sample import RowSample
 
 OPTIONS = RowSample(0.95, 300, 0)
@@ -37,11 +37,11 @@ def made(n=600, seeds=1, seed=0):
 
 def test_calibration_is_that_of_scikit_learn():
   labels, scores, sex, _ = made()
-  members = np.stack([sex == 'f', sex == 'm'])
+  groups = of_columns({'sex': sex})
   everyone, by_group, fair = calibration.measure(
-    labels, scores, members, OPTIONS
+    labels, scores, groups.members, OPTIONS
   )
-  for mask, found in zip([*members, np.ones(600, bool)], [*by_group, everyone]):
+  for mask, found in zip(groups.masks, [*by_group, everyone]):
     y, p = labels[mask], scores[0, mask]
     share, mean = calibration_curve(y, p, n_bins=10)
     count = np.histogram(p, np.linspace(0, 1, 11))[0]
@@ -51,12 +51,12 @@ def test_calibration_is_that_of_scikit_learn():
       p.mean() - y.mean(), abs=1e-6
     )
     assert found['ece']['low'] <= ece <= found['ece']['high']
-    rows = calibration.reliability(labels, scores, members, ['f', 'm'])
+    rows = calibration.reliability(labels, scores, groups)
   assert fair['ece_max']['value'] == pytest.approx(
     max(one['ece']['value'] for one in by_group)
   )
   twice = np.concatenate([scores, scores])  # seeds are no more rows
-  again = calibration.reliability(labels, twice, members, ['f', 'm'])
+  again = calibration.reliability(labels, twice, groups)
   assert [r['rows'] for r in again['f']] == [r['rows'] for r in rows['f']]
   share, mean = calibration_curve(labels, scores[0], n_bins=10)
   found = rows['everyone']
@@ -102,7 +102,7 @@ def test_differences_are_those_of_fairlearn():
   fairlearn = pytest.importorskip('fairlearn.metrics')
   labels, scores, sex, _ = made()
   decisions = (scores >= 0.5).astype(int)
-  members, names, *_ = groups.memberships({'sex': list(sex)})
+  groups = of_columns({'sex': sex})
   rates = {
     'selection_rate': fairlearn.selection_rate,
     'fpr': fairlearn.false_positive_rate,
@@ -111,7 +111,7 @@ def test_differences_are_those_of_fairlearn():
   frame = fairlearn.MetricFrame(
     metrics=rates, y_true=labels, y_pred=decisions[0], sensitive_features=sex
   )
-  rows = contrasts.differences(labels, decisions, members, names, 'm', OPTIONS)
+  rows = contrasts.differences(labels, decisions, groups, 'm', OPTIONS)
   assert {r['group'] for r in rows} == {'f'}
   for row in rows:
     own = frame.by_group[row['rate']]
@@ -144,14 +144,9 @@ def test_gaps_given_controls_are_those_of_direct_standardisation():
     n = int(rng.integers(12, 60))
     labels, decisions = rng.integers(0, 2, (2, n))
     sex, site = rng.choice([*'abc'], n), rng.choice([*'wxyz'], n)
-    names, levels = sorted(set(sex)), sorted(set(site))
+    groups, levels = (of_columns({'of': one}) for one in (sex, site))
     fair, within, _ = contrasts.conditional(
-      labels,
-      decisions[None],
-      np.array([sex == g for g in names]),
-      np.array([site == level for level in levels]),
-      levels,
-      RowSample(0.95, 0, 0),
+      *(labels, decisions[None], groups, levels), RowSample(0.95, 0, 0)
     )
     slow = {
       kind: slow_conditional(labels, decisions, sex, site, kind)
@@ -167,7 +162,7 @@ def test_gaps_given_controls_are_those_of_direct_standardisation():
       )
       alone += value is not None
     for one in within:
-      cells = [(sex == g) & (site == one['level']) for g in names]
+      cells = groups.members & (site == one['level'])
       for name, kind in (('selection_rate', labels >= 0), ('fpr', labels == 0)):
         each = [decisions[cell & kind] for cell in cells]
         each = [rows.mean() for rows in each if len(rows)]
@@ -186,10 +181,9 @@ def test_many_groups_can_be_told_from_chance(seeds):
   chance = np.where(group == 0, 0.95, 0.3)
   decided = (rng.random((1, len(group))) < chance).astype(np.int64)
   decided = decided.repeat(seeds, 0)
-  members = group == np.arange(many)[:, None]
-  names = [f'g{k}' for k in range(many)]
+  groups = of_columns({'group': group})
   options = RowSample(0.95, 2000, 0)
-  rows = contrasts.differences(labels, decided, members, names, '', options)
+  rows = contrasts.differences(labels, decided, groups, '', options)
   first = next(r for r in rows if r['rate'] == 'selection_rate')
   if seeds == 2:  # nothing exact: it is said that p is at most this
     assert first['p_at_floor'] and first['p'] <= 1 / 2001
@@ -199,18 +193,18 @@ def test_many_groups_can_be_told_from_chance(seeds):
   assert first['p'] == pytest.approx(stats.fisher_exact(table)[1], rel=1e-9)
   assert first['p'] < 1e-9
   sure = {r['group'] for r in rows if r['adjusted'] <= 0.05}
-  assert sure == {'g0'} and len(rows) * first['p'] < 0.05 < len(rows) / 2001
+  assert sure == {'0'} and len(rows) * first['p'] < 0.05 < len(rows) / 2001
   # Not where the groups share rows.
-  both = np.stack([members[0] | members[1], members[0]])
-  rows = contrasts.differences(labels, decided, both, 'ab', 'a', options)
+  both = of_masks(np.stack([group < 2, group == 0]), 'ab')
+  rows = contrasts.differences(labels, decided, both, 'a', options)
   assert all(r['p_at_floor'] or r['p'] >= 1 / 2001 for r in rows)
 
 
 def test_the_rest_is_everyone_else():
   labels, scores, _, age = made()
   decisions = (scores >= 0.5).astype(int)
-  members, names, *_ = groups.memberships({'age': list(age)})
-  rows = contrasts.differences(labels, decisions, members, names, '', OPTIONS)
+  groups = of_columns({'age': age})
+  rows = contrasts.differences(labels, decisions, groups, '', OPTIONS)
   row = next(
     r for r in rows if r['group'] == 'mid' and r['rate'] == 'selection_rate'
   )
@@ -219,7 +213,7 @@ def test_the_rest_is_everyone_else():
   assert row['difference']['value'] == pytest.approx(gap)
   assert len(rows) == 9 and all(r['adjusted'] >= r['p'] for r in rows)
   with pytest.raises(UserError, match="reference is 'x'"):
-    contrasts.differences(labels, decisions, members, names, 'x', OPTIONS)
+    contrasts.differences(labels, decisions, groups, 'x', OPTIONS)
 
 
 def test_a_control_that_explains_the_gap_takes_it_away():
@@ -229,11 +223,8 @@ def test_a_control_that_explains_the_gap_takes_it_away():
   sex = rng.integers(0, 2, n)
   level = (rng.random(n) < 0.2 + 0.6 * sex).astype(int)
   decisions = (rng.random((1, n)) < 0.2 + 0.5 * level).astype(int)
-  members = np.stack([sex == 0, sex == 1])
-  levels = np.stack([level == 0, level == 1])
-  fair, _, left = contrasts.conditional(
-    None, decisions, members, levels, 'xy', OPTIONS
-  )
+  sides, levels = (of_columns({'column': one}) for one in (sex, level))
+  fair, _, left = contrasts.conditional(None, decisions, sides, levels, OPTIONS)
   plain = abs(decisions[0, sex == 0].mean() - decisions[0, sex == 1].mean())
   assert plain > 0.25
   assert fair['conditional_dp']['high'] == 1
@@ -265,13 +256,12 @@ def test_reliability_is_over_clusters():
   about 20 rows, and of one cluster there is next to nothing known."""
   rng = np.random.default_rng(0)
   labels, scores = rng.integers(0, 2, 20), np.full((1, 20), 0.55)
-  none = np.zeros((0, 20), bool)
-  shown = lambda *args, cluster=None: calibration.reliability(
-    *args, [], OPTIONS.over(cluster)
+  shown = lambda y, p, cluster=None: calibration.reliability(
+    y, p, of_columns({}, len(y)), OPTIONS.over(cluster)
   )['everyone'][0]['share positive']
   wide = lambda one: one['high'] - one['low']
-  once = shown(labels, scores, none)
-  copies = np.repeat(labels, 10), np.repeat(scores, 10, 1), none.repeat(10, 1)
+  once = shown(labels, scores)
+  copies = np.repeat(labels, 10), np.repeat(scores, 10, 1)
   found = shown(*copies, cluster=np.repeat(np.arange(20), 10))
   assert found['value'] == once['value']
   assert wide(found) == pytest.approx(wide(once), rel=0.15)
@@ -294,18 +284,17 @@ def test_slices_of_many_conditions_are_all_looked_at():
 
 
 def test_levels_are_named_that_lack_rows_of_a_label():
-  """Of level k1 nobody is negative, so it is in no false positive rate."""
+  """Of level 1 nobody is negative, so it is in no false positive rate."""
   level, group = np.repeat([0, 1], 100), np.tile([0, 1], 100)
   labels = np.where(level == 1, 1, np.arange(200) // 2 % 2)
   *_, left = contrasts.conditional(
     labels,
     (np.arange(200) % 3 == 0).astype(int)[None],
-    np.array([group == 0, group == 1]),
-    np.array([level == 0, level == 1]),
-    ['k0', 'k1'],
+    of_columns({'group': group}),
+    of_columns({'level': level}),
     RowSample(0.95, 0, 0),
   )
-  assert left == ['k1 (of fpr)']
+  assert left == ['1 (of fpr)']
 
 
 def test_slices_are_fishers_and_find_the_one_that_is_planted():

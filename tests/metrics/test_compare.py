@@ -6,6 +6,7 @@ import scipy.stats
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts
+from fairjax.metrics.groups import of_columns
 from fairjax.metrics.inference import resampling
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.paired import compare, exchanged, of_draws, over_seeds
@@ -20,7 +21,7 @@ def some(n=400, s=1, shift=0.0, seed=0):
   base = rng.normal(size=n) + labels - 0.5
   a = squash(base + 0.7 * rng.normal(size=(s, n)))
   b = squash(base + 0.7 * rng.normal(size=(s, n)) + shift * (group - 0.5))
-  return labels, a, b, np.stack([group == 0, group == 1])
+  return labels, a, b, of_columns({'group': group})
 
 
 def by_measure(found, test):
@@ -28,8 +29,8 @@ def by_measure(found, test):
 
 
 def test_a_real_gain_in_fairness_is_found():
-  labels, a, b, members = some(shift=2.0, s=3)
-  found = compare(labels, a, b, members, ['a', 'b'], options=draws(1000))
+  labels, a, b, groups = some(shift=2.0, s=3)
+  found = compare(labels, a, b, groups, options=draws(1000))
   dp = by_measure(found, 'over examples and seeds')['dp']
   assert dp['p'] < 0.05 and dp['difference']['low'] > 0
   assert dp['permutation']['p'] < 0.01
@@ -55,8 +56,8 @@ def test_a_size_near_0_may_be_none_and_the_other_larger(sign):
 
 
 def test_equal_runs_have_p_one():
-  labels, a, _, members = some()
-  for one in compare(labels, a, a, members, ['a', 'b'], options=draws(200)):
+  labels, a, _, groups = some()
+  for one in compare(labels, a, a, groups, options=draws(200)):
     assert one['difference']['value'] == 0
     assert one['p'] == 1 and not one['p_at_floor']
     # They agree on these rows, and may not on others.
@@ -64,9 +65,9 @@ def test_equal_runs_have_p_one():
 
 
 def test_without_resamples_there_are_values_alone():
-  labels, a, b, members = some()
+  labels, a, b, groups = some()
   many, none = (
-    by_measure(compare(labels, a, b, members, ['a', 'b'], options=draws(n)), '')
+    by_measure(compare(labels, a, b, groups, options=draws(n)), '')
     for n in (20, 0)
   )
   assert [*many] == [*none] and 'auc' in none
@@ -76,12 +77,12 @@ def test_without_resamples_there_are_values_alone():
 
 
 def test_permutation_is_that_of_single_rows():
-  labels, a, b, members = some(n=150, shift=0.5, seed=3)
-  found = compare(labels, a, b, members, ['a', 'b'], options=draws(20_000))
+  labels, a, b, groups = some(n=150, shift=0.5, seed=3)
+  found = compare(labels, a, b, groups, options=draws(20_000))
   p = by_measure(found, 'over examples')
   x, y = a[0] >= 0.5, b[0] >= 0.5
   rng = np.random.default_rng(9)
-  dp = lambda d: 1 - abs(d[members[0]].mean() - d[members[1]].mean())
+  dp = lambda d: 1 - np.ptp([d[own].mean() for own in groups.members])
   accuracy = lambda d: (d == labels).mean()
   for name, measure in (('dp', dp), ('accuracy', accuracy)):
     observed, far = measure(x) - measure(y), 0
@@ -96,10 +97,9 @@ def test_permutation_is_that_of_single_rows():
 @pytest.mark.parametrize('cells', [True, False])
 def test_exchange_keeps_the_rows_and_favours_neither(cells, monkeypatch):
   monkeypatch.setattr(resampling, 'CELLS', 4096 if cells else 1)
-  labels, a, b, members = some(n=300, shift=2.0)
+  labels, a, b, groups = some(n=300, shift=2.0)
   decisions = (np.concatenate([a, b]) >= 0.5).astype(int)
-  masks = [*members, np.ones(300, bool)]
-  table = counts.tabulate(labels, decisions, masks, 2, RowSample())
+  table = counts.tabulate(labels, decisions, groups.masks, 2, RowSample())
   assert table.items.cells is cells
   swapped, _ = exchanged(table, RowSample(0.95, 4000, 0))
   total = table.groups.sum(0)
@@ -112,8 +112,8 @@ def test_tests_keep_their_level():
   """Of 150 pairs of equally good runs, about 5 % may have p < 0.05."""
   small = {'accuracy': 0, 'dp': 0, 'auc': 0}
   for seed in range(150):
-    labels, a, b, members = some(n=150, seed=seed)
-    for one in compare(labels, a, b, members, ['a', 'b'], options=draws(200)):
+    labels, a, b, groups = some(n=150, seed=seed)
+    for one in compare(labels, a, b, groups, options=draws(200)):
       if one['measure'] in small:
         small[one['measure']] += one['p'] < 0.05
   # Binomial(150, 0.05) is above 15 once in 300.
@@ -161,17 +161,17 @@ def test_three_classes():
   labels, group = rng.integers(0, 3, 300), rng.integers(0, 2, 300)
   p = rng.dirichlet(np.ones(3), (2, 2, 300)) + np.eye(3)[labels]
   p /= p.sum(-1, keepdims=True)
-  members = np.stack([group == 0, group == 1])
-  found = compare(labels, p[0], p[1], members, ['a', 'b'], options=draws(200))
+  groups = of_columns({'group': group})
+  found = compare(labels, p[0], p[1], groups, options=draws(200))
   assert {'accuracy', 'macro_f1', 'dp', 'eqodd'} <= {
     one['measure'] for one in found
   }
 
 
 def test_runs_of_other_shapes_are_refused():
-  labels, a, b, members = some()
+  labels, a, b, groups = some()
   with pytest.raises(UserError, match='the same rows and as many seeds'):
-    compare(labels, a, b[:, 1:], members, ['a', 'b'])
+    compare(labels, a, b[:, 1:], groups)
 
 
 def test_mcc_of_a_perfect_run_differs_from_itself_by_nothing():
@@ -192,10 +192,8 @@ def test_interval_holds_zero_iff_p_is_above_one_minus_level(seeds, paired):
   shift = {1: 0.5, 2: 8.0, 3: 1.5}[seeds]
   both = set()
   for seed in range(6):
-    labels, a, b, members = some(s=seeds, shift=shift, seed=seed)
-    for one in compare(
-      labels, a, b, members, ['a', 'b'], options=draws(300), paired=paired
-    ):
+    labels, a, b, groups = some(s=seeds, shift=shift, seed=seed)
+    for one in compare(labels, a, b, groups, options=draws(300), paired=paired):
       low, high = one['difference']['low'], one['difference']['high']
       if one['p'] is not None:
         assert (low <= 0 <= high) == (one['p'] > 0.05), one

@@ -22,6 +22,7 @@ from fairjax.metrics import (
   groups,
 )
 from fairjax.metrics.assess import assess
+from fairjax.metrics.groups import of_columns, of_masks
 from fairjax.metrics.inference import (
   clustered_rates,
   clusters,
@@ -37,22 +38,25 @@ HOW = RowSample(0.95, 2000, 0)
 N, COPIES = 240, 3
 
 
-def world(n=N, seed=0):
-  rng = np.random.default_rng(seed)
+def world(n=N, copies=1):
+  rng = np.random.default_rng(0)
   labels = rng.integers(0, 2, n)
   group = rng.integers(0, 2, n)
   scores = np.clip(rng.normal(0.35 + 0.3 * labels, 0.2, (1, n)), 0.01, 0.99)
   other = np.clip(scores + rng.normal(0, 0.2, (1, n)), 0.01, 0.99)
-  return labels, scores, other, np.stack([group == 0, group == 1])
+  *rows, group = (
+    np.repeat(each, copies, -1) for each in (labels, scores, other, group)
+  )
+  return *rows, of_columns({'group': np.array(['a', 'b'])[group]})
 
 
 def width(one):
   return one['high'] - one['low']
 
 
-def of_assess(labels, scores, other, members, cluster):
+def of_assess(labels, scores, other, groups, cluster):
   """Widths by name, of all that `assess` gives."""
-  found = assess(labels, scores, members, ['a', 'b'], options=HOW.over(cluster))
+  found = assess(labels, scores, groups, options=HOW.over(cluster))
   return {
     f'{room} {name}': width(one)
     for room in ('quality', 'fairness')
@@ -61,41 +65,39 @@ def of_assess(labels, scores, other, members, cluster):
   }
 
 
-def of_calibration(labels, scores, other, members, cluster):
-  found = calibration.measure(labels, scores, members, HOW.over(cluster), 1)
+def of_calibration(labels, scores, other, groups, cluster):
+  found = calibration.measure(
+    labels, scores, groups.members, HOW.over(cluster), 1
+  )
   return {'ece': width(found[0]['ece']), 'max': width(found[2]['ece_max'])}
 
 
-def of_contrasts(labels, scores, other, members, cluster):
+def of_contrasts(labels, scores, other, groups, cluster):
   decided, how = (scores >= 0.5).astype(int), HOW.over(cluster)
-  rows = contrasts.differences(labels, decided, members, ['a', 'b'], 'a', how)
+  rows = contrasts.differences(labels, decided, groups, 'a', how)
   out = {r['rate']: width(r['difference']) for r in rows}
-  where = members, np.ones((1, len(labels)), bool), ['all'], how
-  fair = contrasts.conditional(labels, decided, *where)[0]
-  cost = contrasts.costs(labels, decided, members, (1.0, 2.0), how)
+  every = of_masks(np.ones((1, len(labels)), bool), ['all'])
+  fair = contrasts.conditional(labels, decided, groups, every, how)[0]
+  cost = contrasts.costs(labels, decided, groups.members, (1.0, 2.0), how)
   out |= {name: width(one) for name, one in fair.items()}
   return out | {'cost': width(cost[0]['cost'])}
 
 
-def of_flips(labels, scores, other, members, cluster):
+def of_flips(labels, scores, other, groups, cluster):
   every = np.ones(len(labels), bool)
-  side = np.where(labels + members[0] > 0, 1, -1)
+  side = np.where(labels + groups.members[0] > 0, 1, -1)
   edit = flips.EditScores(every, other, every, (2 * scores + other) / 3, side)
-  found = flips.measure(
-    labels, scores, edit, members, ['a', 'b'], 0.5, HOW.over(cluster)
-  )
+  found = flips.measure(labels, scores, edit, groups, 0.5, HOW.over(cluster))
   return {name: width(one) for name, one in found.measures.items()}
 
 
-def of_pairs(labels, scores, other, members, cluster):
-  tests = compare(
-    labels, scores, other, members, ['a', 'b'], options=HOW.over(cluster)
-  )
+def of_pairs(labels, scores, other, groups, cluster):
+  tests = compare(labels, scores, other, groups, options=HOW.over(cluster))
   ours = [t for t in tests if 't-test' not in t['test']]
   return {t['measure']: width(t['difference']) for t in ours}
 
 
-def of_texts(labels, scores, other, members, cluster):
+def of_texts(labels, scores, other, groups, cluster):
   out, how = {}, HOW.over(cluster)
   for sums in (
     counterfactual.rates(labels, scores, other),
@@ -120,8 +122,7 @@ def of_texts(labels, scores, other, members, cluster):
   [of_assess, of_calibration, of_contrasts, of_flips, of_pairs, of_texts],
 )
 def test_copies_of_rows_are_one_row(measured):
-  once = world()
-  thrice = [np.repeat(x, COPIES, -1) for x in once]
+  once, thrice = world(), world(copies=COPIES)
   copies = np.repeat(np.arange(N), COPIES)
   one, three = measured(*once, None), measured(*thrice, copies)
   blind = measured(*thrice, None)
@@ -133,9 +134,8 @@ def test_copies_of_rows_are_one_row(measured):
 
 
 def test_rows_that_are_each_a_cluster_are_rows():
-  labels, scores, _, members = world()
-  plain = of_assess(labels, scores, None, members, None)
-  own = of_assess(labels, scores, None, members, np.arange(N))
+  case = world()
+  plain, own = of_assess(*case, None), of_assess(*case, np.arange(N))
   for name, one in plain.items():
     assert own[name] == pytest.approx(one, rel=0.2), name
 
@@ -158,9 +158,9 @@ def test_draws_of_a_metric_of_ones_own_have_whole_clusters():
   seen, share = set(), np.array([0.1, 0.8, 0.3, 0.5, 0.9, 0.2])
   decided = (np.tile(np.arange(10), 6) < np.repeat(10 * share, 10)).astype(int)
   metric = {'mean': lambda y, d: seen.add(len(y)) or d.mean()}
-  given = decided, decided[None] * 1.0, decided[None], np.zeros((0, 60), bool)
-  how = HOW.over(np.repeat(np.arange(6), 10))
-  one = custom_metrics.measured(metric, *given, [], [], how)[0]['mean']
+  given = decided, decided[None] * 1.0, decided[None], groups.of_columns({}, 60)
+  case = counts.Case(*given, HOW.over(np.repeat(np.arange(6), 10)))
+  one = custom_metrics.measured(metric, case)[0]['mean']
   assert seen == {60} and one['value'] == pytest.approx(share.mean())
   half = stats.t.ppf(0.975, 5) * share.std(ddof=1) / 6**0.5
   assert width(one) == pytest.approx(2 * half, rel=0.12)
@@ -212,10 +212,10 @@ def test_rows_of_a_recipe_belong_together_by_themselves():
 @pytest.mark.parametrize('more', ({}, {'template': 'origin'}))
 def test_a_recipe_says_over_what_its_intervals_are(more):
   """Copies of the texts widen a recipe's intervals, and its page says so."""
-  labels, scores, _, members = world(80)
+  labels, scores, _, groups = world(80)
   text = [f'text {i}' for i in range(80)]
   once = pd.DataFrame({'id': text, 'text': text, 'label': labels})
-  once['group'] = np.where(members[0], 'f', 'm')
+  once['group'] = groups.by_row()
   thrice = pd.concat([once] * COPIES, ignore_index=True)
   thrice['id'] = [f'{one} {i}' for i, one in enumerate(thrice['id'])]
   if more:  # the texts are different ones of one template
@@ -328,8 +328,6 @@ def test_clusters_that_agree_count_as_a_row_each():
     assess(
       np.repeat(labels, copies),
       np.repeat(labels * 0.8 + 0.1, copies)[None],
-      np.zeros((0, 20 * copies), bool),
-      [],
       options=HOW.over(np.repeat(np.arange(20), copies)),
     )['quality']['accuracy']['low']
     for copies in (1, 25)

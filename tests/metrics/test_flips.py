@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fairjax.metrics.groups import of_columns
 from fairjax.metrics.inference import row_means
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import flips
@@ -31,8 +32,7 @@ def made(seeds=2, n=300, classes=2):
     rng.integers(-1, 2, n),
   )
   labels = rng.integers(0, classes, n)
-  members = np.arange(n) % 2 == np.arange(2)[:, None]
-  return labels, scores, edit, members
+  return labels, scores, edit, of_columns({'group': [*'ab'] * (n // 2)})
 
 
 def slow(labels, scores, edit, limit):
@@ -67,8 +67,8 @@ def slow(labels, scores, edit, limit):
 
 
 def test_measures_are_those_of_a_loop():
-  labels, scores, edit, members = made()
-  found = flips.measure(labels, scores, edit, members, ['a', 'b'], 0.5, OPTIONS)
+  labels, scores, edit, groups = made()
+  found = flips.measure(labels, scores, edit, groups, 0.5, OPTIONS)
   expected = slow(labels, scores, edit, 0.5)
   assert expected.keys() == found.measures.keys()
   for name, value in expected.items():
@@ -77,7 +77,7 @@ def test_measures_are_those_of_a_loop():
     assert one['low'] <= value <= one['high'], name
     assert one['high'] > one['low'], name
   for g, name in enumerate('ab'):
-    part = edit._replace(edited=edit.edited & members[g])
+    part = edit._replace(edited=edit.edited & groups.members[g])
     own = slow(labels, scores, part, 0.5)['flips']
     assert found.groups[name]['flips']['value'] == pytest.approx(own)
   sides = (edit.edited, edit.scores), (edit.controlled, edit.control)
@@ -132,9 +132,9 @@ def test_wordings_of_an_axis_are_those_of_a_loop():
 
 
 def test_a_model_that_ignores_the_words_flips_nothing_yet_is_not_sure():
-  labels, scores, edit, members = made(1)
+  labels, scores, edit, groups = made(1)
   same = edit._replace(scores=scores, control=scores)
-  found = flips.measure(labels, scores, same, members, 'ab', 0.5, OPTIONS)
+  found = flips.measure(labels, scores, same, groups, 0.5, OPTIONS)
   for name in ('flips', 'control_flips', 'excess_flips', 'tprd', 'fprd'):
     one = found.measures[name]
     assert one['value'] == 0
@@ -143,8 +143,8 @@ def test_a_model_that_ignores_the_words_flips_nothing_yet_is_not_sure():
 
 
 def test_more_than_two_classes_flip_by_the_likeliest():
-  labels, scores, edit, members = made(2, 200, 3)
-  found = flips.measure(labels, scores, edit, members, 'ab', 0.0, OPTIONS)
+  labels, scores, edit, groups = made(2, 200, 3)
+  found = flips.measure(labels, scores, edit, groups, 0.0, OPTIONS)
   d, e = scores.argmax(-1), edit.scores.argmax(-1)
   value = (d != e)[:, edit.edited].mean()
   assert found.measures['flips']['value'] == pytest.approx(value)
@@ -154,9 +154,9 @@ def test_more_than_two_classes_flip_by_the_likeliest():
 
 
 def test_without_controls_or_labels_that_is_said():
-  _, scores, edit, members = made()
+  _, scores, edit, groups = made()
   none = edit._replace(controlled=np.zeros_like(edit.edited))
-  found = flips.measure(None, scores, none, members, 'ab', 0.5, OPTIONS)
+  found = flips.measure(None, scores, none, groups, 0.5, OPTIONS)
   assert 'tprd' not in found.measures
   for name in ('control_flips', 'excess_flips', 'excess_change'):
     assert found.measures[name]['value'] is None

@@ -183,7 +183,7 @@ def test_what_decides_need_not_be_the_group():
     one['dp']['value'] for one in (blind.before, blind.after, plain.after)
   )
   assert before + 0.1 < after <= full + 0.02
-  assert blind.before.group_names == ['a', 'b']
+  assert blind.before.compared.names == ['a', 'b']
   hidden = np.ma.array(seen, mask=p < 0.5)  # in no group: as for everyone
   plain = np.where(p < 0.5, None, seen)
   assert (blind.predict(p, hidden) == blind.predict(p, plain)).all()

@@ -48,11 +48,9 @@ def test_rates_are_shares_of_rows():
 
 def test_gaps_are_fairlearns():
   fair = pytest.importorskip('fairlearn.metrics')
-  labels, scores, members, group = some()
-  names = ['a', 'b', 'c']
-  found = door.assess(labels, scores, members, names, options=draws(0))[
-    'fairness'
-  ]
+  labels, scores, _, group = some()
+  columns = groups.of_columns({'group': group})
+  found = door.assess(labels, scores, columns, options=draws(0))['fairness']
   value = lambda name: found[name]['value']
   decisions = (scores[0] >= 0.5).astype(int)
   known = {'sensitive_features': group}
@@ -102,7 +100,7 @@ def test_equal_error_threshold_is_dixons_loop(rows):
 
 
 def test_memberships_of_two_attributes_and_their_intersections():
-  members, names, attributes, _ = groups.memberships(
+  members, names, attributes, code = groups.of_columns(
     {'gender': ['f', 'm', 'f', ''], 'age': ['old', 'old', 'young', 'old']},
     intersections=True,
   )
@@ -113,6 +111,7 @@ def test_memberships_of_two_attributes_and_their_intersections():
     **{'f × old': [0], 'f × young': [2], 'm × old': [1]},
   }
   assert attributes == ['gender'] * 2 + ['age'] * 2 + ['gender × age'] * 3
+  assert code is None
 
 
 @pytest.mark.parametrize(
@@ -132,7 +131,7 @@ def test_memberships_of_two_attributes_and_their_intersections():
 )
 def test_groups_are_named_by_what_their_values_print(values):
   columns, _ = inputs.columns(values, 4)
-  members, names, *_ = groups.memberships(columns)
+  members, names, *_ = groups.of_columns(columns)
   number = lambda v: isinstance(v, float | np.floating)
   text = [
     '' if v is None or v != v else f'{v:g}' if number(v) else str(v)
@@ -149,7 +148,7 @@ def test_bands_stand_from_the_lowest():
   bands = audit_table.columns_of(
     pd.DataFrame({'age': given}), ['age:-2.5/9/18/30/2e6']
   )[0]['age']
-  names = groups.memberships({'age': bands}).names
+  names = groups.of_columns({'age': bands}).names
   assert names == [
     *('below -2.5', '-2.5 to below 9', '9 to below 18', '18 to below 30'),
     *('30 to below 2e+06', '2e+06 and above'),
@@ -160,17 +159,18 @@ def test_bands_stand_from_the_lowest():
 
 def test_a_row_has_its_group_of_the_first_attribute():
   columns = {'sex': ['f', '', 'm'], 'age': ['old', 'old', None]}
-  found = groups.memberships(columns, intersections=True)
-  assert list(groups.of_rows(*found[:3])) == ['sex: f', '', 'sex: m']
+  found = groups.of_columns(columns, intersections=True)
+  assert list(found.by_row()) == ['sex: f', '', 'sex: m']
   both = np.array([[True, False, True], [True, True, False]])
-  assert list(groups.of_rows(both, 'ab', 'tt')) == ['', 'b', 'a']
-  assert list(groups.of_rows(both[:0], [], [])) == ['', '', '']
-  assert list(groups.of_rows(np.eye(2, dtype=bool), 'xy', 'ab')) == ['x', '']
+  assert list(groups.of_masks(both, 'ab').by_row()) == ['', 'b', 'a']
+  assert list(groups.of_columns({}, 3).by_row()) == ['', '', '']
+  two = groups.Groups(np.eye(2, dtype=bool), 'xy', 'ab')
+  assert list(two.by_row()) == ['x', '']
 
 
 def test_memberships_of_unequal_length_are_refused():
   with pytest.raises(UserError, match='different lengths'):
-    groups.memberships({'a': ['x'], 'b': ['y', 'z']})
+    groups.of_columns({'a': ['x'], 'b': ['y', 'z']})
 
 
 def test_reductions_are_those_of_each_resample_and_seed():

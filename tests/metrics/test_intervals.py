@@ -256,7 +256,7 @@ def test_too_few_resamples_for_a_level_are_told(level, least):
     noise = rng.normal(0, 0.1, count)
     one = intervals.difference(0.3, noise, how, 1.0)
     whole = (one.low, one.high) == (-1, 1)
-    found = assess(y, p, np.ones((0, 80), bool), [], options=how)
+    found = assess(y, p, options=how)
     said = [w for w in found['warnings'] if 'resamples are too few' in w]
     assert len(said) == whole == (0 < count < least)
     assert all(f'Draw {least} or more' in w for w in said)

@@ -6,6 +6,7 @@ import pytest
 from fairjax.cli import manual
 from fairjax.metrics import measures, paired, quality
 from fairjax.metrics.assess import assess
+from fairjax.metrics.groups import of_columns
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.measures import MEASURES, Measure
 
@@ -17,13 +18,12 @@ def some(classes=2, seeds=2, n=240):
   labels = rng.integers(0, classes, n)
   p = rng.dirichlet(np.ones(classes), (seeds, n))
   p = (p + np.eye(classes)[labels]) / 2
-  members = np.arange(n) % 2 == np.arange(2)[:, None]
-  return labels, p if classes > 2 else p[..., 1], members
+  groups = of_columns({'sex': ['f', 'm'] * (n // 2)})
+  return labels, p if classes > 2 else p[..., 1], groups
 
 
 def assessed(classes=2):
-  labels, p, members = some(classes)
-  return assess(labels, p, members, ['m', 'f'], options=draws(20))
+  return assess(*some(classes), options=draws(20))
 
 
 @pytest.mark.parametrize('name', MEASURES)
@@ -64,19 +64,17 @@ def test_another_address_is_another_number(monkeypatch, name):
   mine = row._replace(kernel=f'{__name__}:{function.__name__}')
   monkeypatch.setitem(MEASURES, name, mine)
   # With two classes accuracy is counted as a rate, for its interval.
-  labels, p, members = some(2 if name == 'f1' else 3)
-  found = assess(labels, p, members, ['m', 'f'], options=draws(0))
+  found = assess(*some(2 if name == 'f1' else 3), options=draws(0))
   assert found['quality'][name]['value'] == pytest.approx(0.123)
 
 
 @pytest.mark.parametrize('name', measures.of_kind('gap', 'rank gap'))
 def test_another_gap_is_another_number(monkeypatch, name):
   row, rng = MEASURES[name], np.random.default_rng(3)
-  labels, groups = rng.integers(0, 2, 90), np.arange(90) % 7 // 2 % 3
-  p, members = rng.random((1, 90)), groups == np.arange(3)[:, None]
-  value = lambda: assess(labels, p, members, list('abc'), options=draws(0))[
-    'fairness'
-  ][name]['value']
+  groups = of_columns({'group': np.arange(90) % 7 // 2 % 3})
+  case = rng.integers(0, 2, 90), rng.random((1, 90)), groups
+  fairness = lambda: assess(*case, options=draws(0))['fairness']
+  value = lambda: fairness()[name]['value']
   before = value()
   others = ('sum', 'range') if row.kind == 'gap' else ('min', 'range')
   kernel = next(one for one in others if one != row.kernel)
@@ -98,10 +96,10 @@ def test_every_row_is_computed_within_its_range():
 
 
 def test_ideal_values_are_those_of_a_perfect_predictor():
-  labels, _, members = some()
+  labels, _, groups = some()
   # Equal groups: as many positives in each.
   labels = np.arange(len(labels)) // 2 % 2
-  found = assess(labels, labels[None] * 0.98 + 0.01, members, ['m', 'f'])
+  found = assess(labels, labels[None] * 0.98 + 0.01, groups)
   values = {**found['groups']['m'], **found['quality'], **found['fairness']}
   for name, one in values.items():
     row = measures.measure(name)
@@ -152,19 +150,17 @@ def more(monkeypatch):
 
 
 def test_one_row_is_computed_and_compared(more):
-  labels, p, members = some()
-  found = assess(labels, p, members, ['m', 'f'], options=draws(20))
+  labels, p, groups = some()
+  found = assess(labels, p, groups, options=draws(20))
   decided = p >= 0.5
   both = (decided & (labels == 1)).sum(1) / (decided | (labels == 1)).sum(1)
   np.testing.assert_allclose(found['quality']['jaccard']['seeds'], both)
-  one = [[labels[m & d].mean() for d in decided] for m in members]
+  one = [[labels[m & d].mean() for d in decided] for m in groups.members]
   np.testing.assert_allclose(
     found['fairness']['parity_of_precision']['seeds'],
     1 - np.abs(np.subtract(*one)),
   )
-  tests = paired.compare(
-    labels, p, p[:, ::-1], members, ['m', 'f'], options=draws(20)
-  )
+  tests = paired.compare(labels, p, p[:, ::-1], groups, options=draws(20))
   assert set(ROWS) <= {test['measure'] for test in tests}
 
 

@@ -16,10 +16,11 @@ from fairjax.metrics import (
   contrasts,
   custom_metrics,
   group_thresholds,
-  groups,
   thresholds,
 )
 from fairjax.metrics.assess import assess
+from fairjax.metrics.counts import Case
+from fairjax.metrics.groups import of_columns
 from fairjax.metrics.inference import row_weights
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import counterfactual, fairscore, flips, rewrites
@@ -55,30 +56,29 @@ def rows_of(drawn):
   )
 
 
-def of_an_audit(label, scores, members, names, how) -> dict:
+def of_an_audit(label, scores, groups, how) -> dict:
   """What an audit adds, of flips of an edit, of scores, of costs, one's own."""
   moved = lambda by, at: (scores * by + at) % 1
   edited, side = scores[0] > 0.3, np.where(scores[0] > 0.6, 1, -1)
   controlled = edited & (scores[1] > 0.4)
   edit = edited, moved(7, 0.13), controlled, moved(3, 0.37), side
   edit = flips.EditScores(*edit)
-  found = flips.measure(label, scores, edit, members, names, 0.5, how)
-  parts = {part: {} for part in ('', *names)} | found.groups
+  found = flips.measure(label, scores, edit, groups, 0.5, how)
+  parts = {part: {} for part in ('', *groups.names)} | found.groups
   parts[''] = dict(found.measures)
   hard = (scores >= 0.5).astype(int)
   for every, each, gaps in (
-    calibration.measure(label, scores, members, how),
-    contrasts.costs(label, hard, members, (1.0, 5.0), how),
+    calibration.measure(label, scores, groups.members, how),
+    contrasts.costs(label, hard, groups.members, (1.0, 5.0), how),
     custom_metrics.measured(
-      *({'right': accuracy_score}, label, scores, hard, members, names),
-      *(['group'] * len(names), how),
+      {'right': accuracy_score}, Case(label, scores, hard, groups, how)
     ),
   ):
-    for part, own in zip(('', *names), (every | gaps, *each)):
+    for part, own in zip(('', *groups.names), (every | gaps, *each)):
       parts[part] |= own
-  for row in contrasts.differences(label, hard, members, names, 'rest', how):
+  for row in contrasts.differences(label, hard, groups, 'rest', how):
     parts[row['group']][f'{row["rate"]} beside'] = row['difference']
-  for row in contrasts.impact_ratios(hard[:1], members, names, how):
+  for row in contrasts.impact_ratios(hard[:1], groups, how):
     parts[row['group']]['impact ratio'] = row['ratio']
   return parts
 
@@ -160,19 +160,17 @@ def of_three(label, scores) -> tuple:
 
 def measured(label, scores, group, weight=None, more=True, **other) -> dict:
   """{(where, measure): numbers} of points and of intervals in closed form."""
-  members, names, kinds, *_ = groups.memberships({'group': group, **other})
+  groups = of_columns({'group': group, **other})
   own = None if weight is None else row_weights.given(weight, len(label))
   how = RowSample(resamples=0, weight=own)
   asked, found = {'options': how, 'min_group': 1}, []
   three = of_three(label, scores)
   for of, data in (('', (label, scores)), (' of three', three)):
-    one = assess(*data, members, names, attributes=kinds, **asked)
+    one = assess(*data, groups, **asked)
     parts = {'': one['quality'] | one['fairness'], **one['groups']}
     found.append((of, parts))
   if more:
-    at = [g for g, kind in enumerate(kinds) if kind == 'group']
-    one = members[at], [names[g] for g in at], how
-    found.append(('', of_an_audit(label, scores, *one)))
+    found.append(('', of_an_audit(label, scores, groups.of('group'), how)))
     found.append((' chosen', of_thresholds(label, scores, group, own)))
   if more and weight is None:  # of texts, whose rows have no weights
     found.append((' of texts', of_texts(label, scores, group)))

@@ -83,10 +83,8 @@ def test_what_is_vague_is_so_by_the_range_of_the_gap():
 def test_a_difference_that_is_defined_has_no_note():
   rng = np.random.default_rng(0)
   labels, scores = rng.integers(0, 2, 80), rng.random((2, 1, 80))
-  first = np.arange(80) < 40
-  found = compare(
-    labels, *scores, np.stack([first, ~first]), ['a', 'b'], options=HOW
-  )
+  sides = groups.of_columns({'side': np.arange(80) < 40})
+  found = compare(labels, *scores, sides, options=HOW)
   assert not [one for one in found if 'note' in one['difference']]
 
 
@@ -124,9 +122,9 @@ def test_the_spread_of_two_equal_rates_is_that_of_both_rows(rows):
   ('count', 'end'), [(12, 'g11, or'), (13, 'g11, …, or')]
 )
 def test_twelve_groups_are_named_to_whom_names_none(count, end):
-  names = [f'g{k}' for k in range(count)]
+  several = groups.of_masks(np.eye(count) > 0, [f'g{k}' for k in range(count)])
   with pytest.raises(UserError, match=end):
-    contrasts.reference_of(np.eye(count) > 0, names, 'x')
+    contrasts.reference_of(several, 'x')
 
 
 def test_two_clusters_are_enough():
@@ -143,8 +141,9 @@ def test_a_gate_shows_an_interval_that_has_two_ends():
 
 def test_a_group_of_few_rows_of_a_label_is_told_of_that_label():
   labels, scores = 1 * (np.arange(43) < 3), np.arange(43)[None] / 43
-  every = np.ones((1, 43), bool), ['all'], ['']
-  (said,) = warn.sentences(labels, scores, 1 * (scores > 0.5), *every, {})[:1]
+  every = groups.of_masks(np.ones((1, 43), bool), ['all'])
+  case = counts.Case(labels, scores, 1 * (scores > 0.5), every, HOW)
+  (said,) = warn.sentences(case, {})[:1]
   assert "'all' (3 of label 1)" in said
 
 

@@ -11,6 +11,7 @@ import fairjax
 from fairjax import UserError
 from fairjax.metrics import calibration, contrasts, thresholds
 from fairjax.metrics.assess import assess
+from fairjax.metrics.groups import Groups, of_columns
 from fairjax.metrics.inference import clustered_rates, row_weights
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import flips
@@ -29,7 +30,7 @@ def case():
   p = np.clip(rng.normal(0.35 + 0.3 * y, 0.2, (2, N)), 0, 1).round(2)
   group = rng.random((3, N)) < 0.5
   members = np.stack([group[0], ~group[0], group[1], group[2]])
-  return y, p, members, ['a', 'b', 'c', 'd'], ['one', 'one', 'two', 'two']
+  return y, p, Groups(members, 'abcd', ['one', 'one', 'two', 'two'])
 
 
 def values(one: dict) -> dict:
@@ -52,10 +53,8 @@ def assert_same(one: dict, two: dict):
 
 
 def assessed(case, weight=None, resamples=0, **more):
-  y, p, members, names, attributes = case
   return assess(
-    *(y, p, members, names),
-    attributes=attributes,
+    *case,
     options=draws(resamples)._replace(weight=weight),
     **{'min_group': 1} | more,
   )
@@ -63,22 +62,21 @@ def assessed(case, weight=None, resamples=0, **more):
 
 def test_whole_weights_are_repeated_rows(case):
   """Of three classes, and of equal error; test_properties.py has the rest."""
-  y, p, members, names, attributes = case
+  y, p, groups = case
   times = np.random.default_rng(1).integers(0, 4, N)
   often = np.repeat(np.arange(N), times)
   many = np.stack([p / 2, p / 2, 1 - p], -1)
   for label, score in ((y, p), (y + (p[0] > 0.7), many)):
-    one = assessed(
-      (label, score, *case[2:]), row_weights.given(times, N), threshold='eer'
-    )
-    again = label[often], score[:, often], members[:, often]
-    two = assessed((*again, names, attributes), threshold='eer')
+    weight = row_weights.given(times, N)
+    one = assessed((label, score, groups), weight, threshold='eer')
+    again = groups._replace(members=groups.members[:, often])
+    two = assessed((label[often], score[:, often], again), threshold='eer')
     assert one['threshold'] == two['threshold']
     assert_same(values(one), values(two))
 
 
 def test_points_are_those_of_scikit_learn(case):
-  y, p, members, *_ = case
+  y, p, (members, *_) = case
   raw = np.random.default_rng(2).lognormal(0, 1, N)
   found = assessed(case, row_weights.given(raw, N))
   d = (p >= 0.5).astype(int)
@@ -117,7 +115,7 @@ def test_points_are_those_of_scikit_learn(case):
 
 
 def test_rows_that_count_alike_are_not_weighted(case):
-  y, p, members, *_ = case
+  y, p, (members, *_) = case
   given = {'groups': np.where(members[0], 'a', 'b'), 'n_resamples': 50}
   plainly = fairjax.assess(y, p, **given)
   for weight in (np.ones(N), np.full(N, 3.7), [True] * N):
@@ -135,14 +133,14 @@ def test_the_scale_of_weights_is_nothing(case):
 
 
 def test_a_row_without_weight_is_no_row(case):
-  y, p, members, names, attributes = case
+  y, p, groups = case
   w = np.random.default_rng(5).lognormal(0, 1, N) * (np.arange(N) % 3 > 0)
   some = w > 0
-  left = y[some], p[:, some], members[:, some], names, attributes
+  left = y[some], p[:, some], groups._replace(members=groups.members[:, some])
   one = assessed(case, row_weights.given(w, N))
   two = assessed(left, row_weights.given(w[some], int(some.sum())))
   assert_same(values(one), values(two))
-  for name in names:
+  for name in groups.names:
     a, b = (each['groups'][name]['effective_rows'] for each in (one, two))
     assert a == b
 
@@ -156,7 +154,7 @@ def test_the_effective_number_of_rows():
 
 
 def test_few_effective_rows_count_in_no_gap(case):
-  members, w = case[2], np.ones(N)
+  members, w = case[2].members, np.ones(N)
   w[np.flatnonzero(members[0])[:3]] = 1e6  # of group a three are nearly all
   one = assessed(case, row_weights.given(w, N), min_group=10)
   assert one['fairness']['one/dp']['value'] is None
@@ -166,7 +164,7 @@ def test_few_effective_rows_count_in_no_gap(case):
 
 
 def test_calibration_of_a_group_that_weighs_little_is_as_sure(case):
-  y, p, members, *_ = case
+  y, p, (members, *_) = case
   w = np.random.default_rng(6).uniform(1, 2, N)
   ends = []
   for least in (1.0, 1e-4):  # all of group a weigh less than a row of b
@@ -179,19 +177,18 @@ def test_calibration_of_a_group_that_weighs_little_is_as_sure(case):
 
 def test_gaps_given_controls_curves_and_sweeps(case):
   """Whole weights are repeated rows; test_properties.py has the rest."""
-  y, p, members, *_ = case
+  y, p, (members, *_) = case
   times = np.random.default_rng(6).integers(0, 4, N)
   w, often = row_weights.given(times, N), np.repeat(np.arange(N), times)
-  levels = np.stack([p[1] < 0.4, p[1] >= 0.4])
+  of = lambda column, rows: of_columns({'of': column[rows]})
 
   def found(rows, weight):
     sample = RowSample(0.95, 0, 0)._replace(weight=weight)
-    label, score, group = (x[..., rows] for x in (y, p, members[:2]))
+    label, score = y[rows], p[:, rows]
+    group, levels = of(members[1], rows), of(p[1] >= 0.4, rows)
     own = (score >= 0.5).astype(np.int64)
-    given, within, _ = contrasts.conditional(
-      label, own, group, levels[:, rows], ['0', '1'], sample
-    )
-    curves = calibration.reliability(label, score, group, 'ab', sample)
+    given, within, _ = contrasts.conditional(label, own, group, levels, sample)
+    curves = calibration.reliability(label, score, group, sample)
     out = {k: v['value'] for k, v in given.items()}
     out |= {
       f'within {r["level"]} {k}': r[k]['value']
@@ -200,7 +197,7 @@ def test_gaps_given_controls_curves_and_sweeps(case):
     }
     for (g, c), k in itertools.product(curves.items(), ('value', 'mean score')):
       out |= {f'{g} {r["bin"]} {k}': (r | r['share positive'])[k] for r in c}
-    sweep = thresholds.sweep(label, score, group, 10, weight)
+    sweep = thresholds.sweep(label, score, group.members, 10, weight)
     for name, one in sweep.items():
       out |= {f'{name} at {t}': one[t] for t in (20, 50, 70)}
     return out
@@ -210,7 +207,7 @@ def test_gaps_given_controls_curves_and_sweeps(case):
 
 
 def test_a_comparison_is_of_weighted_values(case):
-  y, p, members, *_ = case
+  y, p, (members, *_) = case
   w = np.random.default_rng(7).lognormal(0, 1, N)
   group = np.where(members[0], 'a', 'b')
   more = {'groups': group, 'n_resamples': 200}
@@ -227,7 +224,7 @@ def test_a_comparison_is_of_weighted_values(case):
 
 
 def test_flips_of_two_models_differ_by_their_weighted_flips(case):
-  y, p, members, names, _ = case
+  y, p, groups = case
   rng = np.random.default_rng(9)
   w = row_weights.given(rng.lognormal(0, 1, N), N)
   edited, side = rng.random(N) < 0.8, np.zeros(N, int)
@@ -240,8 +237,7 @@ def test_flips_of_two_models_differ_by_their_weighted_flips(case):
     edit = flips.EditScores(edited, swapped, edited, control, side)
     sides.append((own, edit, 0.5))
   both = [
-    flips.measure(y, *one[:2], members, names, 0.5, options).measures
-    for one in sides
+    flips.measure(y, *one[:2], groups, 0.5, options).measures for one in sides
   ]
   for test in flips.compare(*sides, options):
     key = test['measure']
@@ -260,7 +256,7 @@ def test_the_interval_of_a_weighted_loss_lies_around_it(case):
 
 
 def test_samplemeasures_take_weights(case):
-  y, p, members, *_ = case
+  y, p, (members, *_) = case
   w = np.random.default_rng(8).lognormal(0, 1, N)
   more = {'groups': np.where(members[0], 'a', 'b'), 'n_resamples': 20}
   recall = {'recall': theirs.recall_score}

@@ -43,8 +43,8 @@ def test_what_is_measured_has_groups(tmp_path, empty, flag):
 def test_a_classifier_without_a_method_needs_no_groups_of_train(tmp_path):
   config, tables, _ = loaded(tmp_path, ['train', 'valid'], 'who')
   test = stages.test_sets(config, tables)['test']
-  assert stages.membership(config, test)[1] == ['f', 'm']
-  members, names = stages.membership(config, tables['train'])
+  assert stages.groups_of(config, test).names == ['f', 'm']
+  members, names, *_ = stages.groups_of(config, tables['train'])
   assert members.shape == (0, 12) and names == []
 
 

@@ -10,6 +10,7 @@ import pytest
 from fairjax import results
 from fairjax.config import Config
 from fairjax.metrics.assess import assess
+from fairjax.metrics.groups import of_columns
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.report import page, verdict
 
@@ -42,12 +43,10 @@ def predictions(rng, name, rows, groups, seeds, bias):
 
 def measured(table, seeds):
   """One set of results.json."""
-  names = sorted(set(table['group']) - {''})
   return assess(
     table['label'].to_numpy(),
     table[[f'p{s}' for s in range(seeds)]].to_numpy().T,
-    np.stack([(table['group'] == name).to_numpy() for name in names]),
-    names,
+    of_columns({'group': table['group']}),
     options=RowSample(0.95, 40),
     min_group=1,
   )

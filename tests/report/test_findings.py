@@ -13,6 +13,7 @@ import fairjax
 from fairjax import results
 from fairjax.metrics import measures, warn
 from fairjax.metrics.assess import assess
+from fairjax.metrics.groups import of_columns
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.report import findings, words
 from fairjax.report.findings import ABOVE, BELOW, OPEN, SMALL, VOID
@@ -137,9 +138,7 @@ def test_fair_models_are_called_unfair_as_often_as_agreed():
     one = assess(
       labels,
       scores,
-      np.concatenate([[c == 0, c == 1] for c in columns]),
-      [f'{kind}: {side}' for kind in kinds for side in 'ab'],
-      attributes=[kind for kind in kinds for _ in 'ab'],
+      of_columns(dict(zip(kinds, columns))),
       options=RowSample(0.95, 300),
     )
     found = findings.gaps(one, 0.95)
@@ -151,14 +150,14 @@ def test_fair_models_are_called_unfair_as_often_as_agreed():
 def test_seeds_that_differ_in_who_is_ahead_are_averaged():
   """Means of .5 and .5 are no gap of 20 points, and each seed has one."""
   labels = np.zeros(200, int)
-  members = np.arange(200) % 2 == np.arange(2)[:, None]
+  groups = of_columns({'group': [*'ab'] * 100})
   ranks = (np.arange(200) // 2) / 100
-  ahead = ranks < np.where(members[0], 0.6, 0.4)
-  behind = ranks < np.where(members[0], 0.4, 0.6)
+  ahead = ranks < np.tile([0.6, 0.4], 100)
+  behind = ranks < np.tile([0.4, 0.6], 100)
   seeded = 'Averaged over seeds, the', 'The', 'The'
   for seeds, start in zip(([ahead, behind], [ahead, ahead], [ahead]), seeded):
     scores, options = np.array(seeds, float), RowSample(0.95, 50)
-    one = assess(labels, scores, members, ['a', 'b'], options=options)
+    one = assess(labels, scores, groups, options=options)
     found = results.Results(contenders={'m': {'sets': {'d': one}}})
     assert f'{start} gap is 20 points' in words.lines(found)[0]
 

@@ -8,7 +8,6 @@ that is what degrees of freedom, pseudo-rows and `min_group` count. One such row
 has the weight Σ w² / Σ w.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -54,23 +53,6 @@ def given(
     return None
   out /= out.max()
   return np.asarray(out / out.mean())
-
-
-def check_groups(
-  weight: Float[np.ndarray, ' n'] | None,
-  members: Bool[np.ndarray, 'g n'],
-  names: Sequence[str],
-  name: str = 'sample_weight',
-) -> None:
-  """Raises UserError where a group has rows, and no weight."""
-  if weight is None:
-    return
-  for member, group in zip(members, names):
-    if member.any() and not weight[member].any():
-      raise UserError(
-        f'{name} is 0 in every row of group {group!r}, so that nothing is '
-        'known of it; leave its group empty, or give it a weight'
-      )
 
 
 def effective(

@@ -23,9 +23,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Float, Integer
 
 from fairjax.metrics import counts, measures
+from fairjax.metrics.groups import Groups
 from fairjax.metrics.inference import (
   clusters,
   intervals,
@@ -97,8 +98,7 @@ def measure(
   labels: Integer[np.ndarray, ' n'] | None,
   scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
   edit: EditScores,
-  members: Bool[np.ndarray, 'g n'],
-  group_names: Sequence[str],
+  groups: Groups,
   limits: float | Sequence[float],
   options: RowSample,
 ) -> Flips:
@@ -108,8 +108,6 @@ def measure(
     labels: 1 is positive; None where there are none.
     scores: of the texts as they are.
     edit: the same rows after the swap and after its control.
-    members: which rows are in which group.
-    group_names: one for each group.
     limits: the threshold, or one a seed.
     options: of the intervals.
   """
@@ -119,11 +117,11 @@ def measure(
   binary = scores.ndim == 2
   y = labels[known] if labels is not None and binary else None
   own = options.of(known)
-  out, by_group = _rates('flips', flip, y, members[:, known], own)
+  out, by_group = _rates('flips', flip, y, groups.members[:, known], own)
   if binary:
     up = (d < swapped)[:, known]
     for name, one in (('flips_up', up), ('flips_down', flip & ~up)):
-      out |= _rates(name, one, None, members[:0, known], own)[0]
+      out |= _rates(name, one, None, groups.members[:0, known], own)[0]
   out |= _against_control(d, swapped, edit, limits, options)
   shift = change(scores, edit.scores)
   out['score_change'] = row_means.mean(shift[:, known], own, intervals.SHARES)
@@ -134,8 +132,8 @@ def measure(
   )
   if labels is not None and binary and edit.side.any():
     out |= _by_wording(d, swapped, edit, labels, options)
-  groups = {name: {'flips': one} for name, one in zip(group_names, by_group)}
-  return Flips(out, groups, quantiles(scores, edit, options.weight))
+  each = {name: {'flips': one} for name, one in zip(groups.names, by_group)}
+  return Flips(out, each, quantiles(scores, edit, options.weight))
 
 
 def _rates(

@@ -44,7 +44,7 @@ def sections(
   """The page's: training rows behind a gap, if there are any, thresholds."""
   out = [] if train is None else _of_training(model, focus, of, train)
   if (found := focus.equalized) is not None:
-    out += thresholds_section(found, of, focus.given.groups)
+    out += thresholds_section(found, of, focus.given.columns)
   return out
 
 
@@ -158,7 +158,7 @@ def can_equalize(given: AuditInputs, one: Measured | None = None) -> bool:
   criterion, table = given.config.audit.equalize, given.table
   lacking = {
     'there are no labels': 'label' not in table,
-    'there are no groups': not given.groups.columns,
+    'there are no groups': not given.columns,
     f'there are {len(given.classes)} classes': len(given.classes) > 2,
   }
   if one:
@@ -176,7 +176,7 @@ def can_equalize(given: AuditInputs, one: Measured | None = None) -> bool:
     )
   if criterion and not one:
     own, _ = group_thresholds.halves(len(table), HALF, given.sample)
-    column = next(iter(given.groups.columns.values()))
+    column = next(iter(given.columns.values()))
     labels = measure.truth(given.config, table, 2)
     group_thresholds.need_rows(labels, column, criterion, own)
   return bool(criterion)
@@ -191,7 +191,7 @@ def thresholds(one: Measured) -> Equalized | None:
   return api.thresholds(
     one.labels,
     one.scores[0],
-    next(iter(given.groups.columns.values())),
+    next(iter(given.columns.values())),
     criterion=config.audit.equalize,
     holdout=HALF,
     cluster=sample.cluster,
@@ -210,7 +210,7 @@ def _change(test: Mapping) -> str:
   return f'{number} points{words.bracketed(one, show)}'
 
 
-def thresholds_section(found: Equalized, of: results.Results, groups) -> list:
+def thresholds_section(found: Equalized, of: results.Results, columns) -> list:
   """What becomes of the gap, and what it costs."""
   rate, shown, criterion = EQUALIZED[found.rule.criterion]
   name = CRITERIA[found.rule.criterion]
@@ -230,7 +230,7 @@ def thresholds_section(found: Equalized, of: results.Results, groups) -> list:
     parity=_change(found.comparison[name]),
     rows=[
       {
-        next(iter(groups.columns)): group,
+        next(iter(columns)): group,
         'threshold': f'{limit:.3g}',
         f'{words.in_classes(of, shown)}, before': f'{before[rate][group]:.1%}',
         'after': f'{after[rate][group]:.1%}',

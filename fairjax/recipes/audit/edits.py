@@ -22,6 +22,7 @@ from fairjax.config.axes import AXES
 from fairjax.core import alignment, all_cores, announce
 from fairjax.core.errors import UserError
 from fairjax.data.tables.files import column
+from fairjax.metrics.groups import Groups
 from fairjax.metrics.texts.flips import EditScores
 from fairjax.pairs.axes import exchange
 from fairjax.pairs.swapping import (
@@ -31,7 +32,6 @@ from fairjax.pairs.swapping import (
   english,
   word_lists,
 )
-from fairjax.recipes.audit.groups import Groups
 from fairjax.report import written
 
 AXIS = frozenset('gender genders sex sexes'.split())  # what people call it
@@ -108,7 +108,8 @@ def _about(axis: str, words: Container[str], groups: Groups, kind: str) -> bool:
   known by no values, two groups that these name. An attribute that is called
   gender is about it, whatever its groups are called.
   """
-  named = [name.rpartition(': ')[2].casefold() for name in groups.of(kind)[1]]
+  own = groups.of(kind).names
+  named = [name.rpartition(': ')[2].casefold() for name in own]
   if axis not in ('', 'gender'):
     return len({*map(exchange.reader(axis), named)} - {''}) > 1
   called = re.findall('[a-z]+', kind.casefold())

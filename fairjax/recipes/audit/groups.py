@@ -4,7 +4,6 @@ Groups are columns, bands, terms and controls; clusters are equal texts, the
 templates of a set of templates, or a column of the user's.
 """
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -18,39 +17,18 @@ from fairjax.data.tables import audit_table
 from fairjax.data.tables.files import column, source
 from fairjax.data.tables.terms import read_terms, term_members
 from fairjax.metrics import contrasts
-from fairjax.metrics import groups as group_rates
+from fairjax.metrics.groups import Groups, of_columns, of_masks
 from fairjax.metrics.inference import clusters, row_weights
 
+Columns = dict[str, np.ndarray]  # each row's group, '' for none
 DEFAULTS = ('measures.groups', 'data.group')
 
 
-@dataclasses.dataclass
-class Groups:
-  """The groups of the rows."""
-
-  members: np.ndarray  # bool [g, n]
-  names: list[str]
-  attributes: list[str]
-  columns: dict[str, np.ndarray]
-  controls: dict[str, np.ndarray]
-  remarks: list[str]
-
-  def of(self, attribute: str) -> tuple[np.ndarray, list[str]]:
-    at = [g for g, a in enumerate(self.attributes) if a == attribute]
-    return self.members[at], [self.names[g] for g in at]
-
-  def key(self, kind: str, measure: str) -> str:
-    """A measure's name, led by the attribute where there are several."""
-    return f'{kind}/{measure}' if len(self.kinds) > 1 else measure
-
-  @property
-  def kinds(self) -> list[str]:
-    return list(dict.fromkeys(self.attributes))
-
-
-def groups_of(config: Config, table: pd.DataFrame) -> Groups:
+def groups_of(
+  config: Config, table: pd.DataFrame
+) -> tuple[Groups, Columns, Columns, list[str]]:
   """The groups of audit.groups, or else the column of measures.groups, of
-  data.group, or called group."""
+  data.group, or called group; their columns, the controls, and remarks."""
   options = config.audit
   wish = list(options.groups)
   # Columns of a user's table, read where audit.groups is empty.
@@ -73,33 +51,27 @@ def groups_of(config: Config, table: pd.DataFrame) -> Groups:
   remarks += unread
   more = table, options.controls, 'audit.controls'
   controls, of_controls = audit_table.columns_of(*more)
-  members, names, attributes, _ = group_rates.memberships(
-    columns, len(table), intersections=options.intersections
-  )
+  groups = of_columns(columns, len(table), intersections=options.intersections)
   both = ' × '.join(columns)
-  crossed = attributes.count(both) if len(columns) > 1 else 0
+  crossed = len(groups.at(both)) if len(columns) > 1 else 0
   if crossed > audit_table.MOST:
-    keep = [i for i, a in enumerate(attributes) if a != both]
-    members, names = members[keep], [names[i] for i in keep]
-    attributes = [attributes[i] for i in keep]
+    groups = of_columns(columns)
     remarks.append(
       f'{crossed:,} combinations of {both} are too many to compare and are '
       'left out'
     )
   for one in wish:
     if one.startswith('terms:'):
-      terms, masks = _terms(one.removeprefix('terms:'), table)
-      members = np.concatenate([members, masks])
-      names, attributes = names + terms, attributes + ['terms'] * len(terms)
-  if len(names):
-    contrasts.reference_of(members, names, options.reference)
+      groups = groups.with_more(_terms(one.removeprefix('terms:'), table))
+  if groups.names:
+    contrasts.reference_of(groups, options.reference)
   elif options.reference:
     raise UserError(
       f'audit.reference is {options.reference!r}, but no groups are compared; '
       'name their columns with --config.audit.groups'
     )
   remarks += of_controls
-  return Groups(members, names, attributes, columns, controls, remarks)
+  return groups, columns, controls, remarks
 
 
 class Clusters(NamedTuple):
@@ -141,7 +113,7 @@ def clusters_of(
   values = column(table, name, 'audit.weight').to_numpy(object)
   called = name if name == 'sample_weight' else f'the weight {name!r}'
   weight = row_weights.given(values, len(table), called)
-  row_weights.check_groups(weight, groups.members, groups.names, called)
+  groups.check_weight(weight, called)
   if weight is None:
     remark = f'all rows have the same weight {name!r}: nothing is weighted'
     return out._replace(remarks=[*out.remarks, remark])
@@ -199,7 +171,7 @@ def _copies(table: pd.DataFrame) -> list[str]:
   ]
 
 
-def _terms(path: str, table: pd.DataFrame) -> tuple[list[str], np.ndarray]:
+def _terms(path: str, table: pd.DataFrame) -> Groups:
   terms = read_terms(path, 'audit.groups')
   if 'text' not in table:
     raise UserError(
@@ -211,4 +183,4 @@ def _terms(path: str, table: pd.DataFrame) -> tuple[list[str], np.ndarray]:
     raise UserError(
       f'no text has a term of {path}; is the list in the language of the texts?'
     )
-  return [t for t, h in zip(terms, have) if h], masks[have]
+  return of_masks(masks, terms, 'terms').taken(np.flatnonzero(have))

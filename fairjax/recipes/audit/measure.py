@@ -22,14 +22,13 @@ from fairjax.metrics import (
   thresholds,
   warn,
 )
-from fairjax.metrics import groups as group_rates
 from fairjax.metrics.assess import assess
+from fairjax.metrics.groups import Groups, of_columns
 from fairjax.metrics.inference import resampling, row_weights, significance
 from fairjax.metrics.inference.intervals import RowSample, options_of
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import edits as audit_edits
 from fairjax.recipes.audit import groups as audit_groups
-from fairjax.recipes.audit.groups import Groups
 from fairjax.recipes.audit.what_if import WhatIf
 from fairjax.stages.asking import AuditedModel, aligned
 
@@ -45,6 +44,8 @@ class AuditInputs(NamedTuple):
   valid: pd.DataFrame | None
   classes: Sequence[str]
   groups: Groups
+  columns: audit_groups.Columns  # that the groups are of
+  controls: audit_groups.Columns
   edits: Sequence[audit_edits.Edits]
   clusters: audit_groups.Clusters
 
@@ -191,9 +192,7 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   one = assess(
     np.zeros(scores.shape[1], np.int64) if labels is None else labels,
     scores,
-    groups.members,
-    groups.names,
-    attributes=groups.attributes,
+    groups,
     threshold=0.5 if labels is None and wanted == 'eer' else wanted,
     options=given.sample,
     min_group=given.least,
@@ -209,13 +208,12 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
       for key in [k for k in part if k.rpartition('/')[2] in OF_SCORES]:
         del part[key]
   out = Measured(given, scores, chances, labels, one)
-  first = groups.of(groups.kinds[0]) if groups.kinds else (groups.members, [])
   if labels is not None and not model.hard:
     of = labels, scores
     end = given.sample, given.least
     drawn = resampling.weights(len(table), given.sample)
     _add(out, lambda members: calibration.measure(*of, members, *end, drawn))
-    out.reliability = calibration.reliability(*of, *first, given.sample)
+    out.reliability = calibration.reliability(*of, groups.first, given.sample)
   _beside_reference(out)
   _impact(out)
   _given_controls(out)
@@ -231,14 +229,14 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
       (out.decisions != labels).mean(0)[once],
       {
         kind: {name: rows[once] for name, rows in each.items()}
-        for kind, each in conditions(table, groups).items()
+        for kind, each in conditions(given).items()
       },
       cluster=given.clusters.among(once),
     )
   if scores.ndim == 2 and not model.hard:
     out.swept = groups.kinds[0] if len(groups.kinds) > 1 else ''
     how = given.least, given.clusters.weight
-    out.sweep = thresholds.sweep(labels, scores, first[0], *how)
+    out.sweep = thresholds.sweep(labels, scores, groups.first.members, *how)
   if model.predict is not None:
     for edits in given.edits:
       if edits.edited.any():
@@ -297,7 +295,7 @@ def _add(out: Measured, measured: Callable) -> None:
     out.set['groups'][name] |= one
   for kind in groups.kinds:
     if len(groups.kinds) > 1:
-      fair = measured(groups.of(kind)[0])[2]
+      fair = measured(groups.of(kind).members)[2]
     out.set['fairness'] |= {groups.key(kind, k): v for k, v in fair.items()}
 
 
@@ -307,11 +305,10 @@ def _beside_reference(out: Measured) -> None:
   groups, reference = given.groups, given.config.audit.reference
   binary = out.scores.ndim == 2
   for kind in groups.kinds:
-    members, names = groups.of(kind)
-    own = reference
-    if own not in ('', 'rest', 'largest') and own not in names:
+    some, own = groups.of(kind), reference
+    if own not in ('', 'rest', 'largest') and own not in some.names:
       own = 'rest'  # a reference of another attribute
-    if len(names) < 2 and own not in ('', 'rest'):
+    if len(some.names) < 2 and own not in ('', 'rest'):
       continue
     decisions, label = out.decisions, labels
     rates: Sequence[str] = contrasts.SHOWN
@@ -322,8 +319,7 @@ def _beside_reference(out: Measured) -> None:
       decisions = (out.decisions == labels).astype(np.int64)
       label, rates = None, ('selection_rate',)
     rows = contrasts.differences(
-      *(label, decisions, members, names, own),
-      *(given.sample, given.least, rates),
+      *(label, decisions, some, own, given.sample, given.least, rates)
     )
     out.contrasts += [{**row, 'attribute': kind} for row in rows]
   # The page counts the tests of all attributes, so all are corrected together.
@@ -354,38 +350,29 @@ def _impact(out: Measured) -> None:
     median = np.median(out.scores, axis=1, keepdims=True)
     of['scoring rate'] = (out.scores > median).astype(np.int64)
   for kind in groups.kinds:
-    members, names = groups.of(kind)
-    about = {'attribute': kind, 'unknown': int((~members.any(0)).sum())}
+    own = groups.of(kind)
+    about = {'attribute': kind, 'unknown': int((~own.members.any(0)).sum())}
     for name, chosen in of.items():
-      rows = contrasts.impact_ratios(
-        *(chosen, members, names, given.sample, given.least)
-      )
+      rows = contrasts.impact_ratios(chosen, own, given.sample, given.least)
       out.impact += [{**about, **origin, 'of': name, **row} for row in rows]
 
 
 def _given_controls(out: Measured) -> None:
   """Gaps at equal values of the controls, and inside each of their levels."""
   given, groups, options = out.given, out.given.groups, out.given.sample
-  if not groups.controls or not groups.columns or out.scores.ndim == 3:
+  if not given.controls or not given.columns or out.scores.ndim == 3:
     return
-  levels = group_rates.memberships(groups.controls, intersections=True)
-  masks, names, kinds, _ = levels
-  both = ' × '.join(groups.controls)
-  keep = [i for i, k in enumerate(kinds) if k == both]
-  for kind in groups.columns:
-    members, _ = groups.of(kind)
+  levels = of_columns(given.controls, intersections=True)
+  levels = levels.of(' × '.join(given.controls))
+  for kind in given.columns:
+    own = groups.of(kind)
     # As of every gap: a group of few rows would empty the levels too.
-    rows = [options.rows(one) for one in members]
+    rows = [options.rows(one) for one in own.members]
     large = [g for g, count in enumerate(rows) if count >= given.least]
     if len(large) < 2:
       continue
     fair, within, left = contrasts.conditional(
-      out.labels,
-      out.decisions,
-      members[large],
-      masks[keep],
-      [names[i] for i in keep],
-      options,
+      *(out.labels, out.decisions, own.taken(large), levels, options)
     )
     out.set['fairness'] |= {groups.key(kind, k): v for k, v in fair.items()}
     out.within += [{'attribute': kind, **row} for row in within]
@@ -413,20 +400,18 @@ def prices(text: str) -> tuple[float, float] | None:
   return price['fp'], price['fn']
 
 
-def conditions(table: pd.DataFrame, groups: Groups) -> dict[str, dict]:
+def conditions(given: AuditInputs) -> dict[str, dict]:
   """What slices are made of: groups, terms, controls, length of the text."""
   out: dict[str, dict[str, np.ndarray]] = {}
-  for kind in groups.kinds:
-    if ' × ' not in kind:
-      members, names = groups.of(kind)
-      short = [n.removeprefix(f'{kind}: ') for n in names]
-      out[kind] = dict(zip(short, members))
-  for name, values in groups.controls.items():
-    column = np.array(values, object)
-    out[name] = {v: column == v for v in sorted(set(values) - {''})}
-  if 'text' in table:
+  for kind in audit_edits.kinds(given.groups):
+    own = given.groups.of(kind)
+    short = [n.removeprefix(f'{kind}: ') for n in own.names]
+    out[kind] = dict(zip(short, own.members))
+  for name, values in given.controls.items():
+    out[name] = {v: values == v for v in sorted(set(values) - {''})}
+  if given.text:
     # Not .str.split(): a million lists of words take 1.2 GB.
-    words = np.array([len(text.split()) for text in table['text']])
+    words = np.array([len(text.split()) for text in given.text])
     edges = np.unique(np.quantile(words, [0.25, 0.5, 0.75])).round()
     bands = np.array(
       group_names.bands(pd.Series(words), list(dict.fromkeys(edges))), object
@@ -443,9 +428,7 @@ def _edited(
   predict = lambda texts: scored(model, given, texts)
   edit = audit_edits.score(edits, given.text, out.scores, predict)
   end = out.cut, given.sample
-  result = flips.measure(
-    *(labels, out.scores, edit, groups.members, groups.names, *end)
-  )
+  result = flips.measure(labels, out.scores, edit, groups, *end)
   prefix = f'{edits.name}/' if len(given.config.audit.swaps) > 1 else ''
   note = warn.note_of_constant(out.decisions)
   if note and not result.measures['flips']['value']:

@@ -21,7 +21,7 @@ RATE = f'{significance.SURE:.0%}'
 def sections(focus: Measured, of: results.Results) -> list[dict]:
   """Each part that there is something to say of; `of` names the classes."""
   given, every = focus.given, focus.reliability
-  controls = ', '.join(given.groups.controls)
+  controls = ', '.join(given.controls)
   swaps = []
   for name in focus.edits:
     if len(focus.edits) > 1:

@@ -23,7 +23,6 @@ from fairjax.core.errors import UserError
 from fairjax.data.tables import audit_table, labels
 from fairjax.metrics import gate, measures
 from fairjax.metrics import paired as paired_tests
-from fairjax.metrics.groups import of_rows
 from fairjax.metrics.texts import flips
 from fairjax.recipes.audit import causes as audit_causes
 from fairjax.recipes.audit import edits as audit_edits
@@ -72,10 +71,10 @@ def audit(
   if rule:
     gate.parse(rule)  # a mistake in it is reported first
   audit_measure.prices(config.audit.costs)
-  groups = audit_groups.groups_of(config, table)
+  groups, columns, controls, said = audit_groups.groups_of(config, table)
   config = audit_edits.chosen(config, groups)
   clusters = audit_groups.clusters_of(config, table, groups)
-  remarks = [*rows.remarks, *groups.remarks, *clusters.remarks]
+  remarks = [*rows.remarks, *said, *clusters.remarks]
   for words in remarks:
     say(words)
   models = _models(config, source, against, table, classes)
@@ -83,7 +82,8 @@ def audit(
     say(words)
   edits = audit_edits.make(config, table)
   given = audit_measure.AuditInputs(
-    *(config, table, rows.valid, classes, groups, edits, clusters)
+    *(config, table, rows.valid, classes, groups, columns, controls),
+    *(edits, clusters),
   )
   train = audit_causes.training(models[0], given)
   audit_causes.can_equalize(given)
@@ -245,9 +245,9 @@ def keep(folder: pathlib.Path, measured: Mapping[str, Measured]) -> None:
   if not stages.is_main():
     return
   first = next(iter(measured.values()))
-  given, table, groups = first.given, first.given.table, first.given.groups
+  given, table = first.given, first.given.table
   frame = table if 'label' in table else table.assign(label=-1)
-  group = of_rows(groups.members, groups.names, groups.attributes)
+  group = given.groups.by_row()
   frames = {}
   for model, one in measured.items():
     rows = stages.prediction_table(_data(given.config), frame, one.chances)
@@ -274,7 +274,7 @@ def keep(folder: pathlib.Path, measured: Mapping[str, Measured]) -> None:
 def tests(measured: Mapping[str, Measured]) -> list[dict]:
   """Every other model against the first, on the same rows."""
   (first, own), *others = measured.items()
-  given, groups, out = own.given, own.given.groups, []
+  given, out = own.given, []
   none = np.zeros(len(given.table), np.int64)
   labels = none if own.labels is None else own.labels
   for other, one in others:
@@ -283,21 +283,13 @@ def tests(measured: Mapping[str, Measured]) -> list[dict]:
         f'{other} has predictions of shape {one.scores.shape} and {first} '
         f'{own.scores.shape}; compare models of as many seeds and classes'
       )
-    lines: dict[tuple, dict] = {}
-    for kind in groups.kinds or ['']:
-      differences = paired_tests.compare(
-        *(labels, one.scores, own.scores, *groups.of(kind)),
-        threshold=_limit(own, one),
-        options=given.sample,
-        min_group=given.least,
-      )
-      for line in differences:
-        name = line['measure']
-        if _is_tested(name, own, one):
-          key = groups.key(kind, name) if measures.is_gap(name) else name
-          at = key, line['test']  # the first of equal ones, where the last is
-          lines[at] = lines.pop(at, {**line, 'measure': key})
-    found = [*lines.values()]
+    found = paired_tests.compare(
+      *(labels, one.scores, own.scores, given.groups),
+      threshold=_limit(own, one),
+      options=given.sample,
+      min_group=given.least,
+    )
+    found = [t for t in found if _is_tested(t['measure'], own, one)]
     for swap in (name for name in own.edits if name in one.edits):
       prefix = f'{swap}/' if len(given.config.audit.swaps) > 1 else ''
       a, b = ((m.scores, m.edits[swap][1], m.cut) for m in (one, own))
@@ -310,7 +302,7 @@ def tests(measured: Mapping[str, Measured]) -> list[dict]:
 
 def _is_tested(measure: str, *both: Measured) -> bool:
   if both[0].labels is None:
-    return measure in ('dp', 'selection_rate')
+    return measures.bare(measure) in ('dp', 'selection_rate')
   hard = any('auc' not in one.set['quality'] for one in both)
   return bool(measures.leading([measure])) and not (hard and measure == 'auc')
 

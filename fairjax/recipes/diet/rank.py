@@ -146,7 +146,7 @@ def choosing(config: Config, tables: Tables) -> Tables:
   judged on the first of these sets, fairness on the last.
   """
   valid = tables['valid']
-  if len(stages.membership(config, valid)[1]) > 1:
+  if len(stages.groups_of(config, valid).names) > 1:
     return {'valid': valid}
   column = config.measures.groups
   column = 'group' if column.startswith('terms:') else column or 'group'

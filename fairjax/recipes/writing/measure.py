@@ -15,6 +15,7 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.metrics.assess import assess
+from fairjax.metrics.groups import of_columns
 from fairjax.metrics.inference import clusters, group_means, significance
 from fairjax.metrics.inference.intervals import RowSample, options_of
 from fairjax.metrics.texts import cooccurrence, hurtful
@@ -86,20 +87,15 @@ def _above(config: Config, parts: Sequence[GroupTexts], one: dict) -> None:
   """The share of texts at or above the bound: a decision, as an audit's."""
   somebody = [rows.table[~rows.nobody] for rows in parts]
   joined = pd.concat(somebody, ignore_index=True)
-  kinds = [(rows.attribute, g) for rows in parts for g in rows.groups]
-  several = len(parts) > 1
-  own = [*zip(joined['attribute'], joined['group'])]
-  members = np.array([[k == kind for k in own] for kind in kinds])
-  names = [f'{a}: {g}' if several else g for a, g in kinds]
+  kind, group = joined['attribute'], joined['group']
+  own = {one.attribute: group.where(kind == one.attribute) for one in parts}
   cluster = clusters.distinct(joined['cluster'].to_numpy(object))
   if cluster is not None and len(np.unique(cluster)) < 2:
     cluster = None  # one template cannot be resampled
   found = assess(
     np.zeros(len(joined), np.int64),  # no labels: nothing is right or wrong
     joined['score'].to_numpy(float)[None],
-    members,
-    names,
-    attributes=[a for a, _ in kinds],
+    of_columns(own),
     threshold=float(config.measures.threshold),
     options=options_of(config).over(cluster),
     min_group=config.measures.min_group,

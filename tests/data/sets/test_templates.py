@@ -20,6 +20,7 @@ from fairjax.data.tables import schema
 from fairjax.data.tables.terms import exclusive, term_members
 from fairjax.data.word_tables import table_rows
 from fairjax.metrics.assess import assess
+from fairjax.metrics.groups import of_columns
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.pairs.axes import exchange
 
@@ -155,10 +156,8 @@ def test_every_phrase_with_every_word_by_nested_loops():
 def floor_of(table):
   """DP of a perfect predictor of a set, as every assessment says it."""
   labels = table['label'].to_numpy()
-  members = np.stack([table['group'] == g for g in ('male', 'female')])
-  one = assess(
-    labels, labels[None] * 1.0, members, ['m', 'f'], options=draws(0)
-  )
+  groups = of_columns({'group': table['group']})
+  one = assess(labels, labels[None] * 1.0, groups, options=draws(0))
   return one['fairness']['dp_floor']['value']
 
 
@@ -395,9 +394,9 @@ def test_groups_of_a_terms_file(tmp_path):
   config = Config()
   config.measures.groups = f'terms:{path}'
   texts = ['An african american.', 'Gay men', 'none']
-  members, names = stages.membership(config, pd.DataFrame({'text': texts}))
+  members, names, *_ = stages.groups_of(config, pd.DataFrame({'text': texts}))
   assert names == ['gay', 'african american']
   assert members.tolist() == [[False, True, False], [True, False, False]]
   path.write_text('gay\ngay\n')
   with pytest.raises(UserError, match='repeats line 1'):
-    stages.membership(config, pd.DataFrame({'text': texts}))
+    stages.groups_of(config, pd.DataFrame({'text': texts}))

@@ -796,7 +796,7 @@ def test_the_swap_is_named_and_speaks_of_its_own_groups(line, tmp_path):
 def test_the_axes_are_those_that_the_groups_name(column, values, swaps):
   frame = pd.DataFrame({column: values * 3})
   options = config(groups=(column,))
-  groups = audit_groups.groups_of(options, frame)
+  groups, *_ = audit_groups.groups_of(options, frame)
   assert audit_edits.chosen(options, groups).audit.swaps == swaps
   options = config(groups=(column,), swaps=('neutral', 'auto'))
   assert audit_edits.chosen(options, groups).audit.swaps == ('neutral', *swaps)
@@ -804,7 +804,7 @@ def test_the_axes_are_those_that_the_groups_name(column, values, swaps):
 
 def hung(frame, **audit):
   made = config(**audit)
-  groups = audit_groups.groups_of(made, frame)
+  groups, *_ = audit_groups.groups_of(made, frame)
   found = audit_groups.clusters_of(made, frame, groups)
   return found.cluster, found.remarks
 
