@@ -1,6 +1,5 @@
 """Mistakes of users at the library's doors, and what each is told."""
 
-import gzip
 import re
 from functools import partial
 
@@ -10,7 +9,7 @@ import pytest
 
 import fairjax
 from fairjax import main
-from fairjax.core import announce, paths
+from fairjax.core import announce
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
 from fairjax.data.tables import answers
@@ -363,17 +362,6 @@ def test_a_command_of_odd_letters_is_one_sentence(
     main.command()
   assert said in capfd.readouterr().err
   assert not announce.NOTED  # a command's listener goes with it
-
-
-def test_a_file_that_unpacks_to_more_than_is_free_is_told(
-  monkeypatch, tmp_path
-):
-  """It took 6 GB, and a MemoryError."""
-  monkeypatch.setattr(paths, 'free_memory', lambda: 10**7)
-  path = tmp_path / 'zeros.csv.gz'
-  path.write_bytes(gzip.compress(bytes(10**7)))
-  with pytest.raises(UserError, match='needs more memory than is free'):
-    fairjax.audit(path)
 
 
 def test_of_many_columns_the_named_ones_are_read(monkeypatch):

@@ -3,40 +3,34 @@
 Files are read literally: 'NA' and 'null' are texts, html entities stay. The
 index is the 0-based row of the file (header and blank lines not counted). What
 cannot be read is one sentence that names the file and the remedy; what was
-read otherwise than its name says is a sentence in attrs['remarks'].
+read otherwise than its name says is a sentence in attrs['remarks']. Rows of
+csv, tsv and jsonl are read one after the other: what does not fit into memory
+is told while they are, and what does is not judged by its size on the disk.
 """
 
 import csv
 import functools
 import gzip
-import io
 import itertools
 import os
 import pathlib
 import re
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fairjax.core import paths, strict_json
+from fairjax.core import announce, paths, strict_json
 from fairjax.core.errors import UserError, nearest
 from fairjax.core.paths import place as place
 from fairjax.core.paths import shown as shown
+from fairjax.data import word_tables
 
 SEPARATORS = {',': 'commas', '\t': 'tabs', ';': 'semicolons', '|': 'bars'}
-MAGIC = {  # how files begin that are no text
-  **{b'\x89PNG': 'a PNG image', b'\xff\xd8\xff': 'a JPEG image'},
-  **{b'GIF8': 'a GIF image', b'%PDF': 'a PDF'},
-  b'PK\x03\x04': 'a zip archive or an .xlsx',
-  **{b'\xd0\xcf\x11\xe0': 'an .xls or .doc', b'\x1f\x8b': 'gzip'},
-  **{b'BZh': 'bzip2', b'\xfd7zXZ': 'xz', b'\x28\xb5\x2f\xfd': 'zstd'},
-  **{b'PAR1': 'parquet', b'SQLite': 'an SQLite database'},
-  **{b'\x93NUMPY': 'a numpy array', b'\x80\x04': 'a pickle'},
-}
+KINDS = word_tables.table_rows(__file__, 'file_kinds.csv')  # that are no text
 MARKS = {  # longest first: UTF-32 begins as UTF-16 does
   b'\xff\xfe\0\0': 'utf-32',
   b'\0\0\xfe\xff': 'utf-32',
@@ -44,7 +38,7 @@ MARKS = {  # longest first: UTF-32 begins as UTF-16 does
   b'\xfe\xff': 'utf-16',
 }
 TIMES = 16  # memory that a table takes, to the bytes of its text
-BLOCK = 1 << 15  # records at a time
+BLOCK = 1 << 11  # records at a time
 LOOKED_AT = 4096  # bytes from which an encoding without a mark is guessed
 _FIELD_LIMIT = threading.Lock()
 
@@ -53,6 +47,7 @@ def as_frame(data: Any) -> pd.DataFrame | None:
   """Tables of any library: pandas, polars, pyarrow, Hugging Face datasets, a
   mapping of columns, a list of records; None for what is no table."""
   if isinstance(data, pd.DataFrame):
+    whole_characters(dict.fromkeys(data, ()))
     return data
   if callable(getattr(data, 'collect_schema', None)) and hasattr(
     data, 'collect'
@@ -85,6 +80,8 @@ def as_frame(data: Any) -> pd.DataFrame | None:
   )
   if not (columns or records):
     return None
+  every = data if columns else itertools.chain.from_iterable(data)
+  whole_characters(dict.fromkeys(every, ()))
   try:
     return pd.DataFrame(data if columns else list(data))
   except ValueError as error:
@@ -96,17 +93,21 @@ def as_frame(data: Any) -> pd.DataFrame | None:
 
 
 def whole_characters(columns: Mapping | pd.DataFrame) -> None:
-  """A sentence for the first text that no file can hold."""
+  """A sentence for the first text or name that no file can hold."""
+  half = re.compile('[\ud800-\udfff]').search
+  fault = 'with half a character (a lone surrogate), which no file can hold'
   for name, values in columns.items():
+    if half(str(name)):
+      raise UserError(f'a column is called {name!r}, {fault}; rename it')
     if not re.match('object|<U', str(getattr(values, 'dtype', 'object'))):
       continue
     texts = ((k, v) for k, v in enumerate(values) if isinstance(v, str))
     for row, value in texts:
-      if not value.isascii() and re.search('[\ud800-\udfff]', value):
+      if not value.isascii() and half(value):
         raise UserError(
-          f'row {row} of the column {name!r} has {value[:40]!r}, with half a '
-          'character (a lone surrogate), which no file can hold; write it '
-          "whole, or take it out with .encode('utf-8', 'ignore').decode()"
+          f'row {row} of the column {name!r} has {value[:40]!r}, {fault}; '
+          "write it whole, or take it out with .encode('utf-8', "
+          "'ignore').decode()"
         )
 
 
@@ -147,6 +148,14 @@ def as_values(data: Any) -> Sequence | np.ndarray | None:
   return list(data) if isinstance(data, Sequence | Iterator) else None
 
 
+class TableFile(NamedTuple):
+  """One that can be opened, as often as is needed."""
+
+  path: str  # as shown
+  opened: Callable[..., Any]  # the built-in open of it, or that of gzip
+  lines: int = 0  # of a text that was looked at
+
+
 def read(path: str, usual: str = '') -> pd.DataFrame:
   """The records of one file, by its suffix; attrs say source and remarks.
 
@@ -164,8 +173,8 @@ def read(path: str, usual: str = '') -> pd.DataFrame:
     )
   with paths.reading(where):
     try:
-      with gzip.open(where) if packed else open(where, 'rb') as file:
-        frame = READERS[suffix](shown(path), file)
+      opened = functools.partial(gzip.open if packed else open, where)
+      frame = READERS[suffix](TableFile(shown(path), opened))
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
       raise UserError(
         f'{shown(path)} is not a whole gzip file ({error}); pack it again, or '
@@ -216,45 +225,41 @@ def short(value) -> str:
 # Bytes → text.
 
 
-def whole(path: str, file: io.BufferedIOBase) -> bytes:
-  """All bytes, unpacked; a sentence where their table would not fit."""
-  most = paths.free_memory() // TIMES
-  raw = file.read(most + 1)
-  if len(raw) > most:
-    raise UserError(
-      f'{path} holds more than {most / 2**30:.1f} GB when it is unpacked, and '
-      'a table of that needs more memory than is free here; take a part of it, '
-      'or write it as .parquet'
-    )
-  return raw
-
-
-def decode(path: str, raw: bytes) -> str:
-  """UTF-8 as text; of other bytes what they are, and what to do."""
-  if not raw.strip():
-    raise UserError(f'{path} is empty; give a file with rows')
-  coding = _wide(raw)
-  if coding:
+def look(path: str, file: IO[bytes]) -> int:
+  """How many lines; a sentence where they are no text of UTF-8."""
+  most, start = paths.free_memory() // TIMES, file.read(LOOKED_AT)
+  if coding := _wide(start):
     raise UserError(
       f'{path} is {coding.upper()}; save it as UTF-8 (iconv -f {coding} -t '
       'utf-8)'
     )
-  if raw.count(b'\0') * 2 > len(raw):  # else csv reads it as one cell
+  file.seek(0)
+  zeros, size, blank = 0, 0, True
+  for number, line in enumerate(iter(lambda: file.readline(most), b''), 1):
+    zeros, size = zeros + line.count(0), size + len(line)
+    if len(line) == most:
+      break
+    try:
+      blank &= not line.decode().removeprefix('\ufeff').strip()
+    except UnicodeDecodeError as error:
+      for begins, kind, remedy in KINDS:
+        if start.startswith(bytes.fromhex(begins)):
+          remedy = remedy.format(path=path)
+          raise UserError(f'{path} is {kind}, not text; {remedy}') from error
+      raise UserError(
+        f'{path} is not UTF-8: byte 0x{line[error.start]:02x} in line {number};'
+        ' save it as UTF-8 (of Windows: iconv -f cp1252 -t utf-8)'
+      ) from error
+  if zeros * 2 > size:  # else csv reads it as one cell
     raise UserError(f'{path} is bytes of zero for the most part, not text')
-  try:
-    text = raw.decode('utf-8-sig')
-  except UnicodeDecodeError as error:
-    kind = next((k for start, k in MAGIC.items() if raw.startswith(start)), '')
-    if kind:
-      raise UserError(_other(path, kind)) from error
-    line = raw.count(b'\n', 0, error.start) + 1
+  if size and len(line) == most:
     raise UserError(
-      f'{path} is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}; '
-      'save it as UTF-8 (of Windows: iconv -f cp1252 -t utf-8)'
-    ) from error
-  if not text.strip():
+      f'{path} has a line of more than {most / 2**30:.1f} GB, which needs more '
+      'memory than is free here; write a row a line'
+    )
+  if blank:
     raise UserError(f'{path} is empty; give a file with rows')
-  return text
+  return number
 
 
 def _wide(raw: bytes) -> str:
@@ -279,22 +284,12 @@ def _wide(raw: bytes) -> str:
   return ''
 
 
-def _other(path: str, kind: str) -> str:
-  remedy = {
-    'gzip': f'name it {path}.gz',
-    'parquet': 'let its name end in .parquet',
-  }
-  remedy |= dict.fromkeys(('bzip2', 'xz', 'zstd'), 'unpack it')
-  return f'{path} is {kind}, not text; ' + remedy.get(
-    kind, 'save the rows as .csv or .jsonl'
-  )
-
-
 def text(path: str | os.PathLike) -> str:
   """A text file as a whole."""
-  with paths.reading(path):
-    raw = place(path).read_bytes()
-  return decode(shown(path), raw)
+  with paths.reading(path), open(place(path), 'rb') as file:
+    look(shown(path), file)
+    file.seek(0)
+    return file.read().decode('utf-8-sig')
 
 
 def lines(path: str) -> list[str]:
@@ -303,14 +298,40 @@ def lines(path: str) -> list[str]:
   return result if result[-1] else result[:-1]
 
 
-# Readers: (path as shown, binary file) → DataFrame of literal values.
+# Readers: TableFile → DataFrame of literal values.
 
 
-def _of_text(parse: Callable[[str, str], pd.DataFrame]) -> Callable:
-  return lambda path, file: parse(path, decode(path, whole(path, file)))
+def _of_text(parse: Callable[[TableFile], pd.DataFrame]) -> Callable:
+  def reader(file: TableFile) -> pd.DataFrame:
+    with file.opened('rb') as content:
+      count = look(file.path, content)
+    lines = functools.partial(file.opened, 'rt', encoding='utf-8-sig')
+    return parse(TableFile(file.path, lines, count))
+
+  return reader
 
 
-def _separated(path: str, text: str, usual: str) -> pd.DataFrame:
+def _in_blocks(
+  file: TableFile, rows: Iterator, columns: Any = None
+) -> pd.DataFrame:
+  """Rows as a frame; a sentence where half of what was free is taken."""
+  free, blocks = paths.free_memory(), []
+  with announce.counting(file.lines, f'lines of {file.path} read:') as add:
+    while block := list(itertools.islice(rows, BLOCK)):
+      blocks.append(pd.DataFrame(block, columns=columns, dtype=object))
+      if 2 * paths.free_memory() < free:
+        raise UserError(
+          f'{file.path} takes {free / 2**31:.1f} GB up to row '
+          f'{len(blocks) * BLOCK:,}, half of what was free here, and '
+          'the rest is needed too: take a part of its rows, or fewer columns'
+        )
+      add(len(block))
+  if not blocks:
+    return pd.DataFrame(columns=columns)
+  return pd.concat(blocks, ignore_index=True)
+
+
+def _separated(file: TableFile, usual: str) -> pd.DataFrame:
   """Records with the separator that the name promises, or that which fits.
 
   Another one is looked for where the promised one leaves one column or a
@@ -318,22 +339,25 @@ def _separated(path: str, text: str, usual: str) -> pd.DataFrame:
   """
   trouble, frame = None, None
   try:
-    frame = _records(path, text, usual)
+    frame = _records(file, usual)
   except UserError as error:
     trouble = error
   if frame is not None and len(frame.columns) > 1:
     return frame
+  with file.opened(newline='') as lines:
+    first = next(filter(str.strip, lines), '')
   for mark, word in SEPARATORS.items():
-    if mark == usual or mark not in text.lstrip().partition('\n')[0]:
+    if mark == usual or mark not in first:
       continue
     try:
-      other = _records(path, text, mark)
+      other = _records(file, mark)
     except UserError:
       continue
     if len(other.columns) > 1:
       other.attrs['remarks'] = (
-        f'{path} has {word} between its columns, not {SEPARATORS[usual]}: '
-        f'read so, as {", ".join(map(repr, other.columns[:6]))}',
+        f'{file.path} has {word} between its columns, not '
+        f'{SEPARATORS[usual]}: read so, as '
+        f'{", ".join(map(repr, other.columns[:6]))}',
       )
       return other
   if trouble:
@@ -341,17 +365,17 @@ def _separated(path: str, text: str, usual: str) -> pd.DataFrame:
   return frame
 
 
-def _records(path: str, text: str, mark: str) -> pd.DataFrame:
+def _records(file: TableFile, mark: str) -> pd.DataFrame:
   """csv records; between tabs there is no quoting, unless the file shows it.
 
   It does if it is ragged without; if its header is quoted; or if every cell
   that begins with a quote is well quoted and one has a doubled quote inside.
   """
-  quoted = functools.partial(_wide_as_header, path, text, mark, strict=True)
+  quoted = functools.partial(_wide_as_header, file, mark, strict=True)
   if mark != '\t':
     return quoted()
   try:
-    plain = _wide_as_header(path, text, mark, quoting=csv.QUOTE_NONE)
+    plain = _wide_as_header(file, mark, quoting=csv.QUOTE_NONE)
   except UserError as ragged:
     try:
       return quoted()
@@ -361,32 +385,27 @@ def _records(path: str, text: str, mark: str) -> pd.DataFrame:
   cells = [cell for cell in cells if cell[:1] == '"']
   whole = re.compile(r'"(?:[^"]|"")*"').fullmatch
   doubled = all(map(whole, cells)) and any('""' in c[1:-1] for c in cells)
-  return quoted() if doubled or text[0] == '"' else plain
+  return quoted() if doubled or plain.columns[0][:1] == '"' else plain
 
 
-def _wide_as_header(path: str, text: str, mark: str, **how) -> pd.DataFrame:
+def _wide_as_header(file: TableFile, mark: str, **how) -> pd.DataFrame:
   """csv records, each as wide as the header; else a sentence with the line."""
-  # A StringIO would hold four bytes a character.
-  data = io.BytesIO(text.encode('utf-8', 'surrogatepass'))
-  lines = io.TextIOWrapper(data, 'utf-8', 'surrogatepass', newline='')
-  reader = csv.reader(lines, delimiter=mark, **how)
-  with _FIELD_LIMIT:  # csv's one setting is global; texts may be long
-    before = csv.field_size_limit(len(text) + 1)
+  with _FIELD_LIMIT, file.opened(newline='') as lines:
+    # csv's one setting is global; texts may be long, of four bytes a letter.
+    most = min(paths.free_memory() // TIMES, 2**31 - 1)
+    before = csv.field_size_limit(most)
+    reader = csv.reader(lines, delimiter=mark, **how)
     try:
       header = next(filter(None, reader), [])
-      rows = _of_width(path, reader, len(header), SEPARATORS[mark])
-      columns: list[list[str]] = [[] for _ in header]
-      while block := list(itertools.islice(rows, BLOCK)):
-        for column, cells in zip(columns, zip(*block)):
-          column += cells
+      rows = _of_width(file.path, reader, len(header), SEPARATORS[mark])
+      frame = _in_blocks(file, rows, range(len(header)))
     except csv.Error as error:
       raise UserError(
-        f'{path} is not well-formed near line {reader.line_num} ({error}); '
-        'check the quotes there'
+        f'{file.path} is not well-formed near line {reader.line_num} '
+        f'({error}); check the quotes there'
       ) from error
     finally:
       csv.field_size_limit(before)
-  frame = pd.DataFrame(dict(enumerate(columns)), dtype=object)
   frame.columns = header
   return frame
 
@@ -405,13 +424,17 @@ def _of_width(
       yield row
 
 
-def _lines_of_json(path: str, text: str) -> pd.DataFrame:
-  rows = []
-  for number, line in enumerate(text.split('\n'), 1):
+def _lines_of_json(file: TableFile) -> pd.DataFrame:
+  with file.opened(newline='\n') as lines:
+    return _in_blocks(file, _objects(file.path, lines))
+
+
+def _objects(path: str, lines: Iterable[str]) -> Iterator[dict]:
+  for number, line in enumerate(lines, 1):
     if not line.strip():
       continue
     try:
-      row = strict_json.parse(line)
+      row = strict_json.parse(line.removesuffix('\n'))
     except ValueError as error:
       raise UserError(
         f'{path} has no valid JSON in line {number} ({error}); write one '
@@ -422,17 +445,26 @@ def _lines_of_json(path: str, text: str) -> pd.DataFrame:
         f'{path} has {type(row).__name__} instead of an object in line '
         f'{number}; write {{"text": …, "label": …}}'
       )
-    rows.append(row)
-  return pd.DataFrame(rows, dtype=object)
+    yield row
 
 
-def _json(path: str, text: str) -> pd.DataFrame:
+def _json(file: TableFile) -> pd.DataFrame:
   """An array of objects, an object of columns, or objects line by line."""
+  path = file.path
+  most = paths.free_memory() // TIMES
+  with file.opened() as lines:
+    text = lines.read(most)
+  if len(text) == most:
+    raise UserError(
+      f'{path} holds more than {most / 2**30:.1f} GB when it is unpacked, and '
+      'a table of that needs more memory than is free here; take a part of it, '
+      'or write it as .jsonl, which is read line by line'
+    )
   try:
     value = strict_json.parse(text)
   except ValueError as error:
     try:
-      frame = _lines_of_json(path, text)
+      frame = _lines_of_json(file)
     except UserError:
       raise UserError(
         f'{path} is no valid JSON ({error}); write an array of objects'
@@ -462,13 +494,15 @@ def _json(path: str, text: str) -> pd.DataFrame:
   return pd.DataFrame(value, dtype=object)
 
 
-def _parquet(path: str, file: io.BufferedIOBase) -> pd.DataFrame:
+def _parquet(file: TableFile) -> pd.DataFrame:
   try:
-    frame = pd.read_parquet(file)
+    with file.opened('rb') as content:
+      frame = pd.read_parquet(content)
   except Exception as error:  # pyarrow has many kinds for one fact
     why = (str(error).splitlines() or [type(error).__name__])[0]
     raise UserError(
-      f'{path} is not a readable parquet file; write it again ({why[:120]})'
+      f'{file.path} is not a readable parquet file; write it again '
+      f'({why[:120]})'
     ) from error
   frame.columns = [str(name) for name in frame.columns]
   frame.attrs = {}  # pandas keeps those of whoever wrote it

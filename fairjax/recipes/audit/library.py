@@ -214,6 +214,7 @@ def _named(frame: pd.DataFrame, given: Any, field: str) -> tuple[str, ...]:
     columns = {str(getattr(given, 'name', None) or field.rstrip('s')): values}
   for name, column in columns.items():
     values = readers.as_values(column)
+    readers.whole_characters({name: () if values is None else values})
     shape = () if values is None else np.shape(values)
     if shape != (len(frame),):
       raise UserError(

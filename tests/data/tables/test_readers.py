@@ -1,6 +1,7 @@
 """Files as people have them: read, with a remark, or refused in a sentence."""
 
 import gzip
+import itertools
 import json
 import os
 import time
@@ -51,11 +52,6 @@ def test_the_separator_is_seen_and_said(tmp_path, suffix, mark, word):
   assert usual or word in remarks[0]
 
 
-def test_one_column_of_texts_is_no_other_separator(tmp_path):
-  path = write(tmp_path / 'a.csv', 'text\n"a; b"\nc; d\n')
-  assert readers.read(path)['text'].tolist() == ['a; b', 'c; d']
-
-
 def test_json_arrays_columns_and_lines(tmp_path):
   rows = [{'text': f't{i}', 'label': i} for i in range(3)]
   for name, content, remarks in (
@@ -69,40 +65,6 @@ def test_json_arrays_columns_and_lines(tmp_path):
     assert frame['text'].tolist() == ['t0', 't1', 't2'], name
     assert frame['label'].tolist() == [0, 1, 2], name
     assert len(frame.attrs.get('remarks', ())) == remarks, name
-
-
-PNG = b'\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00'
-WORDS = separated(',', [(f'some words {i}', str(i % 2)) for i in range(30)])
-PACKED = gzip.compress(WORDS.encode())
-REFUSED = {
-  'png': ('a.csv', PNG, 'PNG image'),
-  'gzip by another name': ('a.csv', PACKED, 'a.csv.gz'),
-  'zip': ('a.csv', b'PK\x03\x04\x14\0\0\0\xff', 'zip'),
-  'parquet by another name': ('a.csv', b'PAR1\x15\x04\x15\xfe', '.parquet'),
-  'zeros': ('a.csv.gz', gzip.compress(b'a\n' + b'\0' * 99), 'of zero'),
-  'no gzip': ('a.csv.gz', WORDS, 'gzip'),
-  'half a gzip': ('a.csv.gz', PACKED[:40], 'gzip'),
-  **{
-    code: ('a.csv', WORDS.encode(code), f'iconv -f {code[:6]}{code[7:]} ')
-    for code in ('utf-16-le', 'utf-16-be', 'utf-32-le', 'utf-32-be')
-  },
-  'utf-16': ('a.csv', WORDS.encode('utf-16'), 'iconv -f utf-16 '),
-  'utf-32': ('a.csv', WORDS.encode('utf-32'), 'iconv -f utf-32 '),
-  'a mark alone': ('a.csv', b'\xef\xbb\xbf\n', 'is empty'),
-  'no object': ('a.json', '3', 'array'),
-  'ragged columns': ('a.json', '{"a": [1], "b": [1, 2]}', 'array'),
-  'array of numbers': ('a.json', '[1, 2]', 'int'),
-  'spreadsheet': ('a.xlsx', b'PK\x03\x04', '.csv, .tsv, .jsonl'),
-  'gzipped parquet': ('a.parquet.gz', b'PAR1', '.parquet'),
-}
-
-
-@pytest.mark.parametrize('case', REFUSED)
-def test_what_it_is_is_said(case, tmp_path):
-  name, content, part = REFUSED[case]
-  sentence = refusal(write(tmp_path / name, content))
-  assert part in sentence, sentence
-  assert ('iconv' in sentence) == case.startswith('utf'), sentence
 
 
 def test_places_that_are_no_files(tmp_path):
@@ -184,3 +146,27 @@ def test_a_sign_for_a_letter_is_part_of_its_term(tmp_path):
   assert lengths.tolist() == [4, 5, 3]
   path.write_text('a$$\nA$$\n')
   assert 'repeats line 1' in refusal(path, terms.read_terms)
+
+
+@pytest.mark.parametrize(
+  'name, row, said',
+  [
+    ('zeros.csv', '\0' * 5000, 'bytes of zero'),
+    ('line.jsonl', 'x' * 5000, 'a line of more than'),
+    ('array.json', '[\n' + '1,\n' * 5000, 'write it as .jsonl'),
+    ('rows.csv', 'text,x\n' + 'a,0\n' * 5000, 'half of what was free'),
+    ('rows.jsonl', '{"x": 1}\n' * 5000, 'half of what was free'),
+  ],
+)
+def test_what_does_not_fit_is_told(name, row, said, tmp_path, monkeypatch):
+  """Zeros took 6 GB, and a MemoryError."""
+  free = itertools.chain([16 * 4999] * 3, itertools.repeat(9999))
+  monkeypatch.setattr(readers.paths, 'free_memory', lambda: next(free))
+  path = write(tmp_path / f'{name}.gz', gzip.compress(row.encode()))
+  assert said in refusal(path)
+
+
+def test_half_a_character_in_a_name_is_told():
+  frame = pd.DataFrame(columns=pd.Index(['x\ud800'], dtype=object))
+  with pytest.raises(UserError, match='half a character'):
+    readers.as_frame(frame)

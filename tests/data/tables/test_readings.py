@@ -1,7 +1,11 @@
 """What is made of answers, labels and tables: inputs and results by hand."""
 
 import ast
+import gzip
+import pathlib
 import re
+import tempfile
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -10,7 +14,7 @@ import pytest
 from fairjax.config import Config
 from fairjax.core.errors import UserError
 from fairjax.data import word_tables
-from fairjax.data.tables import answers, files, inputs, join, labels
+from fairjax.data.tables import answers, files, inputs, join, labels, readers
 from fairjax.data.tables.audit_table import as_known, columns_of
 from fairjax.report import words
 
@@ -40,7 +44,25 @@ def numbered(cells, rule='', name='label'):
   return found, table['label'], table.attrs['classes']
 
 
+def read(name, content, coding='utf-8'):
+  """A text, packed where its name says so; in blocks of one row and of two."""
+  if isinstance(content, str):
+    pack = gzip.compress if name.endswith('.gz') else bytes
+    content = pack(content.encode(coding))
+  found = []
+  with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder, name)
+    path.write_bytes(content)
+    for rows in 1, 2:
+      with mock.patch.object(readers, 'BLOCK', rows):
+        found.append(readers.read(str(path)))
+  pd.testing.assert_frame_equal(*found)
+  assert set(found[0].dtypes) == {np.dtype(object)}
+  return found[0], found[0].attrs.get('remarks', ())
+
+
 READERS = {
+  'read': read,
   'of_values': of_values,
   'of_table': of_table,
   **{one: getattr(inputs, one) for one in ('predicted', 'columns', 'texts')},
@@ -68,7 +90,8 @@ def plain(found) -> str:
     return ' '.join(f'{name}={plain(one)}' for name, one in found.items())
   if isinstance(found, list | tuple):
     return f'[{" ".join(map(plain, found))}]'
-  return f'{found:g}' if isinstance(found, float) else str(found)
+  found = f'{found:g}' if isinstance(found, float) else str(found)
+  return found.replace('\r\n', '↵')
 
 
 @pytest.mark.parametrize(
