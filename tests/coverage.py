@@ -157,7 +157,8 @@ def clustered(rng, how, groups, p=0.5, icc=0.1, dominant=False, seeds=1):
   share, test = clusters.mean(hit[0], code, how, null, (0.0, 1.0))
   gap = counts.gaps(rates, [0, 1], how)['dp']
   alone = of_masks(side[None], 'a')
-  contrast, *_ = contrasts.differences(None, hit, alone, 'rest', sample)
+  case = Case(None, hit, hit, alone, sample)
+  contrast, *_ = contrasts.differences(case, 'rest')
   # Another run, of the same chance but in other clusters.
   chance = unequal(rng, groups, p, icc, size=(1, 2))[1][code]
   other, coin = rng.random(hit.shape) < chance * each, rng.random(len(code)) < p
@@ -239,13 +240,8 @@ def controlled(rng, how, n, differ=0.0):
   group = rng.random(n) < np.array([0.2, 0.5, 0.8])[level]
   rate = np.array([0.2, 0.4, 0.7])[level] + differ * group
   hit = (rng.random(n) < rate).astype(int)[None]
-  fair, _, _ = contrasts.conditional(
-    None,
-    hit,
-    of_columns({'group': ~group}),
-    of_columns({'level': level}),
-    how,
-  )
+  case = Case(None, hit, hit, of_columns({'group': ~group}), how)
+  fair, _, _ = contrasts.conditional(case, of_columns({'level': level}))
   one = fair['conditional_dp']
   return {'conditional dp': ends(one, 1 - differ, one['p'], 1.0)}
 
@@ -325,9 +321,9 @@ def weighted(rng, how, n, kind, apart=1.0):
   case, weight = sampled(rng, n, kind, apart)
   how = how._replace(weight=row_weights.given(weight, n))
   found = assess(*case, options=how)
-  other = contrasts.differences(
-    *(case[0], (case[1] >= 0.5).astype(int), case[2], 'rest', how)
-  )
+  label, score, groups = case
+  case = Case(label, score, (score >= 0.5).astype(int), groups, how)
+  other = contrasts.differences(case, 'rest')
   out = beside(found, of_many(False, apart))
   if not apart:
     out |= {
@@ -397,8 +393,8 @@ def many_contrasts(rng, how, groups, rows, others):
   group = np.repeat(np.arange(groups), sizes)
   label = (rng.random(len(group)) < 0.5).astype(int)
   hit = (rng.random((1, len(group))) < 0.3 + 0.4 * label).astype(int)
-  each = of_columns({'group': group})
-  found = contrasts.differences(label, hit, each, 'rest', how)
+  case = Case(label, hit, hit, of_columns({'group': group}), how)
+  found = contrasts.differences(case, 'rest')
   least = min(one['adjusted'] for one in found)
   first = found[0]
   return {

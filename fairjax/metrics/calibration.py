@@ -18,9 +18,9 @@ likeliest class, and positive means that it is right (Guo et al. 2017).
 """
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Float, Integer
 
-from fairjax.metrics.groups import Groups
+from fairjax.metrics.counts import Case
 from fairjax.metrics.inference import (
   clusters,
   intervals,
@@ -46,23 +46,17 @@ def confidence(
 
 
 def measure(
-  labels: Integer[np.ndarray, ' n'],
-  scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
-  members: Bool[np.ndarray, 'g n'],
-  options: RowSample,
-  min_group: int = 1,
-  given: tuple[Items, np.ndarray | None] | None = None,
+  case: Case, given: tuple[Items, np.ndarray | None] | None = None
 ) -> tuple[Estimates, list[Estimates], Estimates]:
   """(quality, a dict a group, fairness): ece, overconfidence, ece_max.
 
   `given` are resampling.weights of these rows, the same for any groups.
   """
-  truth, score = confidence(labels, scores)
-  masks = np.concatenate([members, np.ones((1, len(labels)), bool)])
-  items, drawn = given or resampling.weights(len(labels), options)
+  truth, score = confidence(case.labels, case.scores)
+  masks, options = np.stack(case.groups.masks), case.options
+  items, drawn = given or resampling.weights(len(case.labels), options)
   sums, sizes = _totals(truth, score, masks, items)
   n = masks.sum(1) if options.weight is None else masks @ options.weight
-  rows = [options.rows(mask) for mask in masks]
   below = np.where(n > 0, n, 1)[:, None]
   gaps = sums.sum(0) / below  # s, g, bin: (Σ y − p)/n
   ece = np.where(n > 0, np.abs(gaps).sum(-1), np.nan)
@@ -77,7 +71,7 @@ def measure(
     alike = noise if own is None else np.abs(centred + own).sum(-1)
     shift = -centred.sum(-1)
   by_group = []
-  for g in [*range(len(members)), -1]:
+  for g in range(len(masks)):
     note = {} if n[g] else {'note': 'no rows'}
     bound, null, apart = (
       None if x is None or note else x[:, :, g] for x in (noise, alike, shift)
@@ -91,16 +85,15 @@ def measure(
     }
     by_group.append(one)
   everyone = by_group.pop()
-  large = [g for g in range(len(members)) if rows[g] >= min_group]
-  fair = {}
+  fair, large = {}, case.large()
   if len(large) > 1:
     value = ece[:, large].max(1)
     bound, null = (
       None if x is None else x[:, :, large].max(-1) for x in (noise, alike)
     )
     fair['ece_max'] = intervals.of_gap(value, bound, options, alike=null)
-  elif len(members):
-    few = f'fewer than two groups of {min_group} rows'
+  elif by_group:
+    few = f'fewer than two groups of {case.min_group} rows'
     fair['ece_max'] = estimate(np.full(len(score), np.nan), note=few)
   return everyone, by_group, fair
 
@@ -162,24 +155,18 @@ def _draws(
   return np.asarray(totals / np.maximum(below, 1e-9))
 
 
-def reliability(
-  labels: Integer[np.ndarray, ' n'],
-  scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
-  groups: Groups,
-  options: RowSample = intervals.DEFAULTS,
-) -> dict[str, list[Row]]:
+def reliability(case: Case) -> dict[str, list[Row]]:
   """{group: bins with rows}: mean score, share positive with its interval.
 
   All seeds together; the interval is Jeffreys's for the rows of one seed, or of
   as many rows as tell what the bin's clusters do.
   """
-  truth, score = confidence(labels, scores)
-  masks = {'everyone': np.ones(len(labels), bool)}
-  masks |= dict(zip(groups.names, groups.members))
+  truth, score = confidence(case.labels, case.scores)
+  names, masks = ['everyone', *case.groups.names], case.groups.masks
   out = {}
-  for name, mask in masks.items():
+  for name, mask in zip(names, [masks.pop(), *masks]):
     y, p = truth[:, mask].ravel(), score[:, mask].ravel()
-    own = options.of(np.tile(np.flatnonzero(mask), len(score)))
+    own = case.options.of(np.tile(np.flatnonzero(mask), len(score)))
     at, rows = _bins(p), []
     for b in range(BINS):
       here = at == b

@@ -15,11 +15,11 @@ row, with the user's c.
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Float
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import counts
-from fairjax.metrics.counts import Place, Rates
+from fairjax.metrics.counts import Case, Place, Rates
 from fairjax.metrics.groups import NAMES, Groups, denominators
 from fairjax.metrics.inference import (
   estimates,
@@ -57,17 +57,10 @@ def reference_of(
   return names.index(asked)
 
 
-def differences(
-  labels: Integer[np.ndarray, ' n'] | None,
-  decisions: Integer[np.ndarray, 's n'],
-  groups: Groups,
-  reference: str,
-  options: RowSample,
-  min_group: int = 1,
-  shown: Sequence[str] = SHOWN,
-) -> list[Row]:
+def differences(case: Case, reference: str) -> list[Row]:
   """A row a group and rate: its value, the reference's, the difference, p."""
-  shown = [k for k in shown if labels is not None or k == 'selection_rate']
+  labels, _, decisions, groups, options, min_group = case
+  shown = SHOWN if labels is not None else ('selection_rate',)
   base = reference_of(groups, reference, options.weight)
   members, names = groups.members, groups.names
   own = [g for g in range(len(members)) if g != base]
@@ -100,17 +93,13 @@ def differences(
   return out
 
 
-def impact_ratios(
-  decisions: Integer[np.ndarray, 's n'],
-  groups: Groups,
-  options: RowSample,
-  min_group: int = 1,
-) -> list[Row]:
+def impact_ratios(case: Case) -> list[Row]:
   """Each group's selection rate over the highest one's (29 CFR 1607.4 D).
 
   The highest is chosen from the same rows, so the intervals hold together:
   each at 1 − α / g, of the drawn ratios.
   """
+  _, _, decisions, groups, options, min_group = case
   _, rates = counts.decided(None, decisions, groups.members, options)
   r = NAMES.index('selection_rate')
   own = rates.values[:, 0, :-1, r]
@@ -195,16 +184,13 @@ def _exact(rates: Rates, at: Place, beside: Place, floor: float) -> Row:
 
 
 def conditional(
-  labels: Integer[np.ndarray, ' n'] | None,
-  decisions: Integer[np.ndarray, 's n'],
-  groups: Groups,
-  levels: Groups,
-  options: RowSample,
+  case: Case, levels: Groups
 ) -> tuple[Estimates, list[Row], list[str]]:
   """Measures given the controls, gaps within each level, and what was left out.
 
   Groups of one attribute, two or more, without overlap.
   """
+  labels, _, decisions, groups, options, _ = case
   cells = groups.members[:, None] & levels.members
   shape, cells = cells.shape[:2], cells.reshape(-1, cells.shape[2])
   table, rates = counts.decided(labels, decisions, cells, options)
@@ -300,15 +286,11 @@ def _within(
 
 
 def costs(
-  labels: Integer[np.ndarray, ' n'],
-  decisions: Integer[np.ndarray, 's n'],
-  members: Bool[np.ndarray, 'g n'],
-  price: tuple[float, float],
-  options: RowSample,
-  min_group: int = 1,
+  case: Case, price: tuple[float, float]
 ) -> tuple[Estimates, list[Estimates], Estimates]:
   """(of everyone, of each group, cost_gap) of `price` = (c_fp, c_fn)."""
-  _, rates = counts.decided(labels, decisions, members, options)
+  options, members = case.options, case.groups.members
+  _, rates = counts.decided(case.labels, case.decisions, members, options)
   at = NAMES.index
 
   def cost(x: Float[np.ndarray, '... rate']) -> np.ndarray:
@@ -331,9 +313,7 @@ def costs(
     )
     for g in range(len(members) + 1)
   ]
-  sizes = np.array([options.rows(one) for one in members])
-  large = np.flatnonzero(sizes >= min_group)
-  fair = {}
+  fair, large = {}, case.large()
   if len(large) > 1:
     own = values[:, large]
     noise = None if draws is None else draws[:, :, large] - own

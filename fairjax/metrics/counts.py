@@ -26,12 +26,21 @@ DENSE = 0.25  # share of items in a group from which one product is faster
 class Case(NamedTuple):
   """One set of predictions, and how it is assessed."""
 
-  labels: Integer[np.ndarray, ' n']
+  labels: Any  # [n]; None where there are none
   scores: np.ndarray  # [s, n], or [s, n, c] with three or more classes
   decisions: np.ndarray  # [s, n]
   groups: groups.Groups
   options: RowSample
   min_group: int = 1
+
+  def of(self, kind: str) -> 'Case':
+    """The same, of an attribute's groups."""
+    return self._replace(groups=self.groups.of(kind))
+
+  def large(self) -> list[int]:
+    """The numbers of the groups that have rows enough to be in a gap."""
+    rows = map(self.options.rows, self.groups.members)
+    return [g for g, count in enumerate(rows) if count >= self.min_group]
 
   def table(self) -> 'Table':
     """The counts of its rows."""

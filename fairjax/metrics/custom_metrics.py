@@ -74,7 +74,7 @@ def measured(
 
   Groups of fewer than `min_group` rows are in no difference, as in no gap.
   """
-  groups, options, least = case.groups, case.options, case.min_group
+  groups, options, large = case.groups, case.options, case.large()
   everyone: Estimates = {}
   by_group: list[Estimates] = [{} for _ in groups.names]
   fairness: Estimates = {}
@@ -85,11 +85,10 @@ def measured(
       draws = None if noise is None else values[:, g] + noise[:, :, g]
       one[name] = intervals.of_mean(values[:, g], draws, options, UNDEFINED)
     for kind in groups.kinds:
-      rows = {g: options.rows(groups.members[g]) for g in groups.at(kind)}
-      own = [g for g, count in rows.items() if count >= least]
+      own = [g for g in groups.at(kind) if g in large]
       gap = groups.key(kind, f'{name}_difference')
       if len(own) < 2:
-        note = f'fewer than two groups of {least} rows'
+        note = f'fewer than two groups of {case.min_group} rows'
         fairness[gap] = estimate(np.full(len(values), np.nan), note=note)
         continue
       apart = None if noise is None else noise[:, :, own]

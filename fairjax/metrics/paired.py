@@ -95,7 +95,7 @@ def compare(
   case = Case(labels, both, decisions, groups, options, min_group)
   tested: dict[str, Tested] = {}
   for kind in groups.kinds or ['']:
-    for one in _count_tests(case._replace(groups=groups.of(kind)), paired):
+    for one in _count_tests(case.of(kind), paired):
       name = one[0]['measure']
       if measures.is_gap(name):
         one[0]['measure'] = groups.key(kind, name)

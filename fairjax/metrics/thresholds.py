@@ -5,10 +5,11 @@ counts from the right.
 """
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Float, Integer
 
 from fairjax.core.errors import UserError
 from fairjax.metrics import groups
+from fairjax.metrics.counts import Case
 from fairjax.metrics.inference import extremes, row_weights
 
 POINTS = np.linspace(0, 1, 101)
@@ -21,16 +22,12 @@ SHOWN = {  # name in the table of measures: its gap's rates
 
 
 def sweep(
-  labels: Integer[np.ndarray, ' n'] | None,
-  scores: Float[np.ndarray, 's n'],
-  members: Bool[np.ndarray, 'g n'],
-  min_group: int = 1,
-  weight: Float[np.ndarray, ' n'] | None = None,
+  case: Case,
 ) -> dict[str, Float[np.ndarray, ' k']]:
   """{measure: its mean over seeds at each of POINTS}; NaN where undefined."""
-  n = scores.shape[1]
-  truth = np.zeros(n, np.int64) if labels is None else labels
-  masks = np.concatenate([members, np.ones((1, n), bool)])
+  labels, scores, weight = case.labels, case.scores, case.options.weight
+  truth = np.zeros(scores.shape[1], np.int64) if labels is None else labels
+  masks = np.stack(case.groups.masks)
   counts = groups.confusion(truth, scores, masks, POINTS, weight)
   counts = counts.astype(np.float64)
   rates = groups.rates(counts)  # s, k, g+1, rate
@@ -44,7 +41,7 @@ def sweep(
     squares = groups.confusion(truth, scores, masks, POINTS[:1], weight**2)
     squares = groups.denominators(squares[0, 0])
     rows = row_weights.effective(rows, squares)
-  few = rows < min_group
+  few = rows < case.min_group
   own = np.where(few[None, None, :-1], np.nan, rates[:, :, :-1])
   for name, chosen in SHOWN.items():
     if labels is None and name != 'dp':

@@ -18,10 +18,17 @@ from fairjax.metrics import (
   slices,
   thresholds,
 )
+from fairjax.metrics.counts import Case
 from fairjax.metrics.groups import of_columns, of_masks
 from fairjax.metrics.inference.sample import RowSample
 
 OPTIONS = RowSample(0.95, 300, 0)
+
+
+def of(labels, answers, groups=None, how=OPTIONS, least=1):
+  """A case whose scores, or decisions, these are."""
+  groups = groups or of_columns({}, len(labels))
+  return Case(labels, answers, answers, groups, how, least)
 
 
 def made(n=600, seeds=1, seed=0):
@@ -38,9 +45,8 @@ def made(n=600, seeds=1, seed=0):
 def test_calibration_is_that_of_scikit_learn():
   labels, scores, sex, _ = made()
   groups = of_columns({'sex': sex})
-  everyone, by_group, fair = calibration.measure(
-    labels, scores, groups.members, OPTIONS
-  )
+  case = of(labels, scores, groups)
+  everyone, by_group, fair = calibration.measure(case)
   for mask, found in zip(groups.masks, [*by_group, everyone]):
     y, p = labels[mask], scores[0, mask]
     share, mean = calibration_curve(y, p, n_bins=10)
@@ -51,12 +57,12 @@ def test_calibration_is_that_of_scikit_learn():
       p.mean() - y.mean(), abs=1e-6
     )
     assert found['ece']['low'] <= ece <= found['ece']['high']
-    rows = calibration.reliability(labels, scores, groups)
+    rows = calibration.reliability(case)
   assert fair['ece_max']['value'] == pytest.approx(
     max(one['ece']['value'] for one in by_group)
   )
   twice = np.concatenate([scores, scores])  # seeds are no more rows
-  again = calibration.reliability(labels, twice, groups)
+  again = calibration.reliability(of(labels, twice, groups))
   assert [r['rows'] for r in again['f']] == [r['rows'] for r in rows['f']]
   share, mean = calibration_curve(labels, scores[0], n_bins=10)
   found = rows['everyone']
@@ -74,10 +80,9 @@ def test_what_chance_gives_of_calibration_knows_of_seeds():
     chance = rng.uniform(0.2, 0.8, 800)
     labels = (rng.random(800) < chance).astype(int)
     scores = np.clip(chance + rng.normal(0, 0.08, (5, 1)), 0.01, 0.99)
-    members = np.arange(800) % 2 == np.arange(2)[:, None]
-    _, _, fair = calibration.measure(
-      labels, scores, members, RowSample(0.95, 300, seed)
-    )
+    groups = of_columns({'group': np.arange(800) % 2})
+    how = RowSample(0.95, 300, seed)
+    _, _, fair = calibration.measure(of(labels, scores, groups, how))
     found += fair['ece_max']['p'] < 0.05
     null.append(fair['ece_max']['null'] / fair['ece_max']['value'])
   assert found <= 3, found
@@ -88,9 +93,7 @@ def test_many_classes_are_calibrated_by_the_likeliest():
   rng = np.random.default_rng(0)
   p = rng.dirichlet(np.ones(3), (1, 400))
   labels = np.array([rng.choice(3, p=row) for row in p[0]])
-  found, _, _ = calibration.measure(
-    labels, p, np.zeros((0, 400), bool), OPTIONS
-  )
+  found, _, _ = calibration.measure(of(labels, p))
   right, best = p[0].argmax(1) == labels, p[0].max(1)
   share, mean = calibration_curve(right, best, n_bins=10)
   count = np.histogram(best, np.linspace(0, 1, 11))[0]
@@ -111,7 +114,7 @@ def test_differences_are_those_of_fairlearn():
   frame = fairlearn.MetricFrame(
     metrics=rates, y_true=labels, y_pred=decisions[0], sensitive_features=sex
   )
-  rows = contrasts.differences(labels, decisions, groups, 'm', OPTIONS)
+  rows = contrasts.differences(of(labels, decisions, groups), 'm')
   assert {r['group'] for r in rows} == {'f'}
   for row in rows:
     own = frame.by_group[row['rate']]
@@ -145,9 +148,8 @@ def test_gaps_given_controls_are_those_of_direct_standardisation():
     labels, decisions = rng.integers(0, 2, (2, n))
     sex, site = rng.choice([*'abc'], n), rng.choice([*'wxyz'], n)
     groups, levels = (of_columns({'of': one}) for one in (sex, site))
-    fair, within, _ = contrasts.conditional(
-      *(labels, decisions[None], groups, levels), RowSample(0.95, 0, 0)
-    )
+    case = of(labels, decisions[None], groups, RowSample(0.95, 0, 0))
+    fair, within, _ = contrasts.conditional(case, levels)
     slow = {
       kind: slow_conditional(labels, decisions, sex, site, kind)
       for kind in ('dp', 'fpr', 'tpr')
@@ -181,9 +183,9 @@ def test_many_groups_can_be_told_from_chance(seeds):
   chance = np.where(group == 0, 0.95, 0.3)
   decided = (rng.random((1, len(group))) < chance).astype(np.int64)
   decided = decided.repeat(seeds, 0)
-  groups = of_columns({'group': group})
-  options = RowSample(0.95, 2000, 0)
-  rows = contrasts.differences(labels, decided, groups, '', options)
+  how = RowSample(0.95, 2000, 0)
+  case = of(labels, decided, of_columns({'group': group}), how)
+  rows = contrasts.differences(case, '')
   first = next(r for r in rows if r['rate'] == 'selection_rate')
   if seeds == 2:  # nothing exact: it is said that p is at most this
     assert first['p_at_floor'] and first['p'] <= 1 / 2001
@@ -196,15 +198,15 @@ def test_many_groups_can_be_told_from_chance(seeds):
   assert sure == {'0'} and len(rows) * first['p'] < 0.05 < len(rows) / 2001
   # Not where the groups share rows.
   both = of_masks(np.stack([group < 2, group == 0]), 'ab')
-  rows = contrasts.differences(labels, decided, both, 'a', options)
+  rows = contrasts.differences(case._replace(groups=both), 'a')
   assert all(r['p_at_floor'] or r['p'] >= 1 / 2001 for r in rows)
 
 
 def test_the_rest_is_everyone_else():
   labels, scores, _, age = made()
   decisions = (scores >= 0.5).astype(int)
-  groups = of_columns({'age': age})
-  rows = contrasts.differences(labels, decisions, groups, '', OPTIONS)
+  case = of(labels, decisions, of_columns({'age': age}))
+  rows = contrasts.differences(case, '')
   row = next(
     r for r in rows if r['group'] == 'mid' and r['rate'] == 'selection_rate'
   )
@@ -213,7 +215,7 @@ def test_the_rest_is_everyone_else():
   assert row['difference']['value'] == pytest.approx(gap)
   assert len(rows) == 9 and all(r['adjusted'] >= r['p'] for r in rows)
   with pytest.raises(UserError, match="reference is 'x'"):
-    contrasts.differences(labels, decisions, groups, 'x', OPTIONS)
+    contrasts.differences(case, 'x')
 
 
 def test_a_control_that_explains_the_gap_takes_it_away():
@@ -224,7 +226,7 @@ def test_a_control_that_explains_the_gap_takes_it_away():
   level = (rng.random(n) < 0.2 + 0.6 * sex).astype(int)
   decisions = (rng.random((1, n)) < 0.2 + 0.5 * level).astype(int)
   sides, levels = (of_columns({'column': one}) for one in (sex, level))
-  fair, _, left = contrasts.conditional(None, decisions, sides, levels, OPTIONS)
+  fair, _, left = contrasts.conditional(of(None, decisions, sides), levels)
   plain = abs(decisions[0, sex == 0].mean() - decisions[0, sex == 1].mean())
   assert plain > 0.25
   assert fair['conditional_dp']['high'] == 1
@@ -234,21 +236,19 @@ def test_a_control_that_explains_the_gap_takes_it_away():
 def test_costs_are_sums_of_errors():
   labels, scores, sex, _ = made(seeds=2)
   decisions = (scores >= 0.5).astype(int)
-  members = np.stack([sex == 'f', sex == 'm'])
-  everyone, by_group, fair = contrasts.costs(
-    labels, decisions, members, (1.0, 5.0), OPTIONS
-  )
+  case = of(labels, decisions, of_columns({'sex': sex}))
+  everyone, by_group, fair = contrasts.costs(case, (1.0, 5.0))
   each = (decisions > labels) * 1.0 + (decisions < labels) * 5.0
   assert everyone['cost']['value'] == pytest.approx(each.mean())
-  values = [each[:, m].mean(1) for m in members]
+  values = [each[:, m].mean(1) for m in case.groups.members]
   for one, value in zip(by_group, values):
     assert one['cost']['value'] == pytest.approx(value.mean())
   gap = np.abs(values[0] - values[1]).mean()
   assert fair['cost_gap']['value'] == pytest.approx(gap)
-  few = int(members.sum(1).min())
+  few = int(case.groups.members.sum(1).min())
   for least, known in ((few, True), (few + 1, False)):
-    given = labels, decisions, members, (1.0, 5.0), OPTIONS, least
-    assert bool(contrasts.costs(*given)[2]) == known
+    one = case._replace(min_group=least)
+    assert bool(contrasts.costs(one, (1.0, 5.0))[2]) == known
 
 
 def test_reliability_is_over_clusters():
@@ -257,7 +257,7 @@ def test_reliability_is_over_clusters():
   rng = np.random.default_rng(0)
   labels, scores = rng.integers(0, 2, 20), np.full((1, 20), 0.55)
   shown = lambda y, p, cluster=None: calibration.reliability(
-    y, p, of_columns({}, len(y)), OPTIONS.over(cluster)
+    of(y, p, how=OPTIONS.over(cluster))
   )['everyone'][0]['share positive']
   wide = lambda one: one['high'] - one['low']
   once = shown(labels, scores)
@@ -287,13 +287,9 @@ def test_levels_are_named_that_lack_rows_of_a_label():
   """Of level 1 nobody is negative, so it is in no false positive rate."""
   level, group = np.repeat([0, 1], 100), np.tile([0, 1], 100)
   labels = np.where(level == 1, 1, np.arange(200) // 2 % 2)
-  *_, left = contrasts.conditional(
-    labels,
-    (np.arange(200) % 3 == 0).astype(int)[None],
-    of_columns({'group': group}),
-    of_columns({'level': level}),
-    RowSample(0.95, 0, 0),
-  )
+  decided = (np.arange(200) % 3 == 0).astype(int)[None]
+  case = of(labels, decided, of_columns({'group': group}))
+  *_, left = contrasts.conditional(case, of_columns({'level': level}))
   assert left == ['1 (of fpr)']
 
 
@@ -332,12 +328,14 @@ def test_thresholds_are_those_of_a_loop():
   labels, scores, sex, _ = made(seeds=2)
   # Rows of no group have the highest scores: everyone is no third group.
   members = np.stack([sex == 'f', sex == 'm']) & (scores.max(0) < 0.7)
-  found = thresholds.sweep(labels, scores, members)
+  case = of(labels, scores, of_masks(members, 'fm'))
+  found = thresholds.sweep(case)
   assert {*found} == {'accuracy', 'selection_rate', *thresholds.SHOWN}
   few, two = int(members.sum(1).min()), np.full(600, 2.0)
   for least in (few, few + 1):
     for weight in (None, two):
-      alone = thresholds.sweep(None, scores, members, least, weight)
+      how = OPTIONS._replace(weight=weight)
+      alone = thresholds.sweep(of(None, scores, case.groups, how, least))
       assert {*alone} == {'selection_rate', *['dp'] * (least == few)}
   for k in (0, 37, 50, 100):
     d = scores >= thresholds.POINTS[k]
@@ -449,10 +447,8 @@ def test_intervals_of_ece_cover(n, off):
     rng = np.random.default_rng([k, n])
     at = rng.integers(0, 8, n)
     labels = (rng.random(n) < levels[at] + off * (at % 2)).astype(int)
-    options = RowSample(0.95, 500, k)
-    everyone, _, _ = calibration.measure(
-      labels, levels[at][None], np.zeros((0, n), bool), options
-    )
+    case = of(labels, levels[at][None], how=RowSample(0.95, 500, k))
+    everyone, _, _ = calibration.measure(case)
     # Two levels may share a bin, where they add up; these do not.
     truth = off / 2
     one = everyone['ece']

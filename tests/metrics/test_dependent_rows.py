@@ -66,19 +66,19 @@ def of_assess(labels, scores, other, groups, cluster):
 
 
 def of_calibration(labels, scores, other, groups, cluster):
-  found = calibration.measure(
-    labels, scores, groups.members, HOW.over(cluster), 1
-  )
+  case = counts.Case(labels, scores, scores, groups, HOW.over(cluster))
+  found = calibration.measure(case)
   return {'ece': width(found[0]['ece']), 'max': width(found[2]['ece_max'])}
 
 
 def of_contrasts(labels, scores, other, groups, cluster):
   decided, how = (scores >= 0.5).astype(int), HOW.over(cluster)
-  rows = contrasts.differences(labels, decided, groups, 'a', how)
+  case = counts.Case(labels, scores, decided, groups, how)
+  rows = contrasts.differences(case, 'a')
   out = {r['rate']: width(r['difference']) for r in rows}
   every = of_masks(np.ones((1, len(labels)), bool), ['all'])
-  fair = contrasts.conditional(labels, decided, groups, every, how)[0]
-  cost = contrasts.costs(labels, decided, groups.members, (1.0, 2.0), how)
+  fair = contrasts.conditional(case, every)[0]
+  cost = contrasts.costs(case, (1.0, 2.0))
   out |= {name: width(one) for name, one in fair.items()}
   return out | {'cost': width(cost[0]['cost'])}
 

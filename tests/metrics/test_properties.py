@@ -67,18 +67,17 @@ def of_an_audit(label, scores, groups, how) -> dict:
   parts = {part: {} for part in ('', *groups.names)} | found.groups
   parts[''] = dict(found.measures)
   hard = (scores >= 0.5).astype(int)
+  case = Case(label, scores, hard, groups, how)
   for every, each, gaps in (
-    calibration.measure(label, scores, groups.members, how),
-    contrasts.costs(label, hard, groups.members, (1.0, 5.0), how),
-    custom_metrics.measured(
-      {'right': accuracy_score}, Case(label, scores, hard, groups, how)
-    ),
+    calibration.measure(case),
+    contrasts.costs(case, (1.0, 5.0)),
+    custom_metrics.measured({'right': accuracy_score}, case),
   ):
     for part, own in zip(('', *groups.names), (every | gaps, *each)):
       parts[part] |= own
-  for row in contrasts.differences(label, hard, groups, 'rest', how):
+  for row in contrasts.differences(case, 'rest'):
     parts[row['group']][f'{row["rate"]} beside'] = row['difference']
-  for row in contrasts.impact_ratios(hard[:1], groups, how):
+  for row in contrasts.impact_ratios(case._replace(decisions=hard[:1])):
     parts[row['group']]['impact ratio'] = row['ratio']
   return parts
 

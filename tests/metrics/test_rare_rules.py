@@ -148,10 +148,10 @@ def test_a_group_of_few_rows_of_a_label_is_told_of_that_label():
 
 
 def test_confidence_of_one_row_is_measured_and_of_none_is_not():
-  members = np.arange(9) == np.array([[0], [9]])
-  _, found, _ = calibration.measure(
-    np.arange(9) % 2, np.full((1, 9), 0.75), members, HOW
-  )
+  one = groups.of_masks(np.arange(9) == np.array([[0], [9]]), 'ab')
+  scores = np.full((1, 9), 0.75)
+  case = counts.Case(np.arange(9) % 2, scores, scores > 0.5, one, HOW)
+  _, found, _ = calibration.measure(case)
   assert [one['overconfidence']['value'] for one in found] == [0.75, None]
 
 

@@ -11,6 +11,7 @@ import fairjax
 from fairjax import UserError
 from fairjax.metrics import calibration, contrasts, thresholds
 from fairjax.metrics.assess import assess
+from fairjax.metrics.counts import Case
 from fairjax.metrics.groups import Groups, of_columns
 from fairjax.metrics.inference import clustered_rates, row_weights
 from fairjax.metrics.inference.sample import RowSample
@@ -164,13 +165,14 @@ def test_few_effective_rows_count_in_no_gap(case):
 
 
 def test_calibration_of_a_group_that_weighs_little_is_as_sure(case):
-  y, p, (members, *_) = case
+  y, p, groups = case
   w = np.random.default_rng(6).uniform(1, 2, N)
   ends = []
   for least in (1.0, 1e-4):  # all of group a weigh less than a row of b
-    own = w * np.where(members[0], least, 1)
+    own = w * np.where(groups.members[0], least, 1)
     how = RowSample(0.95, 200, weight=row_weights.given(own, N))
-    (one, _) = calibration.measure(y, p, members[:2], how, 10)[1]
+    sides = Case(y, p, p, groups.of('one'), how, 10)
+    (one, _) = calibration.measure(sides)[1]
     ends.append([one['ece'][key] for key in ('value', 'low', 'high')])
   np.testing.assert_allclose(*ends, rtol=0.1)
 
@@ -187,8 +189,9 @@ def test_gaps_given_controls_curves_and_sweeps(case):
     label, score = y[rows], p[:, rows]
     group, levels = of(members[1], rows), of(p[1] >= 0.4, rows)
     own = (score >= 0.5).astype(np.int64)
-    given, within, _ = contrasts.conditional(label, own, group, levels, sample)
-    curves = calibration.reliability(label, score, group, sample)
+    case = Case(label, score, own, group, sample, 10)
+    given, within, _ = contrasts.conditional(case, levels)
+    curves = calibration.reliability(case)
     out = {k: v['value'] for k, v in given.items()}
     out |= {
       f'within {r["level"]} {k}': r[k]['value']
@@ -197,8 +200,7 @@ def test_gaps_given_controls_curves_and_sweeps(case):
     }
     for (g, c), k in itertools.product(curves.items(), ('value', 'mean score')):
       out |= {f'{g} {r["bin"]} {k}': (r | r['share positive'])[k] for r in c}
-    sweep = thresholds.sweep(label, score, group.members, 10, weight)
-    for name, one in sweep.items():
+    for name, one in thresholds.sweep(case).items():
       out |= {f'{name} at {t}': one[t] for t in (20, 50, 70)}
     return out
 

@@ -23,6 +23,7 @@ from fairjax.metrics import (
   warn,
 )
 from fairjax.metrics.assess import assess
+from fairjax.metrics.counts import Case
 from fairjax.metrics.groups import Groups, of_columns
 from fairjax.metrics.inference import resampling, row_weights, significance
 from fairjax.metrics.inference.intervals import RowSample, options_of
@@ -93,6 +94,11 @@ class Measured:
     self.sweep: dict[str, np.ndarray] = {}
     self.swept = ''  # the attribute whose gaps those are, of several
     self.equalized: Any = None  # thresholds of groups (causes.py)
+    given = self.given
+    self.case = Case(
+      *(self.labels, self.scores, self.decisions, given.groups),
+      *(given.sample, given.least),
+    )
     # Where it can be asked.
     self.what_if: Callable[[str], WhatIf] | None = None
 
@@ -208,21 +214,17 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
       for key in [k for k in part if k.rpartition('/')[2] in OF_SCORES]:
         del part[key]
   out = Measured(given, scores, chances, labels, one)
+  first = out.case._replace(groups=groups.first)
   if labels is not None and not model.hard:
-    of = labels, scores
-    end = given.sample, given.least
     drawn = resampling.weights(len(table), given.sample)
-    _add(out, lambda members: calibration.measure(*of, members, *end, drawn))
-    out.reliability = calibration.reliability(*of, groups.first, given.sample)
+    _add(out, lambda case: calibration.measure(case, drawn))
+    out.reliability = calibration.reliability(first)
   _beside_reference(out)
   _impact(out)
   _given_controls(out)
   price = prices(config.audit.costs)
   if price is not None and labels is not None and scores.ndim < 3:
-    cost = lambda members: contrasts.costs(
-      labels, out.decisions, members, price, given.sample, given.least
-    )
-    _add(out, cost)
+    _add(out, lambda case: contrasts.costs(case, price))
   if labels is not None:
     once = given.clusters.once(len(table))
     out.slices = slices.worst(
@@ -235,8 +237,7 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
     )
   if scores.ndim == 2 and not model.hard:
     out.swept = groups.kinds[0] if len(groups.kinds) > 1 else ''
-    how = given.least, given.clusters.weight
-    out.sweep = thresholds.sweep(labels, scores, groups.first.members, *how)
+    out.sweep = thresholds.sweep(first)
   if model.predict is not None:
     for edits in given.edits:
       if edits.edited.any():
@@ -286,16 +287,16 @@ def without_labels(one: dict) -> None:
 def _add(out: Measured, measured: Callable) -> None:
   """Measures of everyone, of each group, and between those of an attribute.
 
-  `measured(members)` gives the three of some groups.
+  `measured(case)` gives the three of some groups.
   """
   groups = out.given.groups
-  everyone, by_group, fair = measured(groups.members)
+  everyone, by_group, fair = measured(out.case)
   out.set['quality'] |= everyone
   for name, one in zip(groups.names, by_group):
     out.set['groups'][name] |= one
   for kind in groups.kinds:
     if len(groups.kinds) > 1:
-      fair = measured(groups.of(kind).members)[2]
+      fair = measured(out.case.of(kind))[2]
     out.set['fairness'] |= {groups.key(kind, k): v for k, v in fair.items()}
 
 
@@ -305,22 +306,19 @@ def _beside_reference(out: Measured) -> None:
   groups, reference = given.groups, given.config.audit.reference
   binary = out.scores.ndim == 2
   for kind in groups.kinds:
-    some, own = groups.of(kind), reference
-    if own not in ('', 'rest', 'largest') and own not in some.names:
+    case, own = out.case.of(kind), reference
+    names = case.groups.names
+    if own not in ('', 'rest', 'largest') and own not in names:
       own = 'rest'  # a reference of another attribute
-    if len(some.names) < 2 and own not in ('', 'rest'):
+    if len(names) < 2 and own not in ('', 'rest'):
       continue
-    decisions, label = out.decisions, labels
-    rates: Sequence[str] = contrasts.SHOWN
     if not binary:
       if labels is None:
         continue
       # "Positive" is here that the decision is right.
-      decisions = (out.decisions == labels).astype(np.int64)
-      label, rates = None, ('selection_rate',)
-    rows = contrasts.differences(
-      *(label, decisions, some, own, given.sample, given.least, rates)
-    )
+      right = (out.decisions == labels).astype(np.int64)
+      case = case._replace(labels=None, decisions=right)
+    rows = contrasts.differences(case, own)
     out.contrasts += [{**row, 'attribute': kind} for row in rows]
   # The page counts the tests of all attributes, so all are corrected together.
   contrasts.correct(out.contrasts)
@@ -337,7 +335,7 @@ def _impact(out: Measured) -> None:
 
   Where there are scores, also of the share above the sample's median.
   """
-  given, groups, config = out.given, out.given.groups, out.given.config
+  groups, config = out.given.groups, out.given.config
   asked = config.audit.hiring or gate.asks(
     config.audit.fail_if, 'selection_rate_ratio'
   )
@@ -350,30 +348,29 @@ def _impact(out: Measured) -> None:
     median = np.median(out.scores, axis=1, keepdims=True)
     of['scoring rate'] = (out.scores > median).astype(np.int64)
   for kind in groups.kinds:
-    own = groups.of(kind)
-    about = {'attribute': kind, 'unknown': int((~own.members.any(0)).sum())}
+    own = out.case.of(kind)
+    unknown = int((~own.groups.members.any(0)).sum())
+    about = {'attribute': kind, 'unknown': unknown}
     for name, chosen in of.items():
-      rows = contrasts.impact_ratios(chosen, own, given.sample, given.least)
+      rows = contrasts.impact_ratios(own._replace(decisions=chosen))
       out.impact += [{**about, **origin, 'of': name, **row} for row in rows]
 
 
 def _given_controls(out: Measured) -> None:
   """Gaps at equal values of the controls, and inside each of their levels."""
-  given, groups, options = out.given, out.given.groups, out.given.sample
+  given, groups = out.given, out.given.groups
   if not given.controls or not given.columns or out.scores.ndim == 3:
     return
   levels = of_columns(given.controls, intersections=True)
   levels = levels.of(' × '.join(given.controls))
   for kind in given.columns:
-    own = groups.of(kind)
+    case = out.case.of(kind)
     # As of every gap: a group of few rows would empty the levels too.
-    rows = [options.rows(one) for one in own.members]
-    large = [g for g, count in enumerate(rows) if count >= given.least]
-    if len(large) < 2:
+    large = case.groups.taken(case.large())
+    if len(large.names) < 2:
       continue
-    fair, within, left = contrasts.conditional(
-      *(out.labels, out.decisions, own.taken(large), levels, options)
-    )
+    case = case._replace(groups=large)
+    fair, within, left = contrasts.conditional(case, levels)
     out.set['fairness'] |= {groups.key(kind, k): v for k, v in fair.items()}
     out.within += [{'attribute': kind, **row} for row in within]
     out.left_out += left
