@@ -126,6 +126,7 @@ MISTAKES = {
   ),
   'a name for groups': of(groups='gender'),
   'groups as an array of two': of(groups=np.stack([G, G], -1)),
+  'a whole table for groups': of(groups=pd.DataFrame(np.ones((N, 2000)))),
   'groups of other rows': of(groups=G[:-1]),
   'groups that are empty': of(groups=[''] * N),
   'infinite ages': of(groups=[np.inf] * N),

@@ -1,8 +1,8 @@
 """Config: corpora, what is written and of whom, pretraining, benchmarks."""
 
 import dataclasses
-import pathlib
 
+from fairjax.core import artefacts, paths
 from fairjax.core.errors import UserError
 from fairjax.core.knobs import (
   above,
@@ -83,8 +83,8 @@ def writer(model: str) -> None:
   Read before anything is loaded; what other folders are is said by their
   weights.
   """
-  path = pathlib.Path(model).expanduser() / 'config.json'
-  if path.is_file() and 'ForMaskedLM"' in path.read_text('utf-8', 'replace'):
+  path = paths.at_home(model) / 'config.json'
+  if path.is_file() and 'ForMaskedLM"' in artefacts.read_text(path):
     raise UserError(
       f'{model} is a masked language model, which fills masks and writes no '
       'texts; name a causal one, such as a folder of GPT-2 or Llama'

@@ -210,6 +210,11 @@ def columns(groups: Any, rows: int) -> tuple[dict[str, np.ndarray], list[str]]:
     given = {str(name): frame[name] for name in frame}
   else:
     given = {'group': groups}
+  if len(given) > 1000:
+    raise UserError(
+      f'groups has {len(given):,} columns, each of which would be compared; '
+      "give those that hold groups, as in table[['gender', 'age']]"
+    )
   result, remarks = {}, []
   for name, values in given.items():
     values = by_place(values, called=name)
