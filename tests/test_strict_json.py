@@ -27,7 +27,8 @@ def deep(levels: int) -> str:
     (deep(101), 'nested deeper than 100'),
     (deep(100_000), 'nested deeper than 100'),
     ('{"a":' * 101 + '1' + '}' * 101, 'nested deeper than 100'),
-    ('"\\ud83d"', 'surrogates'),
+    ('"\\ud83d"', "'.ud83d' is half a pair of surrogates"),
+    ('[' + '9' * 5000 + ']', 'a number of over 4,300 digits'),
     ('{', 'Expecting'),
   ],
 )

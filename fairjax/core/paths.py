@@ -17,6 +17,10 @@ from collections.abc import Iterator
 from fairjax.core.errors import UserError
 
 
+# NUL, and what ends a line elsewhere than in a csv file.
+UNSEEN = re.compile('[\0\v\f\x1c-\x1e\x85\u2028\u2029\ufeff]')
+
+
 def shown(path) -> str:
   """A path as a sentence names it: a long one without its middle."""
   text = str(path)
@@ -131,9 +135,19 @@ def csv_lines(path: str | os.PathLike, what: str) -> list[list[str]]:
   try:
     with reading(path, what):
       with open(path, encoding='utf-8-sig', newline='') as file:
-        return list(csv.reader(file))
+        lines = list(csv.reader(file))
   except (UnicodeDecodeError, csv.Error) as error:
-    raise UserError(f'the {what} {path} is no csv file in UTF-8') from error
+    raise UserError(
+      f'the {what} {path} is no csv file in UTF-8; save it as one (of Windows: '
+      'iconv -f cp1252 -t utf-8)'
+    ) from error
+  for k, line in enumerate(lines, 1):
+    if odd := UNSEEN.search(''.join(line)):
+      raise UserError(
+        f'the {what} {path}, line {k}, has the character {odd[0]!r}, which is '
+        'no part of a word; end lines as \\n does, and save it as UTF-8'
+      )
+  return lines
 
 
 def _flowing(path: str | os.PathLike) -> str:

@@ -19,10 +19,18 @@ def parse(text: str) -> Any:
     value = json.loads(text, object_pairs_hook=_once)
   except RecursionError:  # before the depth can be counted
     raise ValueError(_DEEP) from None
+  except ValueError as error:
+    if 'digits' not in str(error):
+      raise
+    raise ValueError('it has a number of over 4,300 digits') from error
   if text.count('[') + text.count('{') > DEEPEST:
     _refuse_depth(value)
   if '\\u' in text:
-    json.dumps(value, ensure_ascii=False).encode()
+    try:
+      json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+      half = ascii(error.object[error.start])
+      raise ValueError(f'{half} is half a pair of surrogates') from error
   return value
 
 

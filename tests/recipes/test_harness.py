@@ -68,7 +68,7 @@ def test_logs_of_inspect_are_read_in_both_forms(tmp_path):
   for path in (plain, packed):
     assert [*harness_logs.read(str(path), ('axis',))['value']] == [1, 0, 0.25]
   packed.write_text('{"samples": 3}')
-  with pytest.raises(UserError, match='is no log of samples'):
+  with pytest.raises(UserError, match='or of inspect; give one of --log_'):
     harness_logs.read(str(packed))
 
 

@@ -92,9 +92,10 @@ def _samples(path: str) -> Iterator[tuple[Any, str, dict, Mapping]]:
     for line in filter(str.strip, text.splitlines()):
       yield _of_lm_eval(strict_json.parse(line))
   except DAMAGED as error:
+    why = f' ({error})' if isinstance(error, ValueError) else ''
     raise UserError(
-      f'{path} is no log of samples of lm-evaluation-harness or of inspect '
-      f'({error})'
+      f'{path} is no log of samples of lm-evaluation-harness or of inspect{why}'
+      '; give one of --log_samples (.jsonl), or a .json or .eval of inspect'
     ) from error
 
 

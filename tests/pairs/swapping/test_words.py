@@ -188,6 +188,7 @@ LONG = 50_000 * 'man'  # a cell that no csv has
   [
     *word_tables.table_rows(__file__, '../sheets/bad_lists.csv'),
     ('words', f'{LONG},woman', 'the word list .* is no csv'),
+    ('words', 'male,female\u2028he,she', r'line 1, has the character .\\u2028'),
     ('names', f'{LONG},F,1', 'the names file .* is no csv'),
   ],
 )
