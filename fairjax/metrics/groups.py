@@ -226,6 +226,13 @@ class Groups(NamedTuple):
     """Those of the first attribute."""
     return self.of(self.kinds[0]) if self.kinds else self
 
+  @property
+  def titles(self) -> list[str]:
+    """The names, each led by its attribute."""
+    named = [f'{kind}: ' for kind in self.attributes]
+    pairs = zip(named, self.names)
+    return [kind + name.removeprefix(kind) for kind, name in pairs]
+
   def at(self, kind: str) -> list[int]:
     """The numbers of an attribute's groups."""
     return [g for g, own in enumerate(self.attributes) if own == kind]

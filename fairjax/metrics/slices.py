@@ -13,11 +13,11 @@ that of Fisher alone in up to .28.
 """
 
 import itertools
-from collections.abc import Mapping
 
 import numpy as np
-from jaxtyping import Bool, Float, Integer
+from jaxtyping import Float, Integer
 
+from fairjax.metrics.groups import Groups
 from fairjax.metrics.inference import clusters, significance, tails
 from fairjax.metrics.inference.estimates import Row
 
@@ -28,7 +28,7 @@ BLOCK = 1 << 16  # rows counted at once
 
 def worst(
   wrong: Float[np.ndarray, ' n'],
-  conditions: Mapping[str, Mapping[str, Bool[np.ndarray, ' n']]],
+  conditions: Groups,
   least: int = LEAST,
   cluster: Integer[np.ndarray, ' n'] | None = None,
 ) -> list[Row]:
@@ -36,24 +36,20 @@ def worst(
 
   Args:
     wrong: share of the seeds that are wrong of each row.
-    conditions: {attribute: {value: its rows}}; a pair takes two attributes.
+    conditions: a pair takes those of two attributes.
     least: rows that a slice, and what is outside, must have.
     cluster: rows of equal numbers are not independent.
   """
-  n = len(wrong)
-  single = [
-    (attribute, f'{attribute}: {value}', mask)
-    for attribute, values in conditions.items()
-    for value, mask in values.items()
-    if least <= mask.sum() <= n - least
-  ]
-  if not single:
+  n, rows = len(wrong), conditions.members.sum(1)
+  enough = (least <= rows) & (rows <= n - least)
+  single = conditions.taken(np.flatnonzero(enough))
+  if not single.names:
     return []
   bad = (wrong >= 0.5).astype(np.float64)
-  paired, others = single[:MOST], single[MOST:]
-  kinds = np.array([kind for kind, *_ in paired])
-  counts = _counted([m for *_, m in paired], kinds, bad, wrong)
-  a, b = np.triu_indices(len(paired))
+  masks, titles = single.members, single.titles
+  kinds = np.array(single.attributes[:MOST])
+  counts = _counted(masks[:MOST], kinds, bad, wrong)
+  a, b = np.triu_indices(len(kinds))
   size = counts[0]
   own = np.diag(size)
   keep = (size[a, b] >= least) & (
@@ -62,39 +58,35 @@ def worst(
     | ((kinds[a] != kinds[b]) & (size[a, b] < np.minimum(own[a], own[b])))
   )
   a, b = a[keep], b[keep]
-  names = [
-    ' and '.join(single[k][1] for k in dict.fromkeys((i, j)))
-    for i, j in zip(a, b)
-  ]
-  masks = [(single[i][2], single[j][2]) for i, j in zip(a, b)]
-  masks += [(mask, mask) for *_, mask in others]
-  names += [name for _, name, _ in others]
-  alone = [(m.sum(), bad[m].sum(), wrong[m].sum()) for *_, m in others]
+  alone = [(m.sum(), bad[m].sum(), wrong[m].sum()) for m in masks[MOST:]]
   size, inside, total = np.concatenate(
     [[one[a, b] for one in counts], np.reshape(alone, (-1, 3)).T], 1
   )
   # P(at least so many wrong rows in a slice of this size).
   found, drawn = inside.astype(np.int64), size.astype(np.int64)
   p = tails.hypergeometric_sf(found - 1, n, int(bad.sum()), drawn)
-  p = _over_clusters(p, masks, bad, cluster)
+  others = range(len(kinds), len(masks))
+  pairs = [*zip(a, b), *zip(others, others)]
+  p = _over_clusters(p, masks, pairs, bad, cluster)
   adjusted = significance.adjusted(list(map(float, p)), 'bh')
   rows = [
     {
-      'slice': name,
+      'slice': ' and '.join(titles[g] for g in dict.fromkeys(pair)),
       'rows': int(size[k]),
       'error rate': float(total[k] / size[k]),
       'outside': float((wrong.sum() - total[k]) / (n - size[k])),
       'p': float(p[k]),
       'adjusted': adjusted[k],
     }
-    for k, name in enumerate(names)
+    for k, pair in enumerate(pairs)
   ]
   return sorted(rows, key=lambda r: (r['adjusted'], -r['error rate']))
 
 
 def _over_clusters(
   p: np.ndarray,
-  masks: list[tuple[np.ndarray, np.ndarray]],
+  masks: np.ndarray,
+  pairs: list[tuple[int, int]],
   bad: np.ndarray,
   cluster: np.ndarray | None,
 ) -> np.ndarray:
@@ -103,13 +95,13 @@ def _over_clusters(
     return p
   code, p = np.unique(cluster, return_inverse=True)[1], np.array(p, np.float64)
   for k in np.flatnonzero(p <= significance.SURE):
-    inside = masks[k][0] & masks[k][1]
+    inside = np.logical_and(*(masks[g] for g in pairs[k]))
     p[k] = max(p[k], clusters.excess(bad, inside, code)[0])
   return p
 
 
 def _counted(
-  masks: list[np.ndarray], kinds: np.ndarray, bad: np.ndarray, wrong: np.ndarray
+  masks: np.ndarray, kinds: np.ndarray, bad: np.ndarray, wrong: np.ndarray
 ) -> tuple[np.ndarray, ...]:
   """Rows, wrong rows and sum of wrong of every mask and pair of attributes."""
   k = len(masks)
@@ -120,7 +112,7 @@ def _counted(
   pairs = list(itertools.combinations(of, 2))
   for low in range(0, len(bad), BLOCK) if pairs else ():
     part = slice(low, low + BLOCK)
-    block = np.stack([m[part] for m in masks]).astype(np.float32)
+    block = masks[:, part].astype(np.float32)
     weights = (None, bad[part], wrong[part])
     for at, weight in enumerate(weights):
       left = block if weight is None else block * weight.astype(np.float32)

@@ -275,11 +275,12 @@ def test_slices_of_many_conditions_are_all_looked_at():
   rng = np.random.default_rng(0)
   bad = rng.random(4000) < 0.1
   wrong = np.where(bad, 1.0, rng.random(4000) < 0.1)
-  terms = {f't{k}': rng.random(4000) < 0.05 for k in range(160)}
-  rows = slices.worst(wrong, {'terms': terms, 'words': {'long': bad}})
+  terms = of_masks(rng.random((160, 4000)) < 0.05, [*map(str, range(160))])
+  long = of_masks(bad[None], ['long'], 'words')
+  rows = slices.worst(wrong, terms.with_more(long))
   assert rows[0]['slice'] == 'words: long' and rows[0]['rows'] == bad.sum()
   assert rows[0]['error rate'] == 1 and len(rows) == 161
-  single = slices.worst(wrong, {'words': {'long': bad}})
+  single = slices.worst(wrong, long)
   assert rows[0]['p'] == pytest.approx(single[0]['p'])
 
 
@@ -299,18 +300,14 @@ def test_slices_are_fishers_and_find_the_one_that_is_planted():
   sex, age = rng.integers(0, 2, n), rng.integers(0, 3, n)
   chance = np.where((sex == 1) & (age == 2), 0.4, 0.1)
   wrong = (rng.random(n) < chance).astype(float)
-  conditions = {
-    'sex': {str(k): sex == k for k in range(2)},
-    'age': {str(k): age == k for k in range(3)},
-  }
+  conditions = of_columns({'sex': sex, 'age': age})
   rows = slices.worst(wrong, conditions)
   assert rows[0]['slice'] == 'sex: 1 and age: 2'
   assert len(rows) == 5 + 6
   for row in rows:
     mask = np.ones(n, bool)
     for part in row['slice'].split(' and '):
-      kind, value = part.split(': ')
-      mask &= conditions[kind][value]
+      mask &= conditions.members[conditions.names.index(part)]
     inside, outside = wrong[mask], wrong[~mask]
     table = [
       [inside.sum(), len(inside) - inside.sum()],
@@ -321,7 +318,7 @@ def test_slices_are_fishers_and_find_the_one_that_is_planted():
     assert row['rows'] == mask.sum()
     assert row['error rate'] == pytest.approx(inside.mean())
     assert row['outside'] == pytest.approx(outside.mean())
-  assert slices.worst(wrong[:20], {'a': {'b': np.ones(20, bool)}}) == []
+  assert slices.worst(wrong[:20], of_columns({'a': ['b'] * 20})) == []
 
 
 def test_thresholds_are_those_of_a_loop():

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from fairjax.metrics import slices
+from fairjax.metrics.groups import of_columns
 from fairjax.metrics.inference import clusters
 from fairjax.metrics.inference.sample import RowSample
 from fairjax.metrics.texts import flips
@@ -50,9 +51,7 @@ def test_one_bad_writer_is_no_bad_slice():
   for _ in range(100):
     code, wrong = written(rng)
     kinds = rng.integers(0, 2, (4, 40))[:, code]
-    conditions = {
-      f'k{k}': {'a': own == 0, 'b': own == 1} for k, own in enumerate(kinds)
-    }
+    conditions = of_columns({f'k{k}': own for k, own in enumerate(kinds)})
     for name, cluster in (('rows', None), ('clusters', code)):
       first, *_ = slices.worst(wrong, conditions, cluster=cluster)
       found[name] += first['adjusted'] <= 0.05
@@ -64,7 +63,7 @@ def test_a_slice_that_most_writers_are_worse_in_is_found():
   code, wrong = written(rng, rho=0.05)
   late = rng.random(len(wrong)) < 0.3
   wrong = np.where(late, rng.random(len(wrong)) < 0.5, wrong)
-  one = {'when': {'late': late, 'early': ~late}}
+  one = of_columns({'when': np.where(late, 'late', 'early')})
   first, *_ = slices.worst(wrong, one, cluster=code)
   (alone, *_), (each, *_) = (
     slices.worst(wrong, one, cluster=cluster)

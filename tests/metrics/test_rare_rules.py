@@ -52,7 +52,7 @@ def test_a_perfect_correlation_has_a_finite_scale():
 def test_conditions_of_the_same_rows_are_no_pair():
   rows = np.arange(200) < 80
   wrong = np.random.default_rng(0).random(200).round()
-  found = slices.worst(wrong, {'a': {'x': rows}, 'b': {'y': rows}})
+  found = slices.worst(wrong, groups.Groups(np.stack([rows, rows]), 'xy', 'ab'))
   assert {one['slice'] for one in found} == {'a: x', 'b: y'}
 
 

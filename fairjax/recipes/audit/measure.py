@@ -226,13 +226,10 @@ def measure(model: AuditedModel, given: AuditInputs) -> Measured:
   if price is not None and labels is not None and scores.ndim < 3:
     _add(out, lambda case: contrasts.costs(case, price))
   if labels is not None:
-    once = given.clusters.once(len(table))
+    once, found = given.clusters.once(len(table)), conditions(given)
     out.slices = slices.worst(
       (out.decisions != labels).mean(0)[once],
-      {
-        kind: {name: rows[once] for name, rows in each.items()}
-        for kind, each in conditions(given).items()
-      },
+      found._replace(members=found.members[:, once]),
       cluster=given.clusters.among(once),
     )
   if scores.ndim == 2 and not model.hard:
@@ -397,24 +394,19 @@ def prices(text: str) -> tuple[float, float] | None:
   return price['fp'], price['fn']
 
 
-def conditions(given: AuditInputs) -> dict[str, dict]:
+def conditions(given: AuditInputs) -> Groups:
   """What slices are made of: groups, terms, controls, length of the text."""
-  out: dict[str, dict[str, np.ndarray]] = {}
-  for kind in audit_edits.kinds(given.groups):
-    own = given.groups.of(kind)
-    short = [n.removeprefix(f'{kind}: ') for n in own.names]
-    out[kind] = dict(zip(short, own.members))
-  for name, values in given.controls.items():
-    out[name] = {v: values == v for v in sorted(set(values) - {''})}
+  kinds = audit_edits.kinds(given.groups)
+  more: dict[str, Any] = {**given.controls}
+  at = [g for kind in kinds for g in given.groups.at(kind)]
   if given.text:
     # Not .str.split(): a million lists of words take 1.2 GB.
     words = np.array([len(text.split()) for text in given.text])
-    edges = np.unique(np.quantile(words, [0.25, 0.5, 0.75])).round()
-    bands = np.array(
-      group_names.bands(pd.Series(words), list(dict.fromkeys(edges))), object
-    )
-    out['words'] = {b: bands == b for b in dict.fromkeys(sorted(bands))}
-  return out
+    edges = np.unique(np.quantile(words, [0.25, 0.5, 0.75]).round())
+    more['words'] = group_names.bands(pd.Series(words), [*edges])
+  more = {kind: values for kind, values in more.items() if kind not in kinds}
+  others = of_columns(more, len(given.table))
+  return given.groups.taken(at).with_more(others)
 
 
 def _edited(
