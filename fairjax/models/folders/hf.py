@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import flax.linen as nn
 import jax
-import jax.numpy as jnp
 import numpy as np
 from flax import traverse_util
 
@@ -29,6 +28,7 @@ from fairjax.data.word_tables import table_rows
 from fairjax.models import families
 from fairjax.models.folders import gguf, of_runs, weight_files
 from fairjax.models.folders.weight_files import Weights, read_json
+from fairjax.models.layers import layer_params
 from fairjax.models.layers.places import blank_batch
 
 _NAMES = table_rows(__file__, 'tensor_names.csv')
@@ -220,7 +220,7 @@ def _wanted(module: nn.Module) -> dict[str, jax.ShapeDtypeStruct]:
 def complete(module: nn.Module, params: dict, key: jax.Array) -> dict:
   """`params` with what it lacks initialised from `key`, and only that."""
   flat = traverse_util.flatten_dict(params, sep='/')
-  out = {path: jnp.asarray(value) for path, value in flat.items()}
+  out = jax.device_put(flat, may_alias=False)
   named = {row.ours for row in families.tensors(module)}
   kinds = {LATER.sub('layer_1', path) for path in named}
   # Where all is known no init is traced: a third of a second.
@@ -235,13 +235,12 @@ def _fresh(
 ) -> Callable[[jax.Array], dict[str, jax.Array]]:
   """The parameters of a key by path, but for those at `known` paths."""
 
-  @jax.jit  # so that what is not returned is not computed
   def fresh(key):
     params = module.init(key, blank_batch())['params']
     params = traverse_util.flatten_dict(params, sep='/')
     return {path: params[path] for path in params.keys() - known}
 
-  return fresh
+  return functools.partial(layer_params.drawn, fresh)
 
 
 def to_hf(module: nn.Module, params: dict) -> Weights:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import flax.linen as nn
@@ -9,11 +10,33 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import traverse_util
+from jax.extend.core import jaxpr_as_fun
+from jax.interpreters.partial_eval import dce_jaxpr
 
 from fairjax.models.kernels.platform_traits import platform_traits
 
 TILE = 128  # rows that the table of an accelerator is made of
 LARGE = 1024  # rows; a smaller table is left as it is
+
+
+@functools.cache
+def normal(deviation: float) -> Callable:
+  """Draws a leaf; those of one shape, of every model, share a program."""
+  return jax.jit(nn.initializers.normal(deviation), static_argnums=1)
+
+
+def drawn(make: Callable, key: Any) -> Any:
+  """make(key), leaf by leaf; what is not returned is not computed.
+
+  As one program it compiles each layer's draws anew: of a small BERT that is
+  longer than to train it.
+  """
+  traced = jax.jit(make).trace(key)
+  whole = traced.jaxpr
+  asked = [True] * len(whole.out_avals)
+  program, _ = dce_jaxpr(whole.jaxpr, asked, instantiate=True)
+  leaves = jaxpr_as_fun(whole.replace(jaxpr=program))(key)
+  return jax.tree.unflatten(jax.tree.structure(traced.out_info), leaves)
 
 
 def transposed(params: dict, dtype: Any = jnp.float32) -> dict:

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, Int
 
 from fairjax.core.errors import UserError
 from fairjax.models.kernels.platform_traits import platform_traits
-from fairjax.models.layers import exact_norms, int8
+from fairjax.models.layers import exact_norms, int8, layer_params
 from fairjax.models.layers.products import exact, few_places
 
 
@@ -70,7 +70,7 @@ class Dense(nn.Module):
     self, x: Float[Array, 'r t d'], rows: Segments, arrays: bool = False
   ) -> Any:
     """y; with `arrays` what functions of several layers take, for such an x."""
-    normal, bias = nn.initializers.normal(self.deviation), None
+    normal, bias = layer_params.normal(self.deviation), None
     # Made of a kernel where nothing is trained.
     is_transposed = self.has_variable('params', 'transposed')
     is_int8 = self.has_variable('params', 'uint8')
@@ -138,7 +138,7 @@ class Embed(nn.Module):
     if self.has_variable('params', 'embedding'):  # may be `padded`
       self.embedding = self.get_variable('params', 'embedding')
       return
-    normal = nn.initializers.normal(self.deviation)
+    normal = layer_params.normal(self.deviation)
     shape = (self.count, self.features)
     self.embedding = self.param('embedding', normal, shape)
 
