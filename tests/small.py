@@ -17,7 +17,7 @@ from fairjax.data.batching import tokens
 from fairjax.models import families, of_module
 from fairjax.models.families import bart, encoder, gpt2
 from fairjax.models.folders import hf
-from fairjax.models.layers import places
+from fairjax.models.layers import layer_params, places
 from fairjax.train import loop
 from fairjax.train.progress import Log
 
@@ -119,11 +119,15 @@ def place(seed=1, data=1):
 def bundle_of(module, **more):
   """A model of the module, drawn by its seed."""
 
-  @jax.jit
   def init(seed):
     return module.init(jax.random.key(seed), places.blank_batch())['params']
 
-  return of_module(module, init, **more)
+  drawn = functools.partial(layer_params.drawn, init)
+  return of_module(module, drawn, **more)
+
+
+def params_of(module, seed=0):
+  return bundle_of(module).init(seed)
 
 
 def shape_of(family: str, vocab: int, positions: int = 34, **more):

@@ -108,20 +108,20 @@ def reason(error: BaseException) -> str:
 
 def checksum(state, meta: dict) -> str:
   """Of every bit of the state, summed where it lies, and of the notes."""
-  return f'{int(_sum_of_words(state)):08x} {fingerprint(meta)}'
-
-
-@jax.jit
-def _sum_of_words(state) -> jax.Array:
-  """Σ over leaves of the sum of their bits as numbers, modulo 2³²."""
-  # Whole numbers add up to the same in any order, on any number of devices.
-  words = {1: jnp.uint8, 2: jnp.uint16, 4: jnp.uint32}
-  total = jnp.uint32(0)
-  for leaf in jax.tree.leaves(state):
-    bits = jax.lax.bitcast_convert_type(leaf, words[leaf.dtype.itemsize])
+  total = 0
+  for words in jax.device_get([*map(_sum_of_words, jax.tree.leaves(state))]):
     # Between leaves, so that two that change places are noticed.
-    total = total * jnp.uint32(31) + jnp.sum(bits, dtype=jnp.uint32)
-  return total
+    total = (total * 31 + int(words)) % 2**32
+  return f'{total:08x} {fingerprint(meta)}'
+
+
+@jax.jit  # of a leaf: a state has four of each shape, and compiles them once
+def _sum_of_words(leaf) -> jax.Array:
+  """The sum of its bits as numbers, modulo 2³²."""
+  # Whole numbers add up to the same in any order, on any number of devices.
+  words = {1: jnp.uint8, 2: jnp.uint16, 4: jnp.uint32}[leaf.dtype.itemsize]
+  bits = jax.lax.bitcast_convert_type(leaf, words)
+  return jnp.sum(bits, dtype=jnp.uint32)
 
 
 def save(checkpoints, step: int, state, meta: dict) -> None:

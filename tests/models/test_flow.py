@@ -8,6 +8,11 @@ import pytest
 from fairjax.core.errors import UserError
 from fairjax.models import flow
 
+forward, init, inverse = (
+  jax.jit(one, static_argnums=(0, 3))
+  for one in (flow.forward, flow.init, flow.inverse)
+)
+pair_loss = jax.jit(flow.pair_loss, static_argnums=(0, 1))
 SMALL = flow.FlowShape(width=6, steps=3, hidden=8, depth=1, factor=2)
 
 
@@ -15,7 +20,7 @@ def drawn(shape, seed=0, rows=40):
   """Parameters far from where a flow starts, and embeddings."""
   draw = np.random.default_rng(seed)
   x = jnp.float32(draw.normal(1.0, 2.0, (rows, shape.width)))
-  params = flow.init(shape, jax.random.key(seed), x)
+  params = init(shape, jax.random.key(seed), x)
   noise = lambda a: a + 0.2 * draw.normal(size=a.shape).astype(np.float32)
   return jax.tree.map(noise, params), x
 
@@ -24,8 +29,8 @@ def drawn(shape, seed=0, rows=40):
 def test_inverse_of_forward_is_identity(dtype):
   shape = flow.FlowShape(width=32, steps=4, hidden=16, factor=5)
   params, x = drawn(shape)
-  z, _ = flow.forward(shape, params, x, dtype)
-  back = flow.inverse(shape, params, z, dtype)
+  z, _ = forward(shape, params, x, dtype)
+  back = inverse(shape, params, z, dtype)
   # Rounding on the way back is rounded again by bfloat16 operands.
   limit = 1e-5 if dtype == jnp.float32 else 5e-2
   assert np.abs(back - x).max() <= limit * np.abs(x).max()
@@ -33,8 +38,8 @@ def test_inverse_of_forward_is_identity(dtype):
 
 def test_log_det_is_that_of_the_jacobian():
   params, x = drawn(SMALL)
-  _, logdet = flow.forward(SMALL, params, x)
-  one = lambda row: flow.forward(SMALL, params, row[None])[0][0]
+  _, logdet = forward(SMALL, params, x)
+  one = lambda row: forward(SMALL, params, row[None])[0][0]
   expected = np.linalg.slogdet(np.float64(jax.vmap(jax.jacfwd(one))(x[:8])))[1]
   np.testing.assert_allclose(logdet[:8], expected, rtol=1e-4, atol=1e-4)
 
@@ -44,7 +49,7 @@ def test_density_integrates_to_one():
   params, _ = drawn(shape, rows=200)
   edge = np.linspace(-25, 27, 521)
   grid = jnp.float32(np.stack(np.meshgrid(edge, edge), -1).reshape(-1, 2))
-  z, logdet = flow.forward(shape, params, grid)
+  z, logdet = forward(shape, params, grid)
   log_p = -0.5 * np.sum(np.square(z), -1) - np.log(2 * np.pi) + logdet
   mass = np.exp(np.float64(log_p)).sum() * (edge[1] - edge[0]) ** 2
   assert mass == pytest.approx(1, abs=2e-3)
@@ -54,7 +59,7 @@ def test_act_norm_starts_from_the_data():
   """Golden fact 21: deviation with n - 1, plus 1e-6."""
   x = jnp.float32([[0, 2], [2, 6]])
   shape = flow.FlowShape(width=2, steps=1, hidden=3, depth=0, factor=1)
-  params = flow.init(shape, jax.random.key(0), x)
+  params = init(shape, jax.random.key(0), x)
   y = params['scale'][0] * (x + params['bias'][0])
   np.testing.assert_allclose(
     y, [[-0.70710628, -0.70710653], [0.70710628, 0.70710653]], rtol=1e-7
@@ -66,10 +71,10 @@ def test_act_norm_starts_from_the_data():
 def test_stacked_is_single_in_any_order():
   each = [drawn(SMALL, seed)[0] for seed in range(3)]
   x = drawn(SMALL)[1]
-  alone = [flow.forward(SMALL, p, x)[0] for p in each]
+  alone = [forward(SMALL, p, x)[0] for p in each]
   for order in ([0, 1, 2], [2, 0, 1]):
     stack = jax.tree.map(lambda *a: jnp.stack(a), *[each[i] for i in order])
-    together = jax.vmap(lambda p: flow.forward(SMALL, p, x)[0])(stack)
+    together = jax.vmap(lambda p: forward(SMALL, p, x)[0])(stack)
     np.testing.assert_allclose(
       together, np.stack([alone[i] for i in order]), rtol=1e-5, atol=1e-5
     )
@@ -104,9 +109,9 @@ def test_loss_is_its_equation(rho, margin, leak):
   params, _ = drawn(SMALL)
   batch = pairs()
   both = np.concatenate([batch['first'], batch['second']])
-  z, logdet = map(np.asarray, flow.forward(SMALL, params, jnp.asarray(both)))
+  z, logdet = map(np.asarray, forward(SMALL, params, jnp.asarray(both)))
   objective = flow.FlowObjective(rho, margin, leak)
-  loss, terms = flow.pair_loss(SMALL, objective, params, batch)
+  loss, terms = pair_loss(SMALL, objective, params, batch)
   expected = slow_loss(z, logdet, batch['side'], 2, rho, margin, leak)
   assert float(loss) == pytest.approx(expected, rel=1e-5)
   assert set(terms) == {'factor', 'rest', 'logdet', *(['leak'] * (leak > 0))}
@@ -121,7 +126,7 @@ def test_pairs_of_side_0_count_nothing():
     for k, v in batch.items()
   }
   objective = flow.FlowObjective(leak=2.0)
-  of = lambda b: flow.pair_loss(SMALL, objective, params, b)[0]
+  of = lambda b: pair_loss(SMALL, objective, params, b)[0]
   assert of(batch) == pytest.approx(float(of(more)), rel=1e-6)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import programs
 import pytest
-from small import shape_of
+from small import params_of, shape_of
 
 import fairjax
 from fairjax import results, stages
@@ -17,15 +17,12 @@ from fairjax.data.batching.batches import Pool
 from fairjax.data.batching.tokens import Ragged
 from fairjax.data.sets import planted
 from fairjax.models import Bundle, families, of_module
-from fairjax.models.layers import places
 from fairjax.scores import influence
 
 
 def test_products_are_those_of_single_gradients():
   module = families.module(shape_of('bert', 30), 'classify', classes=2)
-  params = jax.jit(module.init)(jax.random.key(0), places.blank_batch())[
-    'params'
-  ]
+  params = params_of(module)
   model = of_module(module, lambda seed: params)
   tokens = np.random.default_rng(0).integers(5, 30, 24).astype(np.int32)
   tokens = Ragged(tokens, np.array([0, 5, 14, 17, 24]), None)

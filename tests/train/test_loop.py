@@ -13,11 +13,11 @@ import sklearn.metrics
 import small
 
 from fairjax.config import Config, Train
-from fairjax.core import announce, backend, keys, memory
+from fairjax.core import announce, backend, memory
 from fairjax.data.batching.batches import Pool
 from fairjax.data.batching.tokens import Ragged, take
 from fairjax.models import Bundle, families, of_module
-from fairjax.models.layers import layer_params, places
+from fairjax.models.layers import layer_params
 from fairjax.train import checkpoint, loop, mesh, step
 from fairjax.train.progress import Log
 
@@ -25,16 +25,8 @@ SHAPE = small.shape_of('bert', 50, hidden=32)
 
 
 def tiny_model(**other) -> Bundle:
-  module = families.module(
-    dataclasses.replace(SHAPE, **other), 'classify', classes=2
-  )
-
-  @jax.jit
-  def init(seed):
-    key = keys.key(seed, keys.INIT)
-    return module.init(key, places.blank_batch())['params']
-
-  return of_module(module, init)
+  shape = dataclasses.replace(SHAPE, **other)
+  return small.bundle_of(families.module(shape, 'classify', classes=2))
 
 
 MODEL = tiny_model()  # one layer: it is the loop that is asked about

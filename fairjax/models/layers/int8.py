@@ -16,6 +16,8 @@ Instructions for such products (AVX512_VNNI) take one side without a sign, so
 the weights are kept as Q + 128, and 128 Σ x is taken from each sum.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
 from flax import traverse_util
@@ -36,17 +38,18 @@ def quantised(params: dict) -> dict:
   """`params` with each kernel and each large table as integers and scales."""
   flat = traverse_util.flatten_dict(params)
   for path in list(flat):
-    if path[-1] == 'kernel':
-      weights = flat.pop(path).T
-    elif path[-1] == 'embedding' and len(flat[path]) >= LARGE:
-      weights = flat.pop(path)
-    else:
-      continue
-    integers, scale = rounded(weights)
-    shifted = (integers.astype(jnp.int16) + SHIFT).astype(jnp.uint8)
-    flat[*path[:-1], 'uint8'] = shifted
-    flat[*path[:-1], 'uint8_scale'] = scale[:, 0]
+    is_table = path[-1] == 'embedding' and len(flat[path]) >= LARGE
+    if path[-1] == 'kernel' or is_table:
+      both = _shifted(flat.pop(path), not is_table)
+      flat |= {(*path[:-1], name): one for name, one in both.items()}
   return traverse_util.unflatten_dict(flat)
+
+
+@functools.partial(jax.jit, static_argnums=1)  # a program a shape, one copy
+def _shifted(weights: Array, turned: bool) -> dict:
+  integers, scale = rounded(weights.T if turned else weights)
+  shifted = (integers.astype(jnp.int16) + SHIFT).astype(jnp.uint8)
+  return {'uint8': shifted, 'uint8_scale': scale[:, 0]}
 
 
 def rounded(

@@ -10,6 +10,7 @@ once: `zero_probes` checks the second.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import flax.linen as nn
@@ -57,6 +58,13 @@ def count_call(module: nn.Module) -> None:
     module.sow('calls', 'n', jnp.zeros((), module.dtype))
 
 
+def parameter(module: nn.Module, name: str, draw: Callable, *shape: int):
+  """The layer's own; flax would trace its draw at each reading."""
+  if module.has_variable('params', name):
+    return module.get_variable('params', name)  # a table may be `padded`
+  return module.param(name, draw, shape)
+
+
 class Dense(nn.Module):
   """y = x W + b over all places of [r, t]; `dtype` is that of the product."""
 
@@ -75,9 +83,9 @@ class Dense(nn.Module):
     is_transposed = self.has_variable('params', 'transposed')
     is_int8 = self.has_variable('params', 'uint8')
     if not (is_transposed or is_int8):
-      kernel = self.param('kernel', normal, (x.shape[-1], self.features))
+      kernel = parameter(self, 'kernel', normal, x.shape[-1], self.features)
     if self.bias:
-      bias = self.param('bias', nn.initializers.zeros, (self.features,))
+      bias = parameter(self, 'bias', nn.initializers.zeros, self.features)
     count_call(self)
     x = x.astype(self.dtype)
     own = functools.partial(self.get_variable, 'params')
@@ -109,10 +117,10 @@ class LayerNorm(nn.Module):
   def __call__(
     self, x: Float[Array, 'r t d'], rows: Segments
   ) -> Float[Array, 'r t d']:
-    scale = self.param('scale', nn.initializers.ones, (x.shape[-1],))
+    scale = parameter(self, 'scale', nn.initializers.ones, x.shape[-1])
     bias = None
     if self.bias:
-      bias = self.param('bias', nn.initializers.zeros, (x.shape[-1],))
+      bias = parameter(self, 'bias', nn.initializers.zeros, x.shape[-1])
     count_call(self)
     probe = probe_of(self, rows)
     y = exact_norms.norm(
@@ -135,12 +143,9 @@ class Embed(nn.Module):
       own = functools.partial(self.get_variable, 'params')
       self.int8 = own('uint8'), own('uint8_scale')
       return
-    if self.has_variable('params', 'embedding'):  # may be `padded`
-      self.embedding = self.get_variable('params', 'embedding')
-      return
     normal = layer_params.normal(self.deviation)
-    shape = (self.count, self.features)
-    self.embedding = self.param('embedding', normal, shape)
+    shape = self.count, self.features
+    self.embedding = parameter(self, 'embedding', normal, *shape)
 
   def __call__(
     self, ids: Int[Array, 'r t'], rows: Segments

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import small
 from golden import make_seq2seq
-from small import needs_torch
+from small import needs_torch, params_of
 
 from fairjax.bench.races import generate as race
 from fairjax.config import Config, Pretrain
@@ -24,7 +24,7 @@ from fairjax.models.decoding.decode import Options
 from fairjax.models.folders import folder, hf
 from fairjax.models.folders import options as folder_options
 from fairjax.models.kernels import platform_traits
-from fairjax.models.layers import layer_params, places
+from fairjax.models.layers import layer_params
 
 from .. import near_copy, seq2seq
 
@@ -260,8 +260,7 @@ def repeating(**more):
   """A BART that repeats its source but for 13 and 21."""
   shape = dataclasses.replace(race.SHAPES['tiny'], vocab=41, **more)
   module = near_copy.NearCopy(shape, swaps=(13, 21))
-  blank = jax.tree.map(jnp.asarray, places.blank_batch())
-  return module, jax.jit(module.init)(jax.random.key(0), blank)['params']
+  return module, params_of(module)
 
 
 def repeated(texts):

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
+from small import params_of
 
 from fairjax.core.errors import UserError
 from fairjax.data.batching.tokens import Ragged
@@ -139,8 +140,7 @@ BODIES = {'gpt2': gpt2.GPT2, 'llama': llama.Llama}
 @pytest.fixture(scope='module', params=SHAPES)
 def tiny(request):
   module = BODIES[request.param](SHAPES[request.param])
-  blank = jax.tree.map(jnp.asarray, blank_batch())
-  return module, module.init(jax.random.key(5), blank)['params']
+  return module, params_of(module, 5)
 
 
 def ragged(rows):

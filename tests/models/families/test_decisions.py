@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
-from small import SMALL
+from small import SMALL, params_of
 
 import fairjax
 from fairjax.bench.peers import minilm
@@ -17,7 +17,6 @@ from fairjax.data.batching import batches
 from fairjax.data.batching.tokens import Ragged
 from fairjax.models import families, of_module
 from fairjax.models.families import chances
-from fairjax.models.layers import places
 from fairjax.train import decisions, loop, mesh
 
 CLASSIFIERS = [
@@ -40,7 +39,7 @@ def random_model(family: str, classes: int):
   """The model, two seeds' weights, and texts of random ids."""
   shape = families.shape_from_hf({'model_type': family} | SMALL)
   module = families.module(shape, 'classify', classes=classes)
-  params = jax.jit(module.init)(jax.random.key(1), places.blank_batch())
+  params = params_of(module, 1)
   one = mesh.make(Mesh(), 1)
   stacked = jax.tree.map(lambda leaf: np.stack([leaf, leaf * 1.01]), params)
   rng = np.random.default_rng(0)
@@ -48,7 +47,7 @@ def random_model(family: str, classes: int):
   flat = rng.integers(5, shape.vocab, lengths.sum()).astype(np.int32)
   pool = batches.of_texts(Ragged(flat, np.append(0, lengths.cumsum())))
   model = of_module(module, module.init, device_mesh=one)
-  return model, mesh.put_state(one, stacked['params']), pool
+  return model, mesh.put_state(one, stacked), pool
 
 
 def decided(logits, kind, thresholds):

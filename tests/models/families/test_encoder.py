@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small import params_of
 
 from fairjax.models import families
 from fairjax.models.folders import hf
@@ -18,7 +19,7 @@ B = len(TEXTS)
 @pytest.fixture(scope='module')
 def model():
   module = families.module(SHAPE, 'classify', classes=2)
-  return module, jax.jit(module.init)(jax.random.key(0), PACKED)['params']
+  return module, params_of(module)
 
 
 def logits(module, params, batch, key=None):

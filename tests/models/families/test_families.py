@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import small
 from flax import traverse_util
-from small import SMALL
+from small import SMALL, params_of
 
 from fairjax import models
 from fairjax.config import Config, Net
@@ -32,12 +32,6 @@ def modules(family):
   for can in families.find(family).heads:
     options = {'classes': 3} if can == 'classify' else {}
     yield can, families.module(shape_of(family), can, **options)
-
-
-def params_of(module, seed=0):
-  return jax.jit(module.init)(jax.random.key(seed), places.blank_batch())[
-    'params'
-  ]
 
 
 @pytest.mark.parametrize('family', FAMILIES)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small import params_of
 
 from fairjax.core import backend
 from fairjax.models import families
@@ -64,7 +65,7 @@ def test_an_encoder_on_a_gpu_takes_that_kernel(monkeypatch):
   fused_attention.backward_call.cache_clear()
   shape = dataclasses.replace(SHAPE, heads=1)
   module = families.module(shape, 'classify', jnp.bfloat16, classes=2)
-  params = module.init(jax.random.key(0), PACKED)['params']
+  params = params_of(module)
 
   def norms_at(platform):
     with backend.made_for(platform), kernel_table.chosen('on'):

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small import params_of
 
 from fairjax.core import backend
 from fairjax.models import families
@@ -14,7 +15,7 @@ from ..small_encoder import PACKED, SHAPE, norms
 
 def test_norms_in_bfloat16_are_float32():
   module = families.module(SHAPE, 'classify', classes=2, dtype=jnp.bfloat16)
-  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
+  params = params_of(module)
   rough = jax.jit(lambda p: norms(module, p, PACKED))(params)
   plain = families.module(SHAPE, 'classify', classes=2)
   exact = jax.jit(lambda p: norms(plain, p, PACKED))

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small import params_of
 
 from fairjax.core.errors import UserError
 from fairjax.models import families
@@ -26,7 +27,7 @@ def test_padding_never_reaches_a_parameter():
     families.module(SHAPE, 'classify', classes=2),
     families.module(dataclasses.replace(SHAPE, family='electra'), 'detect'),
   ):
-    params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
+    params = params_of(module)
 
     def gradient(garbage, module=module, params=params):
       def loss(p):
@@ -46,7 +47,7 @@ def test_padding_never_reaches_a_parameter():
 
 def test_tied_layers_are_refused_by_name():
   module = families.module(SHAPE, 'mask')
-  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
+  params = params_of(module)
   with pytest.raises(UserError, match='encoder/word is used 2 times'):
     probed.zero_probes(module, params, PACKED)
 
@@ -58,7 +59,7 @@ def test_uncovered_parameters_are_named():
 
 def test_probes_add_nothing_to_a_plain_step():
   module = families.module(SHAPE, 'classify', classes=2)
-  params = jax.jit(module.init)(jax.random.key(0), PACKED)['params']
+  params = params_of(module)
   step = jax.grad(lambda p: losses(module, {'params': p}, PACKED).sum())
   text = str(jax.make_jaxpr(step)(params))
   assert 'segment_sum' not in text

@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 from corpus import SMALL
+from small import params_of
 
 from fairjax.config import Config
 from fairjax.core.errors import UserError
@@ -17,7 +18,7 @@ from fairjax.recipes.fairflow import attribute_words
 @pytest.fixture(scope='module')
 def model():
   module = families.module(SMALL, 'mask')
-  params = jax.jit(module.init)(jax.random.key(0), blank_batch())['params']
+  params = params_of(module)
   # Larger weights: with those of a start all words are much alike.
   return module, jax.tree.map(lambda a: 5 * a, params)
 

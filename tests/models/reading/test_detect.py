@@ -6,13 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small import needs_torch, shape_of
+from small import needs_torch, params_of, shape_of
 
 from fairjax.data.batching.tokens import Ragged
 from fairjax.models import families, warm_start
 from fairjax.models.families import bart
 from fairjax.models.folders import hf
-from fairjax.models.layers.places import blank_batch
 from fairjax.models.reading import detect
 
 SHAPE = shape_of('bert', 50, 40, depth=2)
@@ -25,7 +24,7 @@ TEXTS = Ragged(
 def folder_of(family, can, path):
   shape = dataclasses.replace(SHAPE, family=family)
   module = families.module(shape, can)
-  params = jax.jit(module.init)(jax.random.key(1), blank_batch())['params']
+  params = params_of(module, 1)
   # Far from their start, so that no bias is 0 and no scale 1.
   rng = np.random.default_rng(0)
   params = jax.tree.map(
@@ -91,8 +90,7 @@ def test_a_bart_s_encoder_starts_as_the_body(tmp_path):
   assert isinstance(module, bart.Bart)
   known = warm_start.params(tmp_path / 'bert', module)
   new = hf.complete(module, known, jax.random.key(0))
-  expected = jax.jit(module.init)(jax.random.key(0), blank_batch())
-  assert jax.tree.structure(new) == jax.tree.structure(expected['params'])
+  assert jax.tree.structure(new) == jax.tree.structure(params_of(module))
   np.testing.assert_array_equal(new['bias'][0], params['bias'])
   # Through the whole encoder: what its last layer gives the decoder to see.
   source = module.apply(

@@ -5,7 +5,6 @@ import json
 import shutil
 import types
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +20,6 @@ from fairjax.data.batching import tokens
 from fairjax.data.tables import audit_table
 from fairjax.models import families
 from fairjax.models.folders import hf, of_runs
-from fairjax.models.layers import places
 from fairjax.recipes import train
 from fairjax.recipes.audit import recipe as recipe
 from fairjax.recipes.benchmarks import asked
@@ -73,10 +71,9 @@ def written(path, shape, labels=('rude', 'fine'), **settings):
   module = families.module(
     families.shape_from_hf(shape), 'classify', classes=len(labels)
   )
-  params = jax.jit(module.init)(jax.random.key(0), places.blank_batch())
   files = sorted((path / 'words').iterdir())
   target = path / 'mine'
-  hf.save(target, module, params['params'], files, settings, labels)
+  hf.save(target, module, small.params_of(module), files, settings, labels)
   return target
 
 
