@@ -40,7 +40,7 @@ ad.primitive_jvps[_layout] = lambda given, tangents: (
   *tangents,
 )
 batching.primitive_batchers[_layout] = lambda given, axes: (
-  row_major(jnp.moveaxis(*given, *axes, 0)),
+  row_major(jnp.moveaxis(given[0], axes[0], 0)),
   0,
 )
 
