@@ -109,9 +109,10 @@ def reason(error: BaseException) -> str:
 def checksum(state, meta: dict) -> str:
   """Of every bit of the state, summed where it lies, and of the notes."""
   total = 0
-  for words in jax.device_get([*map(_sum_of_words, jax.tree.leaves(state))]):
-    # Between leaves, so that two that change places are noticed.
-    total = (total * 31 + int(words)) % 2**32
+  for leaf in jax.tree.leaves(state):
+    # Between leaves, so that two that change places are noticed. Each is
+    # waited for: many sums over devices at once may wait for one another.
+    total = (total * 31 + int(_sum_of_words(leaf))) % 2**32
   return f'{total:08x} {fingerprint(meta)}'
 
 
