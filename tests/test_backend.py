@@ -111,3 +111,15 @@ def test_versions_name_the_precision_and_the_processor(cpu):
     'instructions': ['avx2', 'avx512f', 'avx512_vnni'],
   }
   assert runs.versions(Config(net=Net(precision='int8')))['precision'] == 'int8'
+
+
+def test_a_stage_knows_all_models_of_a_run(tmp_path):
+  """A fairscore of a run of two seeds asked for one of them."""
+  (tmp_path / 'results.json').write_text('{"recipe": "train"}')
+  for seed in 'seed_0', 'seed_1':
+    (tmp_path / 'export' / seed).mkdir(parents=True)
+    (tmp_path / 'export' / seed / 'config.json').write_text('{}')
+  asked = Config(model=str(tmp_path))
+  one = identity(asked, 'texts')
+  (tmp_path / 'export' / 'seed_1' / 'config.json').write_text('{"a": 1}')
+  assert identity(asked, 'texts') != one

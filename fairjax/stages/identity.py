@@ -34,11 +34,11 @@ def _known(config: Config, leaf: knobs.Leaf) -> Any:
   if leaf.name == 'net.precision':
     return backend.resolved(config.net.precision)
   value = knobs.value(config, leaf.name)
-  if leaf.name == 'model':
+  there = lambda one: one and os.path.exists(os.path.expanduser(one))
+  if leaf.name == 'model' and not there(value):
     folder = build.model_folder(config)
     return artefacts.content(folder) if folder else value
-  if leaf.path:  # or a name, such as a size of ours
-    there = lambda one: one and os.path.exists(os.path.expanduser(one))
+  if leaf.path:  # or a name, such as a size of ours; a run has many models
     of = lambda one: artefacts.content(one) if there(one) else one
     return [of(one) for one in value] if isinstance(value, tuple) else of(value)
   if leaf.name == 'measures.groups' and value.startswith('terms:'):
