@@ -24,7 +24,7 @@ if TYPE_CHECKING:
   from matplotlib.figure import Figure
 
 HERE = pathlib.Path(__file__).parent
-FLAG = re.compile(r'--config[\w.-]*\w')
+FLAG = re.compile(r'(\S*?)(--config[\w.-]*\w)(\S*)')
 LONGEST = 200  # bytes of a file's name; most systems take 255
 # Nothing is fetched and nothing runs, whatever a name or a text holds.
 POLICY = (
@@ -97,8 +97,9 @@ def environment(kind: str, finalize: Callable | None) -> 'jinja2.Environment':
 
 
 def _flags(text: str) -> Markup:
-  """Words in which no flag is broken at its hyphens."""
-  return Markup(FLAG.sub(r'<code>\g<0></code>', escape.html(text)))
+  """Words in which no flag is broken, nor parted from a mark beside it."""
+  held = r'<span class="flag">\1<code>\2</code>\3</span>'
+  return Markup(FLAG.sub(held, escape.html(text)))
 
 
 def _printable(value: Any) -> str:

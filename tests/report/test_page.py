@@ -143,6 +143,14 @@ def test_the_first_screen_ends_with_what_is_next(case, tmp_path):
   assert case['text'] in one['text'] and one['command'] == case['command']
 
 
+def test_no_mark_is_parted_from_a_flag():
+  """'(' stood alone at the end of a line, where the flag went to the next."""
+  page_of = render.environment('html', None).from_string
+  found = page_of('{{ x|flags }}').render(x='more (--config.model=a), or <')
+  held = '(<code>--config.model</code>=a),</span>'
+  assert found == f'more <span class="flag">{held} or &lt;'
+
+
 def test_every_recipe_has_a_next_command():
   rows = table_rows(page.__file__, 'next_commands.csv')
   assert {*RECIPES} == {name for row in rows for name in row[0].split()}
