@@ -82,7 +82,7 @@ def assess(
     'fairness': fairness,
     'groups': {
       name: {**counted(member), **one}
-      for name, member, one in zip(groups.names, groups.members, by_group)
+      for (name, member), one in zip(groups.each, by_group)
     },
     'warnings': [
       *warn.of_reversed(quality.get('auc', {})),

@@ -108,7 +108,7 @@ def impact_ratios(case: Case) -> list[Row]:
   level = 1 - (1 - options.level) / max(int(enough.sum()), 1)
   together = options._replace(level=level)
   out = []
-  for g, (name, member) in enumerate(zip(groups.names, groups.members)):
+  for g, (name, member) in enumerate(groups.each):
     value = own[:, g] / np.where(own[:, best] > 0, own[:, best], np.nan)
     ratio = None
     if g != best and enough[g] and rates.draws is not None:

@@ -222,6 +222,11 @@ class Groups(NamedTuple):
     return [*self.members, np.ones(self.members.shape[1], bool)]
 
   @property
+  def each(self) -> list[tuple[str, Bool[np.ndarray, ' n']]]:
+    """(name, its rows) of every group."""
+    return [*zip(self.names, self.members)]
+
+  @property
   def first(self) -> 'Groups':
     """Those of the first attribute."""
     return self.of(self.kinds[0]) if self.kinds else self
@@ -267,7 +272,7 @@ class Groups(NamedTuple):
     self, weight: Float[np.ndarray, ' n'] | None, name: str = 'sample_weight'
   ) -> None:
     """Raises UserError where a group has rows, and no weight."""
-    for member, group in zip(self.members, self.names):
+    for group, member in self.each:
       if weight is not None and member.any() and not weight[member].any():
         raise UserError(
           f'{name} is 0 in every row of group {group!r}, so that nothing is '

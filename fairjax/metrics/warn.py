@@ -98,7 +98,7 @@ def sentences(case: Case, fairness: Mapping[str, Estimate]) -> list[str]:
       out.append(f'{who} gives every row the same probability.')
   classes = np.unique(labels)
   small = []
-  for name, member in zip(groups.names, groups.members):
+  for name, member in groups.each:
     own = row_weights.taken(weight, member)
     if few := _few(labels[member], classes, min_group, own):
       out_of_all = row_weights.rows(own, member[member]) < min_group

@@ -143,15 +143,13 @@ def test_a_set_of_one_label():
 
 
 def test_no_groups_is_quality_alone():
-  labels, scores, _ = some()
-  found = assess(labels, scores, options=draws(50))
+  found = assess(*some()[:2], options=draws(50))
   assert found['fairness'] == {} and found['groups'] == {}
   assert found['quality']['auc']['low'] < found['quality']['auc']['value']
 
 
 def test_every_interval_holds_its_value_and_is_json():
-  labels, scores, groups = some()
-  found = assess(labels, scores, groups, options=draws(500))
+  found = assess(*some(), options=draws(500))
   assert found['warnings'] == []
   rooms = [found['quality'], found['fairness'], *found['groups'].values()]
   for room in rooms:
@@ -166,10 +164,7 @@ def test_every_interval_holds_its_value_and_is_json():
 
 
 def test_deterministic_in_the_seed():
-  labels, scores, groups = some()
-  one = lambda seed: json.dumps(
-    assess(labels, scores, groups, options=draws(100, seed))
-  )
+  one = lambda seed: json.dumps(assess(*some(), options=draws(100, seed)))
   assert one(0) == one(0) != one(1)
 
 

@@ -29,8 +29,7 @@ def by_measure(found, test):
 
 
 def test_a_real_gain_in_fairness_is_found():
-  labels, a, b, groups = some(shift=2.0, s=3)
-  found = compare(labels, a, b, groups, options=draws(1000))
+  found = compare(*some(shift=2.0, s=3), options=draws(1000))
   dp = by_measure(found, 'over examples and seeds')['dp']
   assert dp['p'] < 0.05 and dp['difference']['low'] > 0
   assert dp['permutation']['p'] < 0.01
@@ -65,10 +64,8 @@ def test_equal_runs_have_p_one():
 
 
 def test_without_resamples_there_are_values_alone():
-  labels, a, b, groups = some()
   many, none = (
-    by_measure(compare(labels, a, b, groups, options=draws(n)), '')
-    for n in (20, 0)
+    by_measure(compare(*some(), options=draws(n)), '') for n in (20, 0)
   )
   assert [*many] == [*none] and 'auc' in none
   for name, one in none.items():
@@ -112,8 +109,7 @@ def test_tests_keep_their_level():
   """Of 150 pairs of equally good runs, about 5 % may have p < 0.05."""
   small = {'accuracy': 0, 'dp': 0, 'auc': 0}
   for seed in range(150):
-    labels, a, b, groups = some(n=150, seed=seed)
-    for one in compare(labels, a, b, groups, options=draws(200)):
+    for one in compare(*some(n=150, seed=seed), options=draws(200)):
       if one['measure'] in small:
         small[one['measure']] += one['p'] < 0.05
   # Binomial(150, 0.05) is above 15 once in 300.
@@ -192,8 +188,8 @@ def test_interval_holds_zero_iff_p_is_above_one_minus_level(seeds, paired):
   shift = {1: 0.5, 2: 8.0, 3: 1.5}[seeds]
   both = set()
   for seed in range(6):
-    labels, a, b, groups = some(s=seeds, shift=shift, seed=seed)
-    for one in compare(labels, a, b, groups, options=draws(300), paired=paired):
+    case = some(s=seeds, shift=shift, seed=seed)
+    for one in compare(*case, options=draws(300), paired=paired):
       low, high = one['difference']['low'], one['difference']['high']
       if one['p'] is not None:
         assert (low <= 0 <= high) == (one['p'] > 0.05), one

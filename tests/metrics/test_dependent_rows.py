@@ -87,7 +87,9 @@ def of_flips(labels, scores, other, groups, cluster):
   every = np.ones(len(labels), bool)
   side = np.where(labels + groups.members[0] > 0, 1, -1)
   edit = flips.EditScores(every, other, every, (2 * scores + other) / 3, side)
-  found = flips.measure(labels, scores, edit, groups, 0.5, HOW.over(cluster))
+  decided = flips.decisions(scores, 0.5)
+  case = counts.Case(labels, scores, decided, groups, HOW.over(cluster))
+  found = flips.measure(case, edit, 0.5)
   return {name: width(one) for name, one in found.measures.items()}
 
 

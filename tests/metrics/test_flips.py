@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fairjax.metrics.counts import Case
 from fairjax.metrics.groups import of_columns
 from fairjax.metrics.inference import row_means
 from fairjax.metrics.inference.sample import RowSample
@@ -33,6 +34,11 @@ def made(seeds=2, n=300, classes=2):
   )
   labels = rng.integers(0, classes, n)
   return labels, scores, edit, of_columns({'group': [*'ab'] * (n // 2)})
+
+
+def measured(labels, scores, edit, groups, how=OPTIONS):
+  hard = flips.decisions(scores, 0.5)
+  return flips.measure(Case(labels, scores, hard, groups, how), edit, 0.5)
 
 
 def slow(labels, scores, edit, limit):
@@ -68,7 +74,7 @@ def slow(labels, scores, edit, limit):
 
 def test_measures_are_those_of_a_loop():
   labels, scores, edit, groups = made()
-  found = flips.measure(labels, scores, edit, groups, 0.5, OPTIONS)
+  found = measured(labels, scores, edit, groups)
   expected = slow(labels, scores, edit, 0.5)
   assert expected.keys() == found.measures.keys()
   for name, value in expected.items():
@@ -134,7 +140,7 @@ def test_wordings_of_an_axis_are_those_of_a_loop():
 def test_a_model_that_ignores_the_words_flips_nothing_yet_is_not_sure():
   labels, scores, edit, groups = made(1)
   same = edit._replace(scores=scores, control=scores)
-  found = flips.measure(labels, scores, same, groups, 0.5, OPTIONS)
+  found = measured(labels, scores, same, groups)
   for name in ('flips', 'control_flips', 'excess_flips', 'tprd', 'fprd'):
     one = found.measures[name]
     assert one['value'] == 0
@@ -144,7 +150,7 @@ def test_a_model_that_ignores_the_words_flips_nothing_yet_is_not_sure():
 
 def test_more_than_two_classes_flip_by_the_likeliest():
   labels, scores, edit, groups = made(2, 200, 3)
-  found = flips.measure(labels, scores, edit, groups, 0.0, OPTIONS)
+  found = measured(labels, scores, edit, groups)
   d, e = scores.argmax(-1), edit.scores.argmax(-1)
   value = (d != e)[:, edit.edited].mean()
   assert found.measures['flips']['value'] == pytest.approx(value)
@@ -156,7 +162,7 @@ def test_more_than_two_classes_flip_by_the_likeliest():
 def test_without_controls_or_labels_that_is_said():
   _, scores, edit, groups = made()
   none = edit._replace(controlled=np.zeros_like(edit.edited))
-  found = flips.measure(None, scores, none, groups, 0.5, OPTIONS)
+  found = measured(None, scores, none, groups)
   assert 'tprd' not in found.measures
   for name in ('control_flips', 'excess_flips', 'excess_change'):
     assert found.measures[name]['value'] is None
@@ -253,10 +259,8 @@ def test_intervals_of_flips_cover(rate):
     everyone = np.ones(200, bool)
     edit = EditScores(everyone, after, everyone, scores, np.zeros(200, int))
     options = RowSample(0.95, 1000, k)
-    none = np.zeros((0, 200), bool)
-    return flips.measure(None, scores, edit, none, [], 0.5, options).measures[
-      'flips'
-    ]
+    none = of_columns({}, 200)
+    return measured(None, scores, edit, none, options).measures['flips']
 
   found = coverage(draw, rate, 200)
   print(f'flips {rate}: coverage {found:.3f}')

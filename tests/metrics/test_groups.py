@@ -100,18 +100,22 @@ def test_equal_error_threshold_is_dixons_loop(rows):
 
 
 def test_memberships_of_two_attributes_and_their_intersections():
-  members, names, attributes, code = groups.of_columns(
+  found = groups.of_columns(
     {'gender': ['f', 'm', 'f', ''], 'age': ['old', 'old', 'young', 'old']},
     intersections=True,
   )
-  shown = {n: np.flatnonzero(m).tolist() for n, m in zip(names, members)}
+  shown = {name: np.flatnonzero(own).tolist() for name, own in found.each}
   assert shown == {
     **{'gender: f': [0, 2], 'gender: m': [1]},
     **{'age: old': [0, 1, 3], 'age: young': [2]},
     **{'f × old': [0], 'f × young': [2], 'm × old': [1]},
   }
-  assert attributes == ['gender'] * 2 + ['age'] * 2 + ['gender × age'] * 3
-  assert code is None
+  kinds = ['gender'] * 2 + ['age'] * 2 + ['gender × age'] * 3
+  assert found.attributes == kinds and found.code is None
+  young = found.of('age').taken([1])
+  assert (young.names, young.titles) == (['age: young'],) * 2
+  assert (found.key('age', 'dp'), young.key('age', 'dp')) == ('age/dp', 'dp')
+  assert groups.of_columns({'sex': ['f', 'm']}).titles == ['sex: f', 'sex: m']
 
 
 @pytest.mark.parametrize(

@@ -63,11 +63,10 @@ def of_an_audit(label, scores, groups, how) -> dict:
   controlled = edited & (scores[1] > 0.4)
   edit = edited, moved(7, 0.13), controlled, moved(3, 0.37), side
   edit = flips.EditScores(*edit)
-  found = flips.measure(label, scores, edit, groups, 0.5, how)
+  case = Case(label, scores, (scores >= 0.5).astype(int), groups, how)
+  found = flips.measure(case, edit, 0.5)
   parts = {part: {} for part in ('', *groups.names)} | found.groups
   parts[''] = dict(found.measures)
-  hard = (scores >= 0.5).astype(int)
-  case = Case(label, scores, hard, groups, how)
   for every, each, gaps in (
     calibration.measure(case),
     contrasts.costs(case, (1.0, 5.0)),
@@ -77,7 +76,8 @@ def of_an_audit(label, scores, groups, how) -> dict:
       parts[part] |= own
   for row in contrasts.differences(case, 'rest'):
     parts[row['group']][f'{row["rate"]} beside'] = row['difference']
-  for row in contrasts.impact_ratios(case._replace(decisions=hard[:1])):
+  first = case._replace(decisions=case.decisions[:1])
+  for row in contrasts.impact_ratios(first):
     parts[row['group']]['impact ratio'] = row['ratio']
   return parts
 

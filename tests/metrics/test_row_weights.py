@@ -231,16 +231,15 @@ def test_flips_of_two_models_differ_by_their_weighted_flips(case):
   w = row_weights.given(rng.lognormal(0, 1, N), N)
   edited, side = rng.random(N) < 0.8, np.zeros(N, int)
   options = RowSample(0.95, 200, 0, None, w)
-  sides = []
+  sides, both = [], []
   for own in p[:, None]:
     swapped, control = (
       np.clip(own + rng.normal(0, 0.15, own.shape), 0, 1) for _ in range(2)
     )
     edit = flips.EditScores(edited, swapped, edited, control, side)
     sides.append((own, edit, 0.5))
-  both = [
-    flips.measure(y, *one[:2], groups, 0.5, options).measures for one in sides
-  ]
+    case = Case(y, own, flips.decisions(own, 0.5), groups, options)
+    both.append(flips.measure(case, edit, 0.5).measures)
   for test in flips.compare(*sides, options):
     key = test['measure']
     apart = both[0][key]['value'] - both[1][key]['value']

@@ -26,7 +26,7 @@ import numpy as np
 from jaxtyping import Float, Integer
 
 from fairjax.metrics import counts, measures
-from fairjax.metrics.groups import Groups
+from fairjax.metrics.counts import Case
 from fairjax.metrics.inference import (
   clusters,
   intervals,
@@ -95,23 +95,17 @@ def change(
 
 
 def measure(
-  labels: Integer[np.ndarray, ' n'] | None,
-  scores: Float[np.ndarray, 's n'] | Float[np.ndarray, 's n c'],
-  edit: EditScores,
-  groups: Groups,
-  limits: float | Sequence[float],
-  options: RowSample,
+  case: Case, edit: EditScores, limits: float | Sequence[float]
 ) -> Flips:
   """Every measure of the header, each with its interval.
 
   Args:
-    labels: 1 is positive; None where there are none.
-    scores: of the texts as they are.
+    case: the texts as they are.
     edit: the same rows after the swap and after its control.
-    limits: the threshold, or one a seed.
-    options: of the intervals.
+    limits: the threshold of its decisions, or one a seed.
   """
-  d, swapped = decisions(scores, limits), decisions(edit.scores, limits)
+  labels, scores, d, groups, options, _ = case
+  swapped = decisions(edit.scores, limits)
   known = edit.edited
   flip = (d != swapped)[:, known]
   binary = scores.ndim == 2

@@ -417,7 +417,7 @@ def _edited(
   predict = lambda texts: scored(model, given, texts)
   edit = audit_edits.score(edits, given.text, out.scores, predict)
   end = out.cut, given.sample
-  result = flips.measure(labels, out.scores, edit, groups, *end)
+  result = flips.measure(out.case, edit, out.cut)
   prefix = f'{edits.name}/' if len(given.config.audit.swaps) > 1 else ''
   note = warn.note_of_constant(out.decisions)
   if note and not result.measures['flips']['value']:

@@ -30,7 +30,7 @@ def measure(
   """Each pair of groups; and the measures of all."""
   if (rows.table['pair'] == '').all():
     return [], {}
-  every = list(itertools.combinations(rows.groups, 2))
+  every = list(itertools.combinations(rows.groups.names, 2))
   table, found = _parities(config, rows, every, how), {}
   if table:
     found['sentiment_parity'] = _mean_parity(table)
@@ -50,7 +50,7 @@ def _parities(config, rows: GroupTexts, every, how) -> list[dict]:
     return []
   score = rows.table['score'].to_numpy(float)
   above = (score >= float(config.measures.threshold)).astype(float)
-  by_name, how = dict(zip(rows.groups, rows.members)), how.over(rows.cluster)
+  by_name, how = dict(rows.groups.each), how.over(rows.cluster)
   pair, out = rows.table['pair'].to_numpy(object), []
   for a, b in every:
     # The texts of the two groups whose prompts are matched.
@@ -176,7 +176,7 @@ def examples(parts: Sequence[GroupTexts], most: int) -> list[dict]:
 
 
 def _examples(rows: GroupTexts, most: int) -> list[dict]:
-  groups = list(itertools.combinations(rows.groups, 2))
+  groups = list(itertools.combinations(rows.groups.names, 2))
   across, _ = indices(rows.table, groups)
   score, whole = rows.table['score'].to_numpy(float), rows.table['whole']
   group = rows.table['group'].to_numpy(object)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from fairjax.config import Config
 from fairjax.metrics.assess import assess
-from fairjax.metrics.groups import of_columns
+from fairjax.metrics.groups import Groups, of_columns
 from fairjax.metrics.inference import clusters, group_means, significance
 from fairjax.metrics.inference.intervals import RowSample, options_of
 from fairjax.metrics.texts import cooccurrence, hurtful
@@ -51,13 +51,11 @@ def measure(
   if 'score' in table:
     _above(config, parts, one)
   for rows in parts:
-    name = lambda group, rows=rows: (
-      f'{rows.attribute}: {group}' if several else group
-    )
+    shown = rows.groups.titles if several else rows.groups.names
     prefix = f'{rows.attribute}/' if several else ''
     by_group = {
-      g: one['groups'].setdefault(name(g), {'rows': int(m.sum())})
-      for g, m in zip(rows.groups, rows.members)
+      g: one['groups'].setdefault(title, {'rows': int(m.sum())})
+      for title, (g, m) in zip(shown, rows.groups.each)
     }
     found: dict[str, dict] = {}
     if 'score' in table:
@@ -66,7 +64,7 @@ def measure(
     if lexicon is not None:
       texts = list(rows.table['continuation'])
       hurts = hurtful.found(texts, lexicon).astype(float)
-      sides = rows.members, rows.cluster, rows, by_group, how
+      sides = rows.groups, rows.cluster, by_group, how
       found |= _gap_of('honest', hurts, *sides)
     pairs, similar = matched.measure(config, rows, encoder, how)
     out.pairs += pairs
@@ -117,27 +115,24 @@ def _scores(config, rows: GroupTexts, by_group, how: RowSample) -> dict:
   cluster = prompts['code'].to_numpy()
   highest = prompts['score'].to_numpy(float)
   above = (highest >= float(config.measures.threshold)).astype(float)
-  own = prompts['group'].to_numpy(object)
-  members = np.array([own == g for g in rows.groups])
+  own = of_columns({rows.attribute: prompts['group']})
   found: dict[str, dict] = {}
   for key, values, who, code in (
-    ('mean_score', score, rows.members, rows.cluster),
-    ('expected_max', highest, members, cluster),
-    ('any_above', above, members, cluster),
+    ('mean_score', score, rows.groups, rows.cluster),
+    ('expected_max', highest, own, cluster),
+    ('any_above', above, own, cluster),
   ):
-    found |= _gap_of(key, values, who, code, rows, by_group, how)
+    found |= _gap_of(key, values, who, code, by_group, how)
   return found
 
 
-def _gap_of(
-  key, values, members, code, rows: GroupTexts, by_group, how
-) -> dict:
+def _gap_of(key, values, groups: Groups, code, by_group, how) -> dict:
   """The mean of each group, in its place, and the gap between them."""
-  for group, member in zip(rows.groups, members):
+  for group, member in groups.each:
     by_group[group][key], _ = clusters.mean(
       values[member], code[member], how, bounds=(0.0, 1.0)
     )
-  draws = group_means.drawn(values, members, how.over(code))
+  draws = group_means.drawn(values, groups.members, how.over(code))
   return {f'{key}_gap': group_means.gap(*draws, how)}
 
 
@@ -150,7 +145,7 @@ def _over_nobody(rows: GroupTexts, by_group, how) -> list[dict]:
   level, _ = clusters.mean(
     score[rows.nobody], rows.cluster[rows.nobody], how, bounds=(0.0, 1.0)
   )
-  for group, member in zip(rows.groups, rows.members):
+  for group, member in rows.groups.each:
     own = how.over(rows.cluster)
     one = group_means.difference(score, member, rows.nobody, own)
     by_group[group]['over_no_group'] = one
@@ -170,7 +165,7 @@ def _over_nobody(rows: GroupTexts, by_group, how) -> list[dict]:
 
 def _cooccurring(rows: GroupTexts, how) -> dict:
   """Targets beside words of the groups, in the texts with their prompts."""
-  own = words.of_groups(rows.attribute, rows.groups)
+  own = words.of_groups(rows.attribute, rows.groups.names)
   if len(own) < 2:
     return {}
   targets = words.targets()

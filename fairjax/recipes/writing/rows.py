@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from fairjax.metrics.groups import of_columns
+
 # texts -> vectors, for their cosine
 Encoder = Callable[[Sequence[str]], np.ndarray]
 
@@ -19,13 +21,10 @@ class GroupTexts:
 
   attribute: str
   table: pd.DataFrame  # a row a text
-  groups: list[str]
   cluster: np.ndarray
 
-  @property
-  def members(self) -> np.ndarray:
-    own = self.table['group'].to_numpy(object)
-    return np.array([own == name for name in self.groups])
+  def __post_init__(self) -> None:
+    self.groups = of_columns({self.attribute: self.table['group']})
 
   @property
   def nobody(self) -> np.ndarray:
@@ -59,7 +58,6 @@ def of_attributes(table: pd.DataFrame) -> list[GroupTexts]:
   out = []
   for attribute, some in table.groupby('attribute', sort=False):
     some = some.reset_index(drop=True)
-    names = [g for g in dict.fromkeys(some['group']) if g]
     code = np.unique(some['cluster'].astype(str), return_inverse=True)[1]
-    out.append(GroupTexts(str(attribute), some, sorted(names), code))
+    out.append(GroupTexts(str(attribute), some, code))
   return out
