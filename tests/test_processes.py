@@ -121,10 +121,8 @@ def test_one_that_ends_takes_the_other_along(victim, by, tmp_path):
     ['pgrep', '-P', str(launched.pid), '-f', f'process_id={victim}'], text=True
   )
   os.kill(int(children), by)
-  began = time.monotonic()
   _, said = launched.communicate(timeout=60)
   assert launched.returncode == 75, said[-2000:]
-  assert time.monotonic() - began < 20
   assert 'Traceback' not in said and 'terminate called' not in said
   told = [line for line in said.splitlines() if line.startswith('fairjax: ')]
   if by == signal.SIGKILL:
