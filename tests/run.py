@@ -11,7 +11,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SMALL = [
   '--config=configs/quickstart_diet.py',
-  *('--config.model=tiny', '--config.planted.rows=600'),
+  *('--config.model=nano', '--config.planted.rows=600'),
   *('--config.planted.test_rows=200', '--config.seeds=2'),
   *('--config.train.epochs=1', '--config.measures.resamples=500'),
 ]

@@ -48,10 +48,10 @@ def test_products_are_those_of_whole_numbers(places):
   np.testing.assert_allclose(result[clear], exact[clear], rtol=1e-5, atol=1e-6)
   far = np.abs(result - x @ kernel).max() / np.abs(x @ kernel).max()
   assert far < 0.03
-  both = jax.vmap(int8.product)(
-    jnp.stack([x, 2 * x]), *(jnp.stack([w, w]) for w in own.values())
+  both = jax.jit(jax.vmap(int8.product))(
+    np.stack([x, 2 * x]), *(np.stack([w, w]) for w in own.values())
   )
-  np.testing.assert_array_equal(both, jnp.stack([result, 2 * result]))
+  np.testing.assert_array_equal(both, np.stack([result, 2 * result]))
 
 
 def test_layers_read_integers():
@@ -62,14 +62,14 @@ def test_layers_read_integers():
   params['bias'] = jnp.arange(7.0)
   own = int8.quantised(params)
   assert set(own) == {'uint8', 'uint8_scale', 'bias'}
-  run = lambda p: dense.apply({'params': p}, x, rows)
+  run = jax.jit(lambda p: dense.apply({'params': p}, x, rows))
   np.testing.assert_allclose(run(own), run(params), atol=2e-3)
   ids = jnp.array([[0, 5, int8.LARGE - 1]])
   params = table.init(jax.random.key(2), ids, rows)['params']
   own = int8.quantised(params)
   assert set(own) == {'uint8', 'uint8_scale'}
-  look = lambda p: table.apply({'params': p}, ids, rows)
-  attend = lambda p: table.apply({'params': p}, x, method='attend')
+  look = jax.jit(lambda p: table.apply({'params': p}, ids, rows))
+  attend = jax.jit(lambda p: table.apply({'params': p}, x, method='attend'))
   np.testing.assert_allclose(look(own), look(params), atol=5e-4)
   np.testing.assert_allclose(attend(own), attend(params), atol=5e-3)
   few = {'embedding': jnp.ones((int8.LARGE - 1, 2))}  # of positions
@@ -114,8 +114,8 @@ def test_scores_of_a_frozen_model_are_near(tmp_path):
   rng = np.random.default_rng(0)
   batch = dict(blank_batch())
   batch['tokens'] = rng.integers(3, 40, batch['tokens'].shape)
-  run = lambda p: np.asarray(module.apply({'params': p}, batch))
-  exact, near = run(params), run(int8.quantised(params))
+  run = jax.jit(lambda p: module.apply({'params': p}, batch))
+  exact, near = map(np.asarray, (run(params), run(int8.quantised(params))))
   assert 0 < np.abs(exact - near).max() < 0.1 * exact.std()
 
 
