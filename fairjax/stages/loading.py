@@ -91,8 +91,8 @@ def test_sets(config: Config, tables: Tables) -> Tables:
         f'{hint}'
       )
   for name, table in sets.items():  # mistakes end a run before it trains
-    own = column or 'group'
-    if own in table and not groups_of(config, table).names:
+    groups, own = groups_of(config, table), column or 'group'
+    if own in table and not groups.names:
       flag = 'measures.groups' if column else 'data.group'
       named = column or config.data.group or own
       raise UserError(
