@@ -16,7 +16,6 @@ from collections.abc import Iterator
 
 from fairjax.core.errors import UserError
 
-
 # NUL, and what ends a line elsewhere than in a csv file.
 UNSEEN = re.compile('[\0\v\f\x1c-\x1e\x85\u2028\u2029\ufeff]')
 
