@@ -13,7 +13,9 @@ line says which), 3 a gate could not be measured, 75 asked to stop and saved
 
 import ast
 import atexit
+import contextlib
 import difflib
+import errno
 import os
 import pathlib
 import re
@@ -23,7 +25,7 @@ import sys
 import tempfile
 import traceback
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from absl import app, flags, logging
@@ -351,8 +353,12 @@ def stop_when_asked() -> None:
         del stopped  # its traceback would keep it
 
   # As the interpreter ends, names of this module are None before the hook is.
-  def ignored(one, kind=Interrupted, show=sys.__unraisablehook__) -> None:
-    if not isinstance(one.exc_value, kind):
+  def ignored(
+    one, kind=Interrupted, show=sys.__unraisablehook__, ring=alarm, wait=AGAIN
+  ) -> None:
+    if isinstance(one.exc_value, KeyboardInterrupt):
+      ring(wait, signal.default_int_handler)
+    elif not isinstance(one.exc_value, kind):
       show(one)
 
   # Where nothing can be raised (__del__, a callback of gc) the interpreter
@@ -386,16 +392,30 @@ def open_streams() -> None:
     if getattr(sys, name) is None:
       how = 'w' if number else 'r'
       setattr(sys, name, open(number, how, encoding='utf-8', closefd=False))
+  if hasattr(sys.stdout, 'reconfigure'):  # a terminal without our signs
+    sys.stdout.reconfigure(errors='replace')
 
 
-def show(text: str) -> None:
-  """Prints it, for a reader who may leave early, as `--list | head` does."""
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+  """The system's refusals as one sentence; a reader may leave early, as
+  `--list | head` does."""
   try:
-    if hasattr(sys.stdout, 'reconfigure'):  # a terminal without our signs
-      sys.stdout.reconfigure(errors='replace')
-    print(text, flush=True)
-  except BrokenPipeError:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    yield
+    sys.stdout.flush()
+  except KeyboardInterrupt:  # of `report`; a run ends by itself
+    end('interrupted', INTERRUPTED)
+  except OSError as error:
+    full = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO
+    left = isinstance(error, BrokenPipeError)
+    if not (left or error.filename or error.errno in full):
+      raise
+    if not error.filename:  # what is left to print leads nowhere
+      os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if left:
+      sys.exit()
+    what = f'use {error.filename}' if error.filename else 'print the answer'
+    refuse(f'cannot {what}: {error.strerror}; give it another place')
 
 
 def _behind() -> str:
@@ -421,7 +441,7 @@ def main(argv: list[str]) -> None:
   if LIST.value:
     from fairjax.cli import manual
 
-    show(manual.everything())
+    print(manual.everything())
     return
   if CONFIG.value is None:
     refuse(
@@ -476,22 +496,28 @@ def main(argv: list[str]) -> None:
 
 # Until a run has a log.
 @announce.noted(lambda one: print(f'note: {one}', file=sys.stderr))
+@told()
 def command() -> None:
   """The console script: `fairjax COMMAND …`, or `fairjax --config=…`."""
   open_streams()
   # Threads that are done with a product wait for the next at full speed: a
   # fifth of a small audit. Read as numpy is loaded.
   os.environ.setdefault('OPENBLAS_THREAD_TIMEOUT', '4')
+  os.environ['MPLBACKEND'] = 'agg'  # one that is not there would end it
   TYPED[:] = words = sys.argv[1:]
-  name = words[0] if words else ''
+  name, here = words[0] if words else '', ''
   try:
+    with contextlib.suppress(FileNotFoundError):
+      here = os.getcwd()
+    if not here:
+      raise UserError('the folder of this call is gone; cd to another')
     for word in words:
       if odd := paths.unwritable(word):
         raise UserError(f'the argument {short(word, 60)} {odd}; write it anew')
     if name == 'help' or HELP & {*words} or '--version' in words:
       from fairjax.cli import manual
 
-      show(manual.answer(words))
+      print(manual.answer(words))
       return
     if name == 'report':
       from fairjax.report.__main__ import main as report
@@ -500,9 +526,6 @@ def command() -> None:
     sys.argv[1:] = commands.flags_of(words)
   except UserError as error:
     refuse(error)
-  except BrokenPipeError:  # `report RUN | head`
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit()
   app.run(main, flags_parser=parse)
 
 

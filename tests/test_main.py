@@ -223,7 +223,10 @@ def test_streams_that_are_closed_are_not_written_into_files(tmp_path):
   assert page.startswith('<!DOCTYPE html>')
 
 
-@pytest.mark.parametrize('words', [['--list'], ['help', 'audit'], KEPT])
+SWAP = ['swap', 'She left.']
+
+
+@pytest.mark.parametrize('words', [['--list'], ['help', 'audit'], KEPT, SWAP])
 def test_what_is_printed_may_be_cut_off(words):
   """As `--list | head -1` does: the reader leaves before all is written."""
   with subprocess.Popen(
@@ -236,6 +239,27 @@ def test_what_is_printed_may_be_cut_off(words):
     lister.stdout.close()
     assert lister.stderr.read() == ''
   assert lister.returncode == 0
+
+
+@pytest.mark.parametrize('words', [['help'], SWAP])
+def test_a_full_disk_under_what_is_printed_is_one_sentence(words):
+  with open('/dev/full', 'w') as full:
+    ended = subprocess.run(
+      [sys.executable, '-m', 'fairjax.main', *words],
+      cwd=ROOT,
+      stdout=full,
+      stderr=subprocess.PIPE,
+      text=True,
+    )
+  assert ended.returncode == 2 and ended.stderr.count('\n') == 1
+  assert 'cannot print the answer: No space left on device' in ended.stderr
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path):
+  swap = f'rmdir {tmp_path}; {sys.executable} -m fairjax.main swap he'
+  own = {'env': os.environ | {'PYTHONPATH': str(ROOT)}, 'cwd': tmp_path}
+  ended = subprocess.run(swap, shell=True, capture_output=True, **own)
+  assert b'folder of this call is gone; cd to another' in ended.stderr
 
 
 MISTAKES = [

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from fairjax.core import artefacts, paths
+from fairjax.core import paths
 from fairjax.core.errors import UserError
 from fairjax.core.knobs import (
   above,
@@ -84,7 +84,11 @@ def writer(model: str) -> None:
   weights.
   """
   path = paths.at_home(model) / 'config.json'
-  if path.is_file() and 'ForMaskedLM"' in artefacts.read_text(path):
+  if not path.is_file():
+    return
+  with paths.reading(path):
+    masked = 'ForMaskedLM"' in path.read_text('utf-8', 'replace')
+  if masked:
     raise UserError(
       f'{model} is a masked language model, which fills masks and writes no '
       'texts; name a causal one, such as a folder of GPT-2 or Llama'

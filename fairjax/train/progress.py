@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self, TextIO
 
 from fairjax.config import Config
-from fairjax.core import announce, artefacts, ended, lock
+from fairjax.core import announce, artefacts, ended, lock, paths
 from fairjax.core.errors import UserError
 
 REDRAW = 0.2  # seconds between two drawings of the live line
@@ -38,6 +38,7 @@ WINDOW = 20.0  # seconds over which the speed is taken
 
 
 def _appended(path: pathlib.Path) -> TextIO:
+  paths.refuse_pipe(path)  # which would be waited for
   try:
     return open(path, 'a', encoding='utf-8')
   except OSError as error:  # as of too many open files; trial 209

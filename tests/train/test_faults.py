@@ -256,6 +256,13 @@ def test_weights_that_were_cut_off_are_a_sentence(tmp_path):
     checkpoint.read_weights(path)
 
 
+def test_a_log_that_is_a_pipe_is_told(tmp_path):
+  """It was waited for."""
+  os.mkfifo(tmp_path / 'log.txt')
+  with pytest.raises(UserError, match='is a pipe or a device'):
+    progress.Log(tmp_path)
+
+
 def test_what_is_written_counts_as_room(tmp_path):
   (tmp_path / 'checkpoints' / '4').mkdir(parents=True)
   (tmp_path / 'checkpoints' / '4' / 'a').write_bytes(b'12345')
@@ -294,19 +301,26 @@ def test_a_stop_that_somebody_takes_is_said_again(asked):
     time.sleep(5)
 
 
-def test_a_stop_where_nothing_can_be_raised_shows_no_traceback(asked, capsys):
+@pytest.mark.parametrize(
+  ('number', 'end'),
+  [(signal.SIGTERM, Interrupted), (signal.SIGINT, KeyboardInterrupt)],
+)
+def test_a_stop_where_nothing_can_be_raised_shows_no_traceback(
+  number, end, asked, capsys
+):
   """As in a callback of gc, where jax has one, or in __del__."""
 
   def once(phase, info):
     gc.callbacks.remove(once)
-    signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(number)
 
   gc.collect()  # what other tests left may speak as it goes
   capsys.readouterr()
   gc.callbacks.append(once)
-  with ended():
+  with pytest.raises(end):
     gc.collect()
     time.sleep(5)
+  main.alarm(0)
   assert 'Traceback' not in capsys.readouterr().err
 
 
