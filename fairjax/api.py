@@ -147,6 +147,7 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   """
   from fairjax.metrics import paired
   from fairjax.metrics.inference import clusters
+  from fairjax.metrics.measures import is_gap
 
   for name, one in (('a', a), ('b', b)):
     if isinstance(one, ResultView) and not isinstance(one, Assessment):
@@ -182,9 +183,8 @@ def compare(a: Assessment, b: Assessment) -> Comparison:
   options['threshold'] = a.options['threshold'], b.options['threshold']
   both = clusters.connected(*(one.cluster for one in samples))
   options['options'] = samples[0].over(both)
-  return Comparison(
-    paired.compare(a.labels, a.scores, b.scores, ours, **options)
-  )
+  tests = paired.compare(a.labels, a.scores, b.scores, ours, **options)
+  return Comparison(sorted(tests, key=lambda t: not is_gap(t['measure'])))
 
 
 @doors.door(_LABELS)

@@ -118,23 +118,24 @@ def columns(frame: pd.DataFrame, data) -> pd.DataFrame:
   if data.cluster:
     table['cluster'] = column(frame, data.cluster, 'data.cluster')
   used = {data.id, data.text, data.text_pair, data.twin, data.label}
-  others = _others(frame, used | {*REQUIRED, *OPTIONAL, *table})
-  return table.assign(**others)
+  # At once: of thousands of columns each alone would copy the table.
+  others = frame[_others(frame, used | {*REQUIRED, *OPTIONAL, *table})]
+  return pd.concat([table, others], axis=1)
 
 
-def _others(frame: pd.DataFrame, used: set[str]) -> dict[str, pd.Series]:
+def _others(frame: pd.DataFrame, used: set[str]) -> list[str]:
   """The columns that the schema does not know, as they are in the file.
 
   They may serve as groups or identity shares later. Columns of lists, of
   mixed kinds or without a name of their own are left behind.
   """
   unique = ~frame.columns.duplicated(keep=False)
-  return {
-    name: frame[name]
+  return [
+    name
     for name in frame.columns[unique]
     if name not in used
     and pd.api.types.infer_dtype(frame[name], skipna=True) in _PLAIN
-  }
+  ]
 
 
 def column(frame: pd.DataFrame, name: str, flag: str) -> pd.Series:
