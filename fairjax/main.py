@@ -401,8 +401,10 @@ def told() -> Iterator[None]:
   """The system's refusals as one sentence; a reader may leave early, as
   `--list | head` does."""
   try:
-    yield
-    sys.stdout.flush()
+    try:
+      yield
+    finally:  # absl ends by an exception
+      sys.stdout.flush()
   except KeyboardInterrupt:  # of `report`; a run ends by itself
     end('interrupted', INTERRUPTED)
   except OSError as error:

@@ -38,7 +38,8 @@ WINDOW = 20.0  # seconds over which the speed is taken
 
 
 def _appended(path: pathlib.Path) -> TextIO:
-  paths.refuse_pipe(path)  # which would be waited for
+  if path.is_fifo():  # which would be waited for
+    paths.refuse_pipe(path)
   try:
     return open(path, 'a', encoding='utf-8')
   except OSError as error:  # as of too many open files; trial 209
