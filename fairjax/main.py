@@ -507,12 +507,12 @@ def command() -> None:
   os.environ.setdefault('OPENBLAS_THREAD_TIMEOUT', '4')
   os.environ['MPLBACKEND'] = 'agg'  # one that is not there would end it
   TYPED[:] = words = sys.argv[1:]
-  name, here = words[0] if words else '', ''
+  name = words[0] if words else ''
   try:
-    with contextlib.suppress(FileNotFoundError):
-      here = os.getcwd()
-    if not here:
-      raise UserError('the folder of this call is gone; cd to another')
+    os.getcwd()
+  except FileNotFoundError:
+    refuse('the folder of this call is gone; cd to another')
+  try:
     for word in words:
       if odd := paths.unwritable(word):
         raise UserError(f'the argument {short(word, 60)} {odd}; write it anew')

@@ -3,9 +3,10 @@
 Files are read literally: 'NA' and 'null' are texts, html entities stay. The
 index is the 0-based row of the file (header and blank lines not counted). What
 cannot be read is one sentence that names the file and the remedy; what was
-read otherwise than its name says is a sentence in attrs['remarks']. Rows of
-csv, tsv and jsonl are read one after the other: what does not fit into memory
-is told while they are, and what does is not judged by its size on the disk.
+read otherwise than its name says is a sentence in attrs['remarks'].
+
+Csv, tsv and jsonl are read row by row, so a file may be larger than its table;
+reading stops with a sentence when half of the free memory is used.
 """
 
 import csv
